@@ -1,6 +1,6 @@
 # The image of Glasshouse: `docker build -t glasshouse .`
 #
-# `cargo xtask dist --check` tries the last stage without a container engine. docs/install.md says how to use it.
+# `cargo xtask dist --check` tries the last stage without a container engine. docs/operate/install.md says how to use it.
 
 FROM node:22-bookworm-slim AS web
 WORKDIR /src/web

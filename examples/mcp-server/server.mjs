@@ -10,7 +10,7 @@ const stock = new Map([
 
 const server = new McpServer({ name: "stock", version: "1.0.0" });
 
-// `readOnlyHint` lets Glasshouse call it without asking a person; see `approval` in docs/mcp.md.
+// `readOnlyHint` lets Glasshouse call it without asking a person; see `approval` in docs/tools/mcp-servers.md.
 server.registerTool(
   "count",
   {

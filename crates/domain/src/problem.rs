@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Coded, Words, words::known};
 
-/// Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`.
+/// Stable names of everything that can end a run or refuse a request. Documented in `docs/reference/errors.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]

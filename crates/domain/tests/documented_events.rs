@@ -1,11 +1,14 @@
-//! The examples in `docs/events.md` are events exactly as they are stored.
+//! The examples in `docs/reference/events.md` are events exactly as they are stored.
 
 use domain::RunEvent;
 use serde_json::Value;
 
 #[test]
 fn each_example_is_an_event_of_its_heading() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/events.md"
+    );
     let docs = std::fs::read_to_string(path).unwrap();
     let mut examples = 0;
     for section in docs.split("\n### `").skip(1) {

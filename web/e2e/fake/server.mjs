@@ -1,4 +1,4 @@
-/** A stand-in for the server: the whole HTTP API (docs/api.md) in memory, for tests of the page alone. */
+/** A stand-in for the server: the whole HTTP API (docs/reference/api.md) in memory, for tests of the page alone. */
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";

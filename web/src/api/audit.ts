@@ -1,4 +1,4 @@
-/** What the audit log answers; see docs/api.md. */
+/** What the audit log answers; see docs/reference/api.md. */
 
 /** A line of the audit log. */
 export interface AuditEntry {

@@ -1,4 +1,4 @@
-/** Every call of the HTTP API by name; see docs/api.md. */
+/** Every call of the HTTP API by name; see docs/reference/api.md. */
 import type { Coded, EventBody } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
 import type { Configuration } from "./configuration.ts";

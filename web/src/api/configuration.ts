@@ -1,4 +1,4 @@
-/** What the configuration of the server says; see docs/api.md. */
+/** What the configuration of the server says; see docs/reference/api.md. */
 
 export type SettingValue = string | number | boolean | readonly unknown[];
 

@@ -1,4 +1,4 @@
-/** The embedding model: what is in force, how far it is, and another one; see docs/api.md. */
+/** The embedding model: what is in force, how far it is, and another one; see docs/reference/api.md. */
 import type { Words } from "./events.ts";
 import { call } from "./http.ts";
 

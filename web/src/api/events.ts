@@ -542,7 +542,7 @@ export type Problem = {
   sentence?: Coded;
 };
 
-/** Stable names of everything that can end a run or refuse a request. Documented in `docs/errors.md`. */
+/** Stable names of everything that can end a run or refuse a request. Documented in `docs/reference/errors.md`. */
 export type ProblemCode =
   | "invalid_request"
   | "unauthenticated"

@@ -1,4 +1,4 @@
-/** What the calls about groups answer; see docs/api.md. */
+/** What the calls about groups answer; see docs/reference/api.md. */
 
 export interface Group {
   id: string;

@@ -2,7 +2,7 @@
 
 import type { Coded } from "./events.ts";
 
-/** `offline` is ours: no answer came at all. The other codes are the server's (docs/errors.md). */
+/** `offline` is ours: no answer came at all. The other codes are the server's (docs/reference/errors.md). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,

@@ -1,4 +1,4 @@
-/** What an import answers; see docs/your-data.md. */
+/** What an import answers; see docs/team/your-data.md. */
 import type { Coded } from "./events.ts";
 
 /** How many there were of each kind. */

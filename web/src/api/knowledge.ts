@@ -1,4 +1,4 @@
-/** Collections of documents, and what is found in them; see docs/api.md. */
+/** Collections of documents, and what is found in them; see docs/reference/api.md. */
 import type { Coded, Words } from "./events.ts";
 import { call, sendFile } from "./http.ts";
 

@@ -1,4 +1,4 @@
-/** What the calls about limits take and answer; see docs/api.md. */
+/** What the calls about limits take and answer; see docs/reference/api.md. */
 
 /** Nothing where there is no limit. */
 export interface Most {

@@ -1,4 +1,4 @@
-/** What the sharing of a chat answers; see docs/api.md. */
+/** What the sharing of a chat answers; see docs/reference/api.md. */
 
 /** Whom a chat is shared with: everybody here who has its address, and these. */
 export interface Sharing {

@@ -1,4 +1,4 @@
-/** What the HTTP API takes and gives (docs/api.md). */
+/** What the HTTP API takes and gives (docs/reference/api.md). */
 import type { Coded, Outcome, Part, RunEvent, RunSummary, ToolFile, Words } from "./events.ts";
 import type { ModelParameters } from "./model-types.ts";
 

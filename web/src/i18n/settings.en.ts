@@ -240,7 +240,7 @@ export const settings = {
   "agents.noSkills": "There are none.",
   "agents.skillFiles": { one: "{count} more file", other: "{count} more files" },
   "tools.intro":
-    "Agents use the tools of these MCP servers. Servers are added and changed in the configuration file, as docs/mcp.md says.",
+    "Agents use the tools of these MCP servers. Servers are added and changed in the configuration file, as docs/tools/mcp-servers.md says.",
   "tools.programs": "Programs",
   "tools.programsOn": "Agents run {what}, shut in without network and with nothing but the chat’s files.",
   "tools.programsOff": "Agents cannot run programs here.",

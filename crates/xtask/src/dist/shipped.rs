@@ -25,7 +25,7 @@ fn stages() -> Vec<Stage> {
 
 /// All variables that the documentation of settings has; a tidy test holds it to the program's own list.
 fn settings() -> BTreeSet<String> {
-    let docs = read("docs/configuration.md");
+    let docs = read("docs/reference/configuration.md");
     let is_one = |code: &&str| code.starts_with("GLASSHOUSE_") || code.starts_with("OPENAI_");
     let names: BTreeSet<String> = docs.split('`').filter(is_one).map(str::to_owned).collect();
     assert!(
@@ -254,11 +254,11 @@ fn the_unit_names_what_the_package_has() {
     let start = field("ExecStart");
     let words: Vec<&str> = start.split(' ').collect();
     assert_eq!((words[0], words[1]), (deb::PROGRAM, "serve"));
-    let docs = read("docs/configuration.md");
+    let docs = read("docs/reference/configuration.md");
     for flag in words.iter().filter(|word| word.starts_with("--")) {
         assert!(
             docs.contains(&format!("| `{flag} ")),
-            "docs/configuration.md has no flag {flag}"
+            "docs/reference/configuration.md has no flag {flag}"
         );
     }
     assert_eq!(words.last(), Some(&deb::SETTINGS));

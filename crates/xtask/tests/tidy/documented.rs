@@ -48,9 +48,9 @@ fn comparing_sees_both_sides() {
 fn every_setting() {
     expect_none(compare(
         &settings(&read("config.example.toml")),
-        &documented_settings(&read("docs/configuration.md")),
-        "add this row to a table of docs/configuration.md, with the meaning behind it",
-        "config.example.toml has no such setting, or another default: correct docs/configuration.md",
+        &documented_settings(&read("docs/reference/configuration.md")),
+        "add this row to a table of docs/reference/configuration.md, with the meaning behind it",
+        "config.example.toml has no such setting, or another default: correct docs/reference/configuration.md",
     ));
 }
 
@@ -160,10 +160,12 @@ fn every_variable_is_passed_on_by_compose() {
 }
 
 /// Where variables that are no settings stand.
-const DOCUMENTED: [&str; 3] = [
-    "docs/configuration.md",
+const DOCUMENTED: [&str; 5] = [
+    "docs/models/connect.md",
+    "docs/models/forward-user-info.md",
+    "docs/operate/hardening.md",
     "docs/operate/tracing.md",
-    "docs/install.md",
+    "docs/reference/configuration.md",
 ];
 
 /// The variables of the first service.
@@ -193,9 +195,9 @@ fn every_event() {
     let code = names_in(&read("crates/domain/src/event/names.rs"), "fn type_name");
     expect_none(compare(
         &code,
-        &headings(&read("docs/events.md")),
-        "add a heading ### `name` with a sentence and an example to docs/events.md",
-        "there is no such event: correct docs/events.md",
+        &headings(&read("docs/reference/events.md")),
+        "add a heading ### `name` with a sentence and an example to docs/reference/events.md",
+        "there is no such event: correct docs/reference/events.md",
     ));
 }
 
@@ -244,7 +246,7 @@ fn every_error_code() {
     let rows = statuses
         .into_iter()
         .map(|(code, status)| format!("| `{}` | {status} |", snake_case(&code)));
-    let docs = read("docs/errors.md");
+    let docs = read("docs/reference/errors.md");
     let documented = docs
         .lines()
         .filter(|line| line.starts_with("| `"))
@@ -255,8 +257,8 @@ fn every_error_code() {
     expect_none(compare(
         &rows.collect(),
         &documented.collect(),
-        "add this row to docs/errors.md, with its meaning and what to do",
-        "this is no code of domain::ProblemCode with its status in server/src/error.rs: correct docs/errors.md",
+        "add this row to docs/reference/errors.md, with its meaning and what to do",
+        "this is no code of domain::ProblemCode with its status in server/src/error.rs: correct docs/reference/errors.md",
     ));
 }
 
@@ -365,20 +367,20 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 fn every_address() {
     let docs = format!(
         "{}{}",
-        read("docs/api.md"),
-        read_if_there("docs/chat-stream.md")
+        read("docs/reference/api.md"),
+        read_if_there("docs/integrate/chat-stream.md")
     );
     expect_none(compare(
         &routes(&read("crates/server/src/http.rs")),
         &documented_routes(&docs).collect(),
-        "describe it in docs/api.md as `METHOD /path`",
-        "crates/server/src/http.rs has no such address: correct docs/api.md or docs/chat-stream.md",
+        "describe it in docs/reference/api.md as `METHOD /path`",
+        "crates/server/src/http.rs has no such address: correct docs/reference/api.md or docs/integrate/chat-stream.md",
     ));
 }
 
 #[test]
 fn each_address_and_form_once() {
-    let docs = read("docs/api.md");
+    let docs = read("docs/reference/api.md");
     expect_none(twice(described_routes(&docs).chain(defined_forms(&docs))));
 }
 
@@ -390,8 +392,8 @@ fn what_stands_twice_is_found() {
     assert_eq!(
         found,
         [
-            "docs/api.md describes `GET /a/{}` twice",
-            "docs/api.md describes `Form` twice"
+            "docs/reference/api.md describes `GET /a/{}` twice",
+            "docs/reference/api.md describes `Form` twice"
         ]
     );
 }
@@ -400,7 +402,7 @@ fn twice(described: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let twice = described.filter(|what| !known.insert(what.clone()));
     twice
-        .map(|what| format!("docs/api.md describes `{what}` twice"))
+        .map(|what| format!("docs/reference/api.md describes `{what}` twice"))
         .collect()
 }
 

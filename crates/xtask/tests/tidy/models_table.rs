@@ -8,7 +8,7 @@ use crate::{
     source_documents::names,
 };
 
-const PAGE: &str = "docs/models.md";
+const PAGE: &str = "docs/models/providers.md";
 const HEADING: &str = "\n## What works with each\n";
 
 /// What a cell may say without a test.
@@ -46,12 +46,12 @@ fn rows(page: &str) -> Vec<(&str, Vec<&str>)> {
         .collect()
 }
 
-/// `[name]: ../path` at the end of the page: the path of each test, by its name. What stands before `::` tells tests of the
+/// `[name]: ../../path` at the end of the page: the path of each test, by its name. What stands before `::` tells tests of the
 /// same name apart.
 fn tests(page: &str) -> BTreeMap<&str, &str> {
     let definitions = page
         .lines()
-        .filter_map(|line| line.strip_prefix('[')?.split_once("]: ../"));
+        .filter_map(|line| line.strip_prefix('[')?.split_once("]: ../../"));
     definitions.collect()
 }
 
@@ -76,7 +76,7 @@ fn faults(
                     }
                 }
                 None => faults.push(format!(
-                    "{PAGE}: “{feature}”: {cell} names no test: write [yes][name], and `[name]: ../path` at the end"
+                    "{PAGE}: “{feature}”: {cell} names no test: write [yes][name], and `[name]: ../../path` at the end"
                 )),
             }
         }
@@ -92,7 +92,7 @@ fn faults(
 #[test]
 fn cells_and_their_faults_are_seen() {
     let page = "## What works with each\n| | A | B |\n|---|---|---|\n| x | [yes][a::t] | – |\n| y | [yes][u] | yes |\n\n\
-                ## Other\n| z | w |\n\n[a::t]: ../a.rs\n[u]: ../a.rs\n[v]: ../a.rs\n";
+                ## Other\n| z | w |\n\n[a::t]: ../../a.rs\n[u]: ../../a.rs\n[v]: ../../a.rs\n";
     let page = format!("\n{page}");
     let (rows, tests) = (rows(&page), tests(&page));
     assert_eq!(
@@ -108,7 +108,7 @@ fn cells_and_their_faults_are_seen() {
         [
             format!("{PAGE}: “y”: there is no test u in a.rs"),
             format!(
-                "{PAGE}: “y”: yes names no test: write [yes][name], and `[name]: ../path` at the end"
+                "{PAGE}: “y”: yes names no test: write [yes][name], and `[name]: ../../path` at the end"
             ),
             format!("{PAGE}: no cell names v: take its line out"),
         ]

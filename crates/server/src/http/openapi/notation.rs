@@ -1,4 +1,4 @@
-//! The notation of the files beside this one, which is that of docs/api.md: what it says as JSON Schema.
+//! The notation of the files beside this one, which is that of docs/reference/api.md: what it says as JSON Schema.
 //!
 //! - A string is a type: `string`, `integer`, `number`, `boolean`, `null`, `object`, `any`, `ms` (a time), the name of a
 //!   schema, a word in single quotes, `[T]` for a list. ` | ` stands between alternatives.

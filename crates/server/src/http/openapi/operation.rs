@@ -77,7 +77,7 @@ pub(super) fn refusals() -> Value {
         let error = json!({ "type": "object", "properties": properties, "required": required });
         let schema =
             json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
-        json!({ "description": "Refused; docs/errors.md has the codes.", "content": { JSON: { "schema": schema } } })
+        json!({ "description": "Refused; docs/reference/errors.md has the codes.", "content": { JSON: { "schema": schema } } })
     };
     let mut of_anthropic = refusal(
         json!({ "type": text, "message": text, "code": any }),
