@@ -13,6 +13,7 @@ use transcript::{both_ends, pieces};
 
 use crate::{
     context::Gauge,
+    journal::CompactionRecord,
     open_call::EndedCall,
     quiet_call::call_quietly,
     step::millis,
@@ -24,25 +25,14 @@ const MOST_HALVINGS: u32 = 4;
 /// The request is only there to say what matters, bytes.
 const REQUEST_BYTES: usize = 2_000;
 
-/// What became of an earlier step's conversation, read from the log.
-#[derive(Debug, Clone)]
-pub(crate) struct PastCompaction {
-    pub(crate) kept_messages: u64,
-    pub(crate) summary: String,
-}
-
-/// Does again what was done before the server stopped.
-pub(crate) fn do_again(past: &[PastCompaction], messages: &mut Vec<Message>) {
-    for PastCompaction {
-        kept_messages,
-        summary,
-    } in past
-    {
-        apply(
-            messages,
-            usize::try_from(*kept_messages).unwrap_or(usize::MAX),
-            summary,
-        );
+/// Repeats recorded compactions.
+pub(crate) fn do_again<'a>(
+    recorded: impl Iterator<Item = &'a CompactionRecord>,
+    messages: &mut Vec<Message>,
+) {
+    for compaction in recorded {
+        let kept = usize::try_from(compaction.kept_messages).unwrap_or(usize::MAX);
+        apply(messages, kept, &compaction.summary);
     }
 }
 
@@ -97,6 +87,7 @@ pub(crate) async fn make_room(
         ),
     };
     agent
+        .journal
         .emit_and_part_calls(EventBody::ContextCompacted {
             summary,
             messages: (replaced - usize::from(request_is_old)) as u64,

@@ -2,20 +2,21 @@
 
 mod rules;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use domain::{
     EventBody,
     event::{Decision, Remembered},
 };
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 pub use rules::{Allowed, Consents, Pattern, Rule, RuleProblem, Star, Verdict};
 
 use crate::{
+    Asks,
     asks::{ApprovalAnswer, NoAnswer, WaitingCall},
-    past::{PastApproval, PastDecision},
-    step::millis,
+    journal::{Ask, CallRecord, Recorded},
     tool::{Tool, ToolFailure, Toolbox},
     turns::AgentContext,
 };
@@ -46,27 +47,30 @@ pub(crate) async fn consent(
     };
     let may_remember = match need(arguments) {
         Need::Refused => {
-            withdraw_past_approval(agent, call).await;
+            agent.journal.withdraw_approval(call).await;
             return Err(refused_by_rule());
         }
         Need::Consent { may_remember } => may_remember,
         Need::Nothing => {
-            withdraw_past_approval(agent, call).await;
+            agent.journal.withdraw_approval(call).await;
             return Ok(Consent::Given(None));
         }
-        Need::Given(remembered) if !was_asked(agent, call) => {
+        Need::Given(remembered) if !agent.journal.has_asked_approval(call) => {
             return Ok(Consent::Given(Some(remembered)));
         }
         // It was asked about before, and somebody waits for that answer.
         Need::Given(_) => true,
     };
-    let new_address = agent.opens_new_address(tool, arguments);
-    let waiting = WaitingCall {
-        tool: Arc::clone(tool),
-        arguments: arguments.clone(),
-        may_remember,
+    let ask = AskApproval {
+        waiting: WaitingCall {
+            tool: Arc::clone(tool),
+            arguments: arguments.clone(),
+            may_remember,
+        },
+        new_address: agent.opens_new_address(tool, arguments),
     };
-    let answer = ask(agent, call, waiting, new_address).await;
+    let answer = agent.journal.ask_until_answered(call, ask).await;
+    let answer = answer.unwrap_or_else(undecided);
     match answer.decision {
         Decision::Allow => match answer.arguments {
             Some(edited) if need(&edited) == Need::Refused => Err(refused_by_rule()),
@@ -77,29 +81,6 @@ pub(crate) async fn consent(
                 .to_owned(),
         )),
         Decision::Deny | Decision::Withdrawn => Err(denied(answer.reason)),
-    }
-}
-
-/// Takes back what was asked about the call before a restart, and is not asked any more.
-pub(crate) async fn withdraw_past_approval(agent: &AgentContext, call: &str) {
-    let past = agent
-        .run
-        .past
-        .of_call(call)
-        .and_then(|past| past.approval.as_ref());
-    if let Some(PastApproval {
-        id, answer: None, ..
-    }) = past
-    {
-        let (approval, decision) = (id.clone(), Decision::Withdrawn);
-        let taken_back = EventBody::ApprovalAnswered {
-            approval,
-            decision,
-            reason: None,
-            edited: false,
-            remembered: None,
-        };
-        agent.emitter.emit(taken_back).await;
     }
 }
 
@@ -126,82 +107,67 @@ pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     }
 }
 
-fn was_asked(agent: &AgentContext, call: &str) -> bool {
-    agent
-        .run
-        .past
-        .of_call(call)
-        .is_some_and(|past| past.approval.is_some())
+/// What a person is asked about a call.
+struct AskApproval {
+    waiting: WaitingCall,
+    /// It opens an address that nobody has named.
+    new_address: bool,
 }
 
-async fn ask(
-    agent: &AgentContext,
-    call: &str,
-    waiting: WaitingCall,
-    new_address: bool,
-) -> ApprovalAnswer {
-    let past = agent
-        .run
-        .past
-        .of_call(call)
-        .and_then(|past| past.approval.as_ref());
-    let limit = agent.run.limits.waiting;
-    let (approval, receiver, within) = match past {
-        Some(PastApproval {
-            id,
-            asked_at,
-            answer: None,
-        }) => {
-            // It was asked before the server was restarted.
-            let within = agent.run.past.left_of(*asked_at, limit);
-            (id.clone(), agent.run.asks.approval(id, waiting), within)
+impl Ask for AskApproval {
+    type Answer = ApprovalAnswer;
+    const KIND: char = 'p';
+
+    fn recorded(&self, call: &CallRecord) -> Recorded<ApprovalAnswer> {
+        let Some(approval) = &call.approval else {
+            return Recorded::Nothing;
+        };
+        match &approval.answer {
+            None => Recorded::Open {
+                id: approval.id.clone(),
+                asked_at: approval.asked_at,
+            },
+            // The log does not have the arguments that it was changed to.
+            Some(decided) if decided.edited => Recorded::Nothing,
+            Some(decided) => Recorded::Answered(ApprovalAnswer {
+                reason: decided.reason.clone(),
+                ..ApprovalAnswer::only(decided.decision)
+            }),
         }
-        Some(PastApproval {
-            answer: Some(past), ..
-        }) if !past.edited => {
-            let PastDecision {
-                decision, reason, ..
-            } = past.clone();
-            return ApprovalAnswer {
-                reason,
-                ..ApprovalAnswer::only(decision)
-            };
+    }
+
+    fn asked(&self, id: &str, call: &str, expires_in_ms: Option<u64>) -> EventBody {
+        EventBody::ApprovalAsked {
+            approval: id.to_owned(),
+            call: call.to_owned(),
+            name: self.waiting.tool.name().to_owned(),
+            arguments: self.waiting.arguments.clone(),
+            may_remember: self.waiting.may_remember,
+            new_address: self.new_address,
+            expires_in_ms,
         }
-        Some(_) | None => {
-            let approval = agent.next_item('p');
-            let asked = EventBody::ApprovalAsked {
-                approval: approval.clone(),
-                call: call.to_owned(),
-                name: waiting.tool.name().to_owned(),
-                arguments: waiting.arguments.clone(),
-                may_remember: waiting.may_remember,
-                new_address,
-                expires_in_ms: expires_in_ms(limit),
-            };
-            let receiver = agent.run.asks.approval(&approval, waiting);
-            agent.emitter.emit(asked).await;
-            (approval, receiver, limit)
-        }
-    };
-    let answer = agent.run.asks.answer(&approval, receiver, within).await;
-    let answer = answer.unwrap_or_else(|none| match none {
-        NoAnswer::Expired => ApprovalAnswer::only(Decision::Expired),
-        NoAnswer::Withdrawn => ApprovalAnswer::only(Decision::Withdrawn),
-    });
-    agent
-        .emitter
-        .emit(EventBody::ApprovalAnswered {
-            approval,
+    }
+
+    fn answered(id: String, answer: &Result<ApprovalAnswer, NoAnswer>) -> EventBody {
+        let answer = answer.clone().unwrap_or_else(undecided);
+        EventBody::ApprovalAnswered {
+            approval: id,
             decision: answer.decision,
-            reason: answer.reason.clone(),
+            reason: answer.reason,
             edited: answer.arguments.is_some(),
             remembered: answer.remembered,
-        })
-        .await;
-    answer
+        }
+    }
+
+    fn register(self, id: &str, asks: &Asks) -> oneshot::Receiver<ApprovalAnswer> {
+        asks.approval(id, self.waiting)
+    }
 }
 
-/// What the log says of the time that people have; nothing where there is no end to it.
-pub(crate) fn expires_in_ms(limit: Duration) -> Option<u64> {
-    (limit < crate::budget::NO_TIME_LIMIT).then(|| millis(limit))
+/// What counts where nobody has decided.
+fn undecided(why: NoAnswer) -> ApprovalAnswer {
+    ApprovalAnswer::only(match why {
+        NoAnswer::Expired => Decision::Expired,
+        NoAnswer::Withdrawn => Decision::Withdrawn,
+    })
 }

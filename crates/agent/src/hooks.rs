@@ -3,7 +3,6 @@
 
 mod answer;
 mod calling;
-mod past;
 mod places;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -15,7 +14,6 @@ use serde_json::{Map, Value};
 use crate::{Pattern, Star};
 
 pub use answer::HookAnswer;
-pub(crate) use past::PastHooks;
 pub(crate) use places::{
     KeptResult, Settled, add_context, after_answer, after_model, after_run, after_tool,
     before_answer, before_edited_tool, before_model, before_run, before_tool, context_of_call,

@@ -103,7 +103,7 @@ pub(crate) async fn look(
     };
     for step in 1..=look.step {
         // Where it is a fork, the person may have said something there.
-        let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        let said = agent.journal.step(step).guidance();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
     let (text, sources) = found.told(look.room(), numbers);
@@ -111,15 +111,10 @@ pub(crate) async fn look(
         return (history, before);
     }
     before.cites = Some(numbers + sources.len());
-    if sources
-        .iter()
-        .any(|source| !agent.run.past.knows_source(&source.id))
-    {
-        agent
-            .emitter
-            .emit(EventBody::SourcesFound { sources })
-            .await;
-    }
+    agent
+        .journal
+        .once(EventBody::SourcesFound { sources })
+        .await;
     let material = look.look_up.asker.material(text).await;
     let asked = history
         .iter_mut()
@@ -184,44 +179,40 @@ impl Look<'_> {
     /// The searches, none where nothing has to be looked up.
     async fn search(&mut self) -> Vec<RequestedCall> {
         self.step = 1;
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        if let Some((answer, _)) = past.answer(path, 1) {
-            return answer.calls;
-        }
-        if past.has_begun_step(path, 2) {
-            // Nothing had to be.
+        let journal = &self.agent.journal;
+        let step = journal.step(1);
+        if !step.is_answered() && journal.step(2).is_begun() {
+            // Nothing had to be looked up.
             return Vec::new();
         }
-        let is_new = !past.has_begun_step(path, 1);
-        self.agent
-            .emit_and_part_calls(EventBody::StepStarted {
-                step: 1,
-                last: None,
-            })
-            .await;
-        if let Some(warning) = self.look_up.warning.clone().filter(|_| is_new) {
-            self.agent.notice(NoticeLevel::Warning, warning).await;
-        }
-        self.agent.status(Sentence::LookingFor).await;
-        let queries = self.queries().await;
-        if queries.is_empty() {
-            return Vec::new();
-        }
-        self.agent
-            .status(Sentence::SearchingQueries {
-                count: queries.len() as u64,
-            })
-            .await;
-        let libraries = [&self.look_up.documents, &self.look_up.web]
-            .into_iter()
-            .flatten();
-        let names: Vec<&str> = libraries.map(|library| library.name()).collect();
-        let wanted = queries.iter().flat_map(|query| {
-            names
-                .iter()
-                .map(move |name| (*name, json!({"query": query})))
-        });
-        request_ours(self.agent, wanted.collect()).await
+        let warning = self.look_up.warning.clone();
+        let warning = warning.filter(|_| !step.is_begun());
+        let decide = async {
+            if let Some(warning) = warning {
+                self.agent.notice(NoticeLevel::Warning, warning).await;
+            }
+            self.agent.status(Sentence::LookingFor).await;
+            let queries = self.queries().await;
+            if queries.is_empty() {
+                return Vec::new();
+            }
+            self.agent
+                .status(Sentence::SearchingQueries {
+                    count: queries.len() as u64,
+                })
+                .await;
+            let libraries = [&self.look_up.documents, &self.look_up.web]
+                .into_iter()
+                .flatten();
+            let names: Vec<&str> = libraries.map(|library| library.name()).collect();
+            let wanted = queries.iter().flat_map(|query| {
+                names
+                    .iter()
+                    .map(move |name| (*name, json!({"query": query})))
+            });
+            request_ours(self.agent, wanted.collect()).await
+        };
+        step.calls(decide).await
     }
 
     async fn queries(&self) -> Vec<String> {
@@ -251,31 +242,22 @@ impl Look<'_> {
             return nothing;
         }
         self.step += 1;
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        let calls = match past.answer(path, self.step) {
-            Some((answer, _)) => answer.calls,
-            None => {
-                self.agent
-                    .emit_and_part_calls(EventBody::StepStarted {
-                        step: self.step,
-                        last: None,
-                    })
-                    .await;
-                self.agent
-                    .status(Sentence::ReadingPages {
-                        count: chosen.len() as u64,
-                    })
-                    .await;
-                let about = first_chars(
-                    &format!("{} {}", queries.join(" "), self.question),
-                    ABOUT_CHARS,
-                );
-                let wanted = chosen
-                    .iter()
-                    .map(|hit| (READ, json!({"url": hit.url, "about": about})));
-                request_ours(self.agent, wanted.collect()).await
-            }
+        let decide = async {
+            self.agent
+                .status(Sentence::ReadingPages {
+                    count: chosen.len() as u64,
+                })
+                .await;
+            let about = first_chars(
+                &format!("{} {}", queries.join(" "), self.question),
+                ABOUT_CHARS,
+            );
+            let wanted = chosen
+                .iter()
+                .map(|hit| (READ, json!({"url": hit.url, "about": about})));
+            request_ours(self.agent, wanted.collect()).await
         };
+        let calls = self.agent.journal.step(self.step).calls(decide).await;
         let results = self.run(&calls).await;
         let mut read = nothing;
         for (call, result) in calls.iter().zip(results) {

@@ -1,28 +1,10 @@
 //! What is set for the calls of an agent: the caller's parameters over the agent's over the model's.
 
-use std::{collections::HashSet, sync::PoisonError};
+use std::sync::PoisonError;
 
-use domain::{EventBody, LeftOut, ModelParameters, Sentence, Words, event::NoticeLevel};
+use domain::{EventBody, LeftOut, ModelParameters, Sentence, event::NoticeLevel};
 
 use crate::{models::OneModel, turns::AgentContext};
-
-/// What the notices of a run said before its server stopped.
-#[derive(Debug, Default)]
-pub(crate) struct PastNotices(HashSet<String>);
-
-impl PastNotices {
-    /// Takes note of the log's next event.
-    pub(crate) fn push(&mut self, body: &EventBody) {
-        if let EventBody::Notice {
-            message,
-            failed_try: false,
-            ..
-        } = body
-        {
-            self.0.insert(message.clone());
-        }
-    }
-}
 
 impl AgentContext {
     /// What is set for its calls of this model. Sub-agents have parameters of their own first; those with a model of their
@@ -66,9 +48,9 @@ impl AgentContext {
                 .unwrap_or_else(PoisonError::into_inner);
             told.insert(left_out)
         };
-        let words = Words::from(Sentence::from(left_out));
-        if is_new && !self.run.past.notices.0.contains(&words.message) {
-            self.notice(NoticeLevel::Info, words).await;
+        if is_new {
+            let notice = EventBody::notice(NoticeLevel::Info, Sentence::from(left_out));
+            self.journal.once(notice).await;
         }
     }
 }

@@ -17,11 +17,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter,
-    Given, Hooks, LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told,
+    Given, Hooks, Journal, LateTools, Limits, LookUp, Memory, Prices, Quota, Research, Told,
     ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
+    journal::{AgentJournal, STOPPED},
     look_up::look,
     models::Models,
     open_call::LostCalls,
@@ -111,8 +112,8 @@ pub struct RunRequest {
     pub look_up: Option<LookUp>,
     /// Who answers again before its model does; nothing where that answers at once.
     pub council: Option<Council>,
-    /// What it did before the server was stopped.
-    pub past: Past,
+    /// What it did before the server was stopped; that of a new run is empty.
+    pub journal: Journal,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
     pub outlives_server: bool,
     /// The trace that its model calls belong to.
@@ -143,7 +144,6 @@ pub(crate) struct RunContext {
     pub(crate) hooks: Option<Hooks>,
     pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
-    pub(crate) past: Past,
     pub(crate) trace: RunTrace,
     pub(crate) caller: Option<Arc<CallerInfo>>,
     /// The parameters that were left out of model calls, as far as the log was told.
@@ -207,7 +207,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         research,
         look_up,
         council,
-        mut past,
+        mut journal,
         trace,
         caller,
         ..
@@ -217,11 +217,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let research = research.map(|research| research.about(&history));
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
-    if past.has_begun() {
-        emitter.with_source_numbers(|numbers| numbers.know(past.source_ids()));
-        let (events, open) = past.go_on();
-        emitter.take_over(open, events).await;
-    } else {
+    let sources = std::mem::take(&mut given.sources);
+    let start = async {
         let started = EventBody::RunStarted {
             chat,
             message,
@@ -231,11 +228,11 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             Some(said) => emitter.emit_with(started, said).await,
             None => emitter.emit(started).await,
         }
-        let sources = std::mem::take(&mut given.sources);
         if !sources.is_empty() {
             emitter.emit(EventBody::SourcesFound { sources }).await;
         }
-    }
+    };
+    journal.begin(&emitter, start).await;
     if let Some(late_tools) = late_tools {
         tokio::select! {
             () = stop.cancel.cancelled() => {}
@@ -261,7 +258,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     *instructions = joined(&[instructions, &given.instructions]);
     let numbers = given.numbers;
     given.tell(&mut history);
-    let budget = Arc::new(Budget::new(limits, past.used()));
+    let budget = Arc::new(Budget::new(limits, journal.used()));
     let models = Arc::new(Models::new(
         CallableModel {
             id: model_id,
@@ -270,7 +267,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         },
         fallbacks,
     ));
-    let work_time = WorkTime::new(past.time());
+    let work_time = WorkTime::new(journal.time());
+    let journal = AgentJournal::main(journal, emitter.clone(), asks.clone(), limits.waiting);
     let context = Arc::new(RunContext {
         agents,
         models,
@@ -290,7 +288,6 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         hooks,
         earlier,
         stops: stop.agents.clone(),
-        past,
         trace,
         caller,
         left_out: Mutex::default(),
@@ -299,7 +296,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         notified_tools: NotifiedTools::default(),
         lost_calls: LostCalls::default(),
     });
-    let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
+    let main = AgentContext::main(Arc::clone(&context), emitter.clone(), journal);
+    let main = Arc::new(main);
     main.learn_of_history(&history);
     let work = async {
         before_run(&main, &mut history).await?;
@@ -371,9 +369,6 @@ fn interrupted() -> End {
     )
 }
 
-/// What is said of work that a person has stopped.
-pub(crate) const STOPPED: &str = "Stopped.";
-
 /// The panic itself was reported by the panic hook; the person gets a sentence.
 fn fault() -> End {
     End(
@@ -392,7 +387,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
     };
     let emitter = &main.emitter;
     emitter.close_work(outcome, reason).await;
-    let has_answer = emitter.has_answered() || main.run.past.has_answered();
+    let has_answer = main.journal.has_answered();
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;
     }

@@ -66,7 +66,7 @@ impl ServerCalls {
         if self.count > MAX_CALLS {
             return;
         }
-        let call = agent.next_item('c');
+        let call = agent.journal.next_item('c');
         let requested = EventBody::ToolRequested {
             call: call.clone(),
             name: name.clone(),

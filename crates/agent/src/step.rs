@@ -343,7 +343,7 @@ impl<'a> Step<'a> {
         }
         self.close().await;
         self.agent.clear_status().await;
-        let item = self.agent.next_item('t');
+        let item = self.agent.journal.next_item('t');
         let started = EventBody::TextStarted { item: item.clone() };
         self.answer.blocks.push(&started);
         self.agent.emitter.emit(started).await;
@@ -360,7 +360,7 @@ impl<'a> Step<'a> {
         }
         if !matches!(self.writing, Writing::Reasoning { .. }) {
             self.close().await;
-            let item = self.agent.next_item('r');
+            let item = self.agent.journal.next_item('r');
             self.agent
                 .emitter
                 .emit(EventBody::ReasoningStarted { item: item.clone() })
@@ -402,7 +402,7 @@ impl<'a> Step<'a> {
     async fn start_call(&mut self, index: usize, id: String, written: String) {
         self.settle(TextIs::Commentary).await;
         self.show_held().await;
-        let call = self.agent.next_item('c');
+        let call = self.agent.journal.next_item('c');
         let name = meant_name(self.tools, written.clone());
         let model_id = Some(id.clone()).filter(|id| *id != call);
         let requested = EventBody::ToolRequested {

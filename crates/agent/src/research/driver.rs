@@ -23,6 +23,7 @@ use crate::{
     answers::{shown, write_answer},
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
+    journal::Step,
     loose_json::texts,
     quota::is_limit,
     run::with_instructions,
@@ -52,6 +53,17 @@ enum Over {
     Finish,
     /// A limit is near.
     Limit(Words),
+}
+
+/// As the log has it.
+impl From<&str> for Over {
+    fn from(why: &str) -> Self {
+        if why == FINISH {
+            Self::Finish
+        } else {
+            Self::Limit(why.into())
+        }
+    }
 }
 
 struct Course {
@@ -144,17 +156,11 @@ impl Course {
 
     /// Why the next step has to be the report. A step that was begun before a restart is what it was then.
     fn over(&self) -> Option<Over> {
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        if let Some(why) = past.last_of(path, self.step + 1) {
-            return Some(if why == FINISH {
-                Over::Finish
-            } else {
-                Over::Limit(why.into())
-            });
-        }
-        if past.answer(path, self.step + 1).is_some() {
-            return None;
-        }
+        let next = self.agent.journal.step(self.step + 1);
+        next.last(|| self.over_now())
+    }
+
+    fn over_now(&self) -> Option<Over> {
         if self.agent.run.finish.is_cancelled() {
             return Some(Over::Finish);
         }
@@ -178,26 +184,25 @@ impl Course {
     async fn make_plan(&mut self) -> Result<(), Stop> {
         let interactive = self.task.research.interactive;
         for may_ask in [interactive, false] {
-            let calls = match self.begin(None).await {
-                Some(calls) => calls,
-                None => {
-                    self.agent.status(Sentence::Planning).await;
-                    let language = prompts::in_the_language_of(&self.task.question);
-                    let ask = format!(
-                        "{}{}{language}",
-                        prompts::PLAN,
-                        if may_ask { MAY_ASK } else { "" }
-                    );
-                    let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
-                    let thought = self.think(ask, properties).await?;
-                    let fields = thought
-                        .as_ref()
-                        .and_then(|thought| thought.fields.clone())
-                        .unwrap_or_default();
-                    let wanted = self.wanted_plan(&fields, may_ask);
-                    self.request(vec![wanted], thought).await
-                }
+            self.next_step();
+            let decide = async {
+                self.agent.status(Sentence::Planning).await;
+                let language = prompts::in_the_language_of(&self.task.question);
+                let ask = format!(
+                    "{}{}{language}",
+                    prompts::PLAN,
+                    if may_ask { MAY_ASK } else { "" }
+                );
+                let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
+                let thought = self.think(ask, properties).await?;
+                let fields = thought
+                    .as_ref()
+                    .and_then(|thought| thought.fields.clone())
+                    .unwrap_or_default();
+                let wanted = self.wanted_plan(&fields, may_ask);
+                Ok(self.request(vec![wanted], thought).await)
             };
+            let calls = self.step().try_calls(decide).await?;
             let results = self.run(&calls).await;
             let Some((call, result)) = calls.first().zip(results.first()) else {
                 break;
@@ -249,23 +254,22 @@ impl Course {
 
     /// What the searches of a turn found; nothing where the notes answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
-        let calls = match self.begin(None).await {
-            Some(calls) => calls,
-            None => {
-                self.tell_plan(TodoStatus::InProgress).await;
-                self.agent.status(Sentence::SearchingInTurn { turn }).await;
-                let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
-                let thought = self.think(self.state(QUERIES), properties).await?;
-                let fields = thought.as_ref().map(|thought| thought.fields.clone());
-                let queries = match fields {
-                    // A person wants the report now.
-                    None => Vec::new(),
-                    Some(fields) => self.next_queries(fields.as_ref()),
-                };
-                let wanted = self.searches(&queries);
-                self.request(wanted, thought).await
-            }
+        self.next_step();
+        let decide = async {
+            self.tell_plan(TodoStatus::InProgress).await;
+            self.agent.status(Sentence::SearchingInTurn { turn }).await;
+            let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
+            let thought = self.think(self.state(QUERIES), properties).await?;
+            let fields = thought.as_ref().map(|thought| thought.fields.clone());
+            let queries = match fields {
+                // A person wants the report now.
+                None => Vec::new(),
+                Some(fields) => self.next_queries(fields.as_ref()),
+            };
+            let wanted = self.searches(&queries);
+            Ok(self.request(wanted, thought).await)
         };
+        let calls = self.step().try_calls(decide).await?;
         if calls.is_empty() {
             return Ok(None);
         }
@@ -346,34 +350,28 @@ impl Course {
 
     /// Reads these side by side, and keeps the notes.
     async fn read_all(&mut self, turn: u32, chosen: Vec<Candidate>) {
-        let calls = match self.begin(None).await {
-            Some(calls) => calls,
-            None => {
-                self.agent
-                    .status(Sentence::ReadingInTurn {
-                        turn,
-                        count: chosen.len() as u64,
-                    })
-                    .await;
-                let focus = first_chars(&self.queries.join("; "), 1_000);
-                let call = |Candidate { library, hit }| {
-                    (
-                        READ,
-                        json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}),
-                    )
-                };
-                self.request(chosen.into_iter().map(call).collect(), None)
-                    .await
-            }
+        self.next_step();
+        let decide = async {
+            let count = chosen.len() as u64;
+            self.agent
+                .status(Sentence::ReadingInTurn { turn, count })
+                .await;
+            let focus = first_chars(&self.queries.join("; "), 1_000);
+            let call = |Candidate { library, hit }| {
+                (
+                    READ,
+                    json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}),
+                )
+            };
+            self.request(chosen.into_iter().map(call).collect(), None)
+                .await
         };
-        // Before the others are read: what was read before a restart.
+        let calls = self.step().calls(decide).await;
+        // What was read before a restart is known before the others are read.
         for call in &calls {
-            let past = &self.agent.run.past;
-            let path = past
-                .of_call(&call.id)
-                .and_then(|call| call.sub_agent.as_ref());
-            let read = path.and_then(|path| past.end_of(path));
-            if let Some(reading) = read.and_then(|(_, result)| serde_json::from_str(&result).ok()) {
+            let reader = self.agent.journal.started_sub_agent(&call.id);
+            let read = reader.and_then(|reader| reader.end);
+            if let Some(reading) = read.and_then(|end| serde_json::from_str(&end.result).ok()) {
                 self.know_text(&reading);
             }
         }
@@ -402,25 +400,18 @@ impl Course {
             Over::Finish => FINISH.to_owned(),
             Over::Limit(why) => why.to_string(),
         });
-        let past = self
-            .agent
-            .run
-            .past
-            .answer(self.agent.emitter.agent(), self.step + 1);
-        let said = past
-            .map(|(answer, _)| answer.text)
-            .filter(|text| !text.trim().is_empty());
-        let text = match said {
-            Some(text) => text,
-            None => {
-                self.begin(last.clone()).await;
-                self.tell_plan(TodoStatus::Completed).await;
-                self.agent.status(Sentence::WritingReport).await;
-                let text = self.write().await?;
-                self.tell_share(&text).await;
-                text
-            }
+        let agent = Arc::clone(&self.agent);
+        let report = agent.journal.step(self.step + 1);
+        let write = async {
+            self.next_step();
+            self.step().emit_begin(last).await;
+            self.tell_plan(TodoStatus::Completed).await;
+            self.agent.status(Sentence::WritingReport).await;
+            let text = self.write().await?;
+            self.tell_share(&text).await;
+            Ok(text)
         };
+        let text = report.text(write).await?;
         match over {
             Some(Over::Limit(why)) => {
                 self.agent.notice(NoticeLevel::Warning, why.clone()).await;
@@ -559,25 +550,16 @@ impl Course {
         }
     }
 
-    /// Begins the next step. Its calls, where it was begun before a restart and had them all.
-    async fn begin(&mut self, last: Option<String>) -> Option<Vec<RequestedCall>> {
+    /// Goes to the next step, before which the person may have said something where the run is a fork.
+    fn next_step(&mut self) {
         self.step += 1;
-        let path = self.agent.emitter.agent();
-        // Where it is a fork, the person may have said something there.
-        let said = self.agent.run.past.guidance(path, self.step);
+        let said = self.agent.journal.step(self.step).guidance();
         self.conversation
             .extend(said.map(|text| Message::text(Role::User, text)));
-        let past = self.agent.run.past.answer(path, self.step);
-        if let Some((answer, _)) = past {
-            return Some(answer.calls);
-        }
-        self.agent
-            .emit_and_part_calls(EventBody::StepStarted {
-                step: self.step,
-                last,
-            })
-            .await;
-        None
+    }
+
+    fn step(&self) -> Step<'_> {
+        self.agent.journal.step(self.step)
     }
 
     /// Tells the log of the step's calls, and of the model call that led to them.

@@ -128,15 +128,11 @@ impl Notes {
             .enumerate()
             .skip(std::mem::replace(&mut self.told, self.all.len()));
         let new = new.map(|(at, note)| note.source(at + 1));
-        let sources: Vec<Source> = new
-            .filter(|source| !agent.run.past.knows_source(&source.id))
-            .collect();
-        if !sources.is_empty() {
-            agent
-                .emitter
-                .emit(EventBody::SourcesFound { sources })
-                .await;
-        }
+        let sources = new.collect();
+        agent
+            .journal
+            .once(EventBody::SourcesFound { sources })
+            .await;
     }
 
     /// How many of these have a quote that was found in its source, and how many there are.

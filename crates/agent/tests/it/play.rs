@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, LateTools, Limits,
-    ModelSettings, Past, RunRequest, StopSignals, Workspace, no_earlier_agent,
+    Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, Journal, LateTools,
+    Limits, ModelSettings, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -157,7 +157,7 @@ impl Play {
             research: self.research.clone(),
             look_up: self.look_up.clone(),
             council: None,
-            past: self.past(),
+            journal: self.journal(),
             outlives_server: self.outlives_server,
             trace: RunTrace {
                 run: RunId::generate(),
@@ -230,10 +230,10 @@ impl Play {
         self.said_before.iter().cloned().chain([said]).collect()
     }
 
-    fn past(&self) -> Past {
-        let mut past = Past::default();
-        self.before.iter().for_each(|event| past.push(event));
-        past
+    fn journal(&self) -> Journal {
+        let mut journal = Journal::default();
+        self.before.iter().for_each(|event| journal.push(event));
+        journal
     }
 
     /// The conversation sent with each model call.

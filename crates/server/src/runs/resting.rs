@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Allowed, Past, RunRequest};
+use agent::{Allowed, Journal, RunRequest};
 use domain::{EventBody, RunId, Words};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
@@ -30,7 +30,7 @@ pub enum FromLog {
     /// All that it needs to go on.
     GoesOn(Box<RunRequest>, LogSoFar),
     /// The run cannot go on, for this reason, in a sentence for its owner.
-    Cannot(LogSoFar, Box<Past>, Words),
+    Cannot(LogSoFar, Box<Journal>, Words),
 }
 
 /// Reads one run's log; fails where that may be tried again.

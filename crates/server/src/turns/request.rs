@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
+use agent::{Agents, CallableModel, Journal, RunRequest, Skills, Tool, tour};
 use domain::{ChatId, MessageId, RunId, RunTrace};
 use store::StoreError;
 
@@ -166,7 +166,7 @@ impl App {
             research,
             look_up,
             council,
-            past: Past::default(),
+            journal: Journal::default(),
             outlives_server,
             trace: RunTrace {
                 run,
