@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     alone::{Effort, OneShot, answer},
+    library::quotes::Quotable,
     loose_json::object,
     prices::call_cost,
-    research::quotes::Quotable,
 };
 
 /// The kinds of things; all else is `other`.

@@ -25,6 +25,7 @@ pub mod hooks;
 mod journal;
 mod late_tools;
 pub mod learning;
+pub mod library;
 mod long_results;
 mod look_up;
 mod loose_json;

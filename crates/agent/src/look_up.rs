@@ -15,7 +15,7 @@ use crate::{
     ToolChoice,
     answer::RequestedCall,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
-    research::{
+    library::{
         Hit, Library, as_query, first_chars,
         ranking::{best, fused},
     },

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use domain::event::Source;
 use serde::{Deserialize, Serialize};
 
-use crate::research::{Hit, Page, excerpt::best_blocks, first_chars};
+use crate::library::{Hit, Page, excerpt::best_blocks, first_chars};
 
 /// Most passages of one page.
 const OF_ONE_PAGE: usize = 4;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{LookUp, found::read_page};
 use crate::{
     Tool, ToolFailure, ToolKind,
-    research::{Hit, Library, tools::search},
+    library::{Hit, Library, search},
 };
 
 /// What the log calls the one that reads a page.
@@ -25,9 +25,9 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
     let documents = look_up
         .documents
         .as_ref()
-        .map(|library| search(library, PASSAGE_CHARS));
+        .map(|library| search::tool(library, PASSAGE_CHARS));
     let web = look_up.web.as_ref().map(|library| {
-        search(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses))
+        search::tool(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses))
     });
     let read = look_up
         .web

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::excerpt::words;
+use crate::library::excerpt::words;
 
 /// Longest mark that is looked at, characters; what is longer is no citation.
 const MARK_CHARS: usize = 60;

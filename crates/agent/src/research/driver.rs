@@ -10,10 +10,9 @@ use domain::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Hit, Task, as_query, citations, first_chars,
+    Task, citations,
     notes::{Notes, Reading},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
-    ranking::{Candidate, best, same_address},
     says_the_same,
     thinking::{Thought, think},
     tools::{self, ASK, PLAN, READ, parts, todos},
@@ -24,6 +23,10 @@ use crate::{
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     journal::Step,
+    library::{
+        Hit, as_query, first_chars,
+        ranking::{Candidate, best, same_address},
+    },
     loose_json::texts,
     quota::is_limit,
     run::with_instructions,

@@ -5,8 +5,10 @@ use std::fmt::Write;
 use domain::{EventBody, Message, Role, event::Source};
 use serde::{Deserialize, Serialize};
 
-use super::{first_chars, quotes::plain};
-use crate::turns::AgentContext;
+use crate::{
+    library::{first_chars, quotes::plain},
+    turns::AgentContext,
+};
 
 /// Most notes from one source.
 pub(super) const MOST_OF_SOURCE: usize = 6;

@@ -7,15 +7,20 @@ use ring::digest::{Context, SHA256};
 use serde_json::{Value, json};
 
 use super::{
-    Page, Task,
-    excerpt::{best_sentences, excerpt, nearest_sentences},
-    first_chars,
+    Task,
     notes::{MOST_OF_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
     prompts::{COPY_EXACTLY, READER},
-    quotes::{Quotable, plain},
     thinking::think,
 };
-use crate::turns::{AgentContext, Stop};
+use crate::{
+    library::{
+        Page,
+        excerpt::{best_sentences, excerpt, nearest_sentences},
+        first_chars,
+        quotes::{Quotable, plain},
+    },
+    turns::{AgentContext, Stop},
+};
 
 /// How much of a source a model reads, characters.
 const MOST_CHARS: usize = 24_000;

@@ -3,9 +3,9 @@
 use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
 
-use super::first_chars;
 use crate::{
-    loose_json::object, open_call::EndedCall, quiet_call::call_quietly, turns::AgentContext,
+    library::first_chars, loose_json::object, open_call::EndedCall, quiet_call::call_quietly,
+    turns::AgentContext,
 };
 
 /// Longest answer that is waited for, bytes.

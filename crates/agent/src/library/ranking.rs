@@ -85,7 +85,7 @@ pub(crate) fn best(
 }
 
 /// An address as it is compared: without what does not change the page.
-pub(super) fn same_address(url: &str) -> String {
+pub(crate) fn same_address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (address, query) = url
         .split_once('?')

@@ -10,7 +10,7 @@ const LEAST_SHARED: usize = 2;
 const BLOCK_CHARS: usize = 1_200;
 
 /// The text, or the beginning and those blocks of it that share most words with `about`, in their order.
-pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
+pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
     if text.chars().count() <= most_chars {
         return text.to_owned();
     }
@@ -44,13 +44,13 @@ pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
 }
 
 /// The sentences that share most words with `about`, as they stand in the text; the best first.
-pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+pub(crate) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     sentences_sharing(text, &words(about), 1, most)
 }
 
 /// Those sentences that have most of the words of `about` which the text has at all, a third of all, and two at least: what the
 /// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
-pub(super) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+pub(crate) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
     let least = LEAST_SHARED
         .max(shared(text, &wanted) / 2 + 1)
@@ -122,7 +122,7 @@ fn blocks(text: &str) -> Vec<&str> {
 }
 
 /// The stems of the words that tell something.
-pub(super) fn words(text: &str) -> HashSet<String> {
+pub(crate) fn words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter_map(stem)
         .collect()

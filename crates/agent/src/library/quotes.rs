@@ -54,7 +54,7 @@ impl<'a> Quotable<'a> {
 }
 
 /// The text with one kind of white space and of quotation marks.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
         plain.extend(plain_character(character, plain.chars().next_back()));
