@@ -18,11 +18,7 @@ use std::{
 use sandbox::{Limits, Outcome, Sandbox};
 use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
-use crate::{
-    Agents, ToolFailure,
-    tool::ToolContext,
-    tools::{latex, python, shell},
-};
+use crate::{ToolFailure, tool::ToolContext};
 
 pub(crate) use room::Room;
 pub(crate) use watched::{Printer, watched};
@@ -91,19 +87,6 @@ impl Programs {
     #[must_use]
     pub fn accounting(&self) -> String {
         self.0.sandbox.accounting()
-    }
-
-    /// Gives the tools that run programs to the agents that may use them.
-    ///
-    /// # Errors
-    /// Where a tool's schema is not valid, which a test rules out.
-    pub fn equip(&self, agents: &Agents) -> Result<Agents, ToolFailure> {
-        let mut tools = vec![Arc::new(python::tool(self)?)];
-        if self.found().shell {
-            tools.push(Arc::new(shell::tool(self)?));
-            tools.push(Arc::new(latex::tool(self)?));
-        }
-        Ok(agents.with_tools(&tools))
     }
 
     /// Waits until no other program of the chat runs, and lays its files out.
