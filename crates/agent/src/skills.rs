@@ -12,11 +12,7 @@ use std::{
 
 use domain::{Words, refusal::Tools};
 
-use crate::{
-    Agents, ToolFailure,
-    tools::skill,
-    workspace::{BYTES_LIMIT, as_text},
-};
+use crate::workspace::{BYTES_LIMIT, as_text};
 use front_matter::FrontMatter;
 
 /// The file with the instructions.
@@ -243,34 +239,6 @@ fn list(
         }
     }
     Ok(())
-}
-
-impl Agents {
-    /// The same agents; those that may use them know of these skills and have the tool to load them.
-    ///
-    /// # Errors
-    /// Where the tool's schema is not valid, which a test rules out.
-    pub fn with_skills(&self, skills: &Skills) -> Result<Self, ToolFailure> {
-        let mut agents = self.clone();
-        if skills.skills.is_empty() {
-            return Ok(agents);
-        }
-        let tool = skill::tool()?;
-        for agent in agents.all_mut() {
-            let may = |skill: &&Arc<Skill>| match &agent.may_know {
-                Some(names) => names.contains(&skill.name),
-                None => agent.may_use.allows(skill::NAME),
-            };
-            let known: Vec<Arc<Skill>> = skills.skills.iter().filter(may).cloned().collect();
-            if !known.is_empty() {
-                agent.tools = agent
-                    .tools
-                    .with_tools(&[Arc::new(skill::with_skills(&tool, &known))]);
-            }
-            agent.skills = known.into();
-        }
-        Ok(agents)
-    }
 }
 
 #[cfg(test)]
