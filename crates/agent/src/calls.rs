@@ -16,7 +16,6 @@ use tokio::time::Instant;
 
 use crate::{
     answer::RequestedCall,
-    asks::AtWork,
     consent::{Consent, consent, without_asking},
     hooks::{
         KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result,
@@ -24,6 +23,7 @@ use crate::{
     },
     journal::{CallEnd, CallResult},
     long_results::{Shortened, shorten},
+    pending_input::AtWork,
     step::millis,
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     tool_files::parts_for_model,
@@ -473,7 +473,7 @@ async fn consent_and_run(
 
 /// What a call does is known here alone, except of those that go on by themselves.
 fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
-    (!tool.kind().goes_on).then(|| agent.run.asks.at_work())
+    (!tool.kind().goes_on).then(|| agent.run.pending_input.at_work())
 }
 
 /// Goes on with a call that was running when the server stopped.

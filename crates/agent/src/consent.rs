@@ -14,9 +14,9 @@ use tokio::sync::oneshot;
 pub use rules::{Allowed, Consents, Pattern, Rule, RuleProblem, Star, Verdict};
 
 use crate::{
-    Asks,
-    asks::{ApprovalAnswer, NoAnswer, WaitingCall},
+    PendingInput,
     journal::{Ask, CallRecord, Recorded},
+    pending_input::{ApprovalAnswer, NoAnswer, WaitingCall},
     tool::{Tool, ToolFailure, Toolbox},
     turns::AgentContext,
 };
@@ -159,8 +159,8 @@ impl Ask for AskApproval {
         }
     }
 
-    fn register(self, id: &str, asks: &Asks) -> oneshot::Receiver<ApprovalAnswer> {
-        asks.approval(id, self.waiting)
+    fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<ApprovalAnswer> {
+        pending_input.approval(id, self.waiting)
     }
 }
 

@@ -79,7 +79,10 @@ impl Council {
 
 /// What one of them says; nothing where it cannot.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
-    let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let _busy = (
+        agent.run.work_time.busy(),
+        agent.run.pending_input.at_work(),
+    );
     match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {
         Ok(said) => {
             said.call.report(agent).await;

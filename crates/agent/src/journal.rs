@@ -111,7 +111,7 @@ impl Journal {
         self.now_ms = now_ms;
     }
 
-    /// Notes that the run was only hibernated, with [`crate::Asks::rest`]: its log does not mention the break.
+    /// Notes that the run was only hibernated, with [`crate::PendingInput::rest`]: its log does not mention the break.
     pub fn has_rested(&mut self) {
         self.rested = true;
     }

@@ -221,7 +221,7 @@ impl Look<'_> {
         }
         let (_busy, _at_work) = (
             self.agent.run.work_time.busy(),
-            self.agent.run.asks.at_work(),
+            self.agent.run.pending_input.at_work(),
         );
         let mut queries: Vec<String> = Vec::new();
         for query in self.look_up.asker.queries().await {

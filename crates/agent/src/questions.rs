@@ -6,9 +6,9 @@ use domain::{EventBody, Form, Reply};
 use tokio::sync::oneshot;
 
 use crate::{
-    Asks,
-    asks::NoAnswer,
+    PendingInput,
     journal::{Ask, CallRecord, QuestionRecord, Recorded},
+    pending_input::NoAnswer,
     tool::ToolContext,
 };
 
@@ -76,8 +76,8 @@ impl Ask for AskQuestion {
         Reply::answered(id, answer.clone().ok())
     }
 
-    fn register(self, id: &str, asks: &Asks) -> oneshot::Receiver<Reply> {
-        asks.question(id, self.question.form)
+    fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Reply> {
+        pending_input.question(id, self.question.form)
     }
 }
 

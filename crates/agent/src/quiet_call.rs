@@ -32,7 +32,10 @@ pub(crate) async fn call_quietly(
     limit_bytes: usize,
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
-    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let (_busy, _at_work) = (
+        agent.run.work_time.busy(),
+        agent.run.pending_input.at_work(),
+    );
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, limit_bytes, form).await {

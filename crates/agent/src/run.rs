@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter,
-    Given, Hooks, Journal, LateTools, Limits, LookUp, Memory, Prices, Quota, Research, Told,
-    ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, CallableModel, Consents, Council, EarlierAgents, Emitter,
+    Given, Hooks, Journal, LateTools, Limits, LookUp, Memory, PendingInput, Prices, Quota,
+    Research, Told, ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
@@ -140,7 +140,7 @@ pub(crate) struct RunContext {
     pub(crate) budget: Arc<Budget>,
     pub(crate) work_time: WorkTime,
     pub(crate) consents: Consents,
-    pub(crate) asks: Asks,
+    pub(crate) pending_input: PendingInput,
     pub(crate) hooks: Option<Hooks>,
     pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
@@ -176,7 +176,12 @@ struct End(Outcome, Option<Problem>);
 /// Runs the main agent until it has answered, is cancelled, meets a limit or fails, and emits the whole log,
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
-pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
+pub async fn run(
+    request: RunRequest,
+    emitter: Emitter,
+    pending_input: PendingInput,
+    stop: StopSignals,
+) {
     let RunRequest {
         chat,
         message,
@@ -268,7 +273,12 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         fallbacks,
     ));
     let work_time = WorkTime::new(journal.time());
-    let journal = AgentJournal::main(journal, emitter.clone(), asks.clone(), limits.waiting);
+    let journal = AgentJournal::main(
+        journal,
+        emitter.clone(),
+        pending_input.clone(),
+        limits.waiting,
+    );
     let context = Arc::new(RunContext {
         agents,
         models,
@@ -284,7 +294,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         budget,
         work_time,
         consents,
-        asks,
+        pending_input,
         hooks,
         earlier,
         stops: stop.agents.clone(),

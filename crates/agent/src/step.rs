@@ -61,7 +61,10 @@ pub(crate) async fn call_model(
     tools: &Toolbox,
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
-    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let (_busy, _at_work) = (
+        agent.run.work_time.busy(),
+        agent.run.pending_input.at_work(),
+    );
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, tools, shape).await {

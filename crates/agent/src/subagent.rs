@@ -61,14 +61,14 @@ impl AgentStops {
         false
     }
 
-    fn begin(&self, agent: &AgentPath) -> AtWork {
+    fn begin(&self, agent: &AgentPath) -> Stoppable {
         let stop = CancellationToken::new();
         let mut stops = self.lock();
         if agent.id().is_some_and(|id| stops.to_stop.contains(id)) {
             stop.cancel();
         }
         stops.at_work.insert(agent.clone(), stop.clone());
-        AtWork {
+        Stoppable {
             stops: self.clone(),
             agent: agent.clone(),
             stop,
@@ -81,13 +81,13 @@ impl AgentStops {
 }
 
 /// A sub-agent that can be stopped, until this is dropped.
-struct AtWork {
+struct Stoppable {
     stops: AgentStops,
     agent: AgentPath,
     stop: CancellationToken,
 }
 
-impl Drop for AtWork {
+impl Drop for Stoppable {
     fn drop(&mut self) {
         self.stops.lock().at_work.remove(&self.agent);
     }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Allowed, ApprovalAnswer, AskError};
+use agent::{Allowed, AnswerError, ApprovalAnswer};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, StoreError};
@@ -183,10 +183,12 @@ impl App {
             | Command::StopAgent { .. }
             | Command::Allow { .. } => Ok(()),
             Command::Approve { approval, decision } => live
-                .asks
+                .pending_input
                 .check_approval(approval, &decision.answer())
                 .map(drop),
-            Command::Answer { question, reply } => live.asks.check_reply(question, reply.clone()),
+            Command::Answer { question, reply } => {
+                live.pending_input.check_reply(question, reply.clone())
+            }
         };
         taken.map_err(not_taken)
     }
@@ -296,7 +298,7 @@ impl App {
             }
             Command::Answer { question, reply } => {
                 live.wake_for(&question).await.map_err(still_resting)?;
-                live.asks
+                live.pending_input
                     .answer_question(&question, reply)
                     .map_err(not_taken)?;
             }
@@ -476,7 +478,7 @@ impl Drop for StopsWhenDropped {
 /// What can always be said may be said to nobody.
 fn told_nobody(command: &Command) -> Result<(), ApiError> {
     match command.waits_for() {
-        Some(_) => Err(not_taken(AskError::NotWaiting)),
+        Some(_) => Err(not_taken(AnswerError::NotWaiting)),
         None => Ok(()),
     }
 }

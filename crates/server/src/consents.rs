@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
+use agent::{Allowed, AnswerError, ApprovalAnswer, Consents, Pattern};
 use domain::{
     AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
@@ -141,7 +141,7 @@ impl App {
         let answer = said.answer();
         let Some(remembered) = said.remember else {
             return live
-                .asks
+                .pending_input
                 .answer_approval(approval, answer)
                 .map_err(not_taken);
         };
@@ -181,7 +181,7 @@ impl App {
             ..answer
         };
         let tool = live
-            .asks
+            .pending_input
             .check_approval(approval, &answer)
             .map_err(not_taken)?;
         let allowed = Allowed {
@@ -211,7 +211,7 @@ impl App {
             }
             stored => stored?,
         }
-        if let Err(error) = live.asks.answer_approval(approval, answer) {
+        if let Err(error) = live.pending_input.answer_approval(approval, answer) {
             // Somebody else was quicker: then nothing is to be allowed for good either.
             self.store.ask_again(live.principal.account, row.id).await?;
             return Err(not_taken(error));
@@ -286,18 +286,18 @@ pub(crate) fn still_resting(_: StillResting) -> ApiError {
 }
 
 /// An answer to a run that was not taken, as the caller is told.
-pub(crate) fn not_taken(error: AskError) -> ApiError {
+pub(crate) fn not_taken(error: AnswerError) -> ApiError {
     use axum::http::StatusCode;
     match error {
-        AskError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
-        AskError::Unfit(fault) => ApiError::invalid(fault.message)
+        AnswerError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
+        AnswerError::Unfit(fault) => ApiError::invalid(fault.message)
             .with_field(fault.field.as_deref())
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
-        AskError::InvalidArguments(why) => {
+        AnswerError::InvalidArguments(why) => {
             ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }
-        AskError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
+        AnswerError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
 }

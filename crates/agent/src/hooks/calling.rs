@@ -153,7 +153,7 @@ pub(super) async fn look(
         return looked;
     };
     let _busy = agent.run.work_time.busy();
-    let _at_work = agent.run.asks.at_work();
+    let _at_work = agent.run.pending_input.at_work();
     for hook in fitting {
         let call = match repeated.iter().find(|call| call.hook == hook.name) {
             Some(call) => (*call).clone(),

@@ -12,14 +12,14 @@ use domain::{AgentPath, EventBody, Outcome, trace::parts_model_calls};
 use serde_json::Value;
 
 use super::{CallEnd, CallRecord, CallResult, Journal};
-use crate::{Asks, Emitter, budget::Used};
+use crate::{Emitter, PendingInput, budget::Used};
 
 /// The journal of one agent: it reads the record of the run and writes to the log through the agent's emitter.
 #[derive(Debug)]
 pub(crate) struct AgentJournal {
     pub(super) run: Arc<Journal>,
     pub(super) emitter: Emitter,
-    pub(super) asks: Asks,
+    pub(super) pending_input: PendingInput,
     /// How long people have to answer.
     pub(super) waiting: Duration,
     counters: Counters,
@@ -52,19 +52,29 @@ pub(crate) struct SubAgentEnd {
 
 impl AgentJournal {
     /// The journal of the main agent. `waiting` is how long people have to answer.
-    pub(crate) fn main(run: Journal, emitter: Emitter, asks: Asks, waiting: Duration) -> Self {
-        Self::new(Arc::new(run), emitter, asks, waiting)
+    pub(crate) fn main(
+        run: Journal,
+        emitter: Emitter,
+        pending_input: PendingInput,
+        waiting: Duration,
+    ) -> Self {
+        Self::new(Arc::new(run), emitter, pending_input, waiting)
     }
 
     /// The journal of another agent of the run.
     pub(crate) fn for_agent(&self, path: AgentPath) -> Self {
         let run = Arc::clone(&self.run);
         let emitter = self.emitter.for_agent(path);
-        Self::new(run, emitter, self.asks.clone(), self.waiting)
+        Self::new(run, emitter, self.pending_input.clone(), self.waiting)
     }
 
     /// Counting goes on where the agent had come to.
-    fn new(run: Arc<Journal>, emitter: Emitter, asks: Asks, waiting: Duration) -> Self {
+    fn new(
+        run: Arc<Journal>,
+        emitter: Emitter,
+        pending_input: PendingInput,
+        waiting: Duration,
+    ) -> Self {
         let record = run.agents.get(emitter.agent());
         let counters = Counters {
             items: record.map_or(0, |agent| agent.items).into(),
@@ -74,7 +84,7 @@ impl AgentJournal {
         Self {
             run,
             emitter,
-            asks,
+            pending_input,
             waiting,
             counters,
         }

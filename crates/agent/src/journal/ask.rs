@@ -1,4 +1,4 @@
-//! Asks people once: what was asked before a restart keeps its id, its answer and its deadline.
+//! PendingInput people once: what was asked before a restart keeps its id, its answer and its deadline.
 
 use std::{future, time::Duration};
 
@@ -6,7 +6,7 @@ use domain::{EventBody, Reply, event::Decision};
 use tokio::sync::oneshot;
 
 use super::{AgentJournal, CallRecord};
-use crate::{Asks, asks::NoAnswer, budget::NO_TIME_LIMIT, step::millis};
+use crate::{PendingInput, budget::NO_TIME_LIMIT, pending_input::NoAnswer, step::millis};
 
 /// Something that a person is asked about a tool call.
 pub(crate) trait Ask: Sized {
@@ -25,7 +25,7 @@ pub(crate) trait Ask: Sized {
     fn answered(id: String, answer: &Result<Self::Answer, NoAnswer>) -> EventBody;
 
     /// Registers it with those who bring answers.
-    fn register(self, id: &str, asks: &Asks) -> oneshot::Receiver<Self::Answer>;
+    fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Self::Answer>;
 }
 
 /// What the log says of something that is asked.
@@ -66,7 +66,7 @@ impl AgentJournal {
             match record.map_or(Recorded::Nothing, |call| ask.recorded(call)) {
                 Recorded::Answered(answer) => return Ok(answer),
                 Recorded::Open { id, asked_at } => {
-                    let receiver = ask.register(&id, &self.asks);
+                    let receiver = ask.register(&id, &self.pending_input);
                     (id, receiver, self.run.left_of(asked_at, self.waiting))
                 }
                 Recorded::Other { id } => {
@@ -77,9 +77,9 @@ impl AgentJournal {
                 Recorded::Nothing => self.begin_to_ask(call, ask).await,
             };
         let answer = tokio::select! {
-            answer = self.asks.answer(&id, receiver, within) => answer,
+            answer = self.pending_input.answer(&id, receiver, within) => answer,
             () = withdrawn => {
-                self.asks.forget(&id);
+                self.pending_input.forget(&id);
                 Err(NoAnswer::Withdrawn)
             }
         };
@@ -105,7 +105,7 @@ impl AgentJournal {
         let id = self.next_item(A::KIND);
         let expires_in_ms = (limit < NO_TIME_LIMIT).then(|| millis(limit));
         let asked = ask.asked(&id, call, expires_in_ms);
-        let receiver = ask.register(&id, &self.asks);
+        let receiver = ask.register(&id, &self.pending_input);
         self.emitter.emit(asked).await;
         (id, receiver, limit)
     }

@@ -6,7 +6,7 @@ use domain::{
 };
 use serde_json::Value;
 
-use crate::asks::AtWork;
+use crate::pending_input::AtWork;
 
 /// One tool call.
 #[derive(Debug, Default)]

@@ -11,10 +11,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{AgentJournal, Ask, CallEnd, CallRecord, CallResult, Journal, Recorded, SubAgentEnd};
 use crate::{
-    Asks, Emitter,
+    Emitter, PendingInput,
     answer::{Answer, RequestedCall},
-    asks::NoAnswer,
     emitter::Emitted,
+    pending_input::NoAnswer,
 };
 
 /// How long people have to answer.
@@ -25,7 +25,7 @@ const NOW_MS: i64 = 45_000;
 struct Play {
     journal: AgentJournal,
     events: mpsc::Receiver<Emitted>,
-    asks: Asks,
+    pending_input: PendingInput,
 }
 
 impl Play {
@@ -48,11 +48,11 @@ impl Play {
         }
         journal.goes_on_at(NOW_MS);
         let (emitter, events) = Emitter::channel(100);
-        let asks = Asks::default();
+        let pending_input = PendingInput::default();
         Self {
-            journal: AgentJournal::main(journal, emitter, asks.clone(), WAITING),
+            journal: AgentJournal::main(journal, emitter, pending_input.clone(), WAITING),
             events,
-            asks,
+            pending_input,
         }
     }
 
@@ -318,14 +318,14 @@ impl Ask for Question {
         Reply::answered(id, answer.clone().ok())
     }
 
-    fn register(self, id: &str, asks: &Asks) -> oneshot::Receiver<Reply> {
-        asks.question(id, None)
+    fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Reply> {
+        pending_input.question(id, None)
     }
 }
 
-async fn answer(asks: &Asks, id: &str, reply: &str) {
-    asks.asked(id).await;
-    asks.answer_question(id, reply.into()).unwrap();
+async fn answer(pending_input: &PendingInput, id: &str, reply: &str) {
+    pending_input.asked(id).await;
+    pending_input.answer_question(id, reply.into()).unwrap();
 }
 
 #[tokio::test]
@@ -345,7 +345,7 @@ async fn what_is_answered_is_not_asked_again() {
 async fn what_is_open_keeps_its_id_and_its_deadline() {
     let mut play = Play::after(vec![asked("q4", "Really?")]);
     let ask = play.journal.ask_until_answered("c1", Question("Really?"));
-    let (answered, ()) = tokio::join!(ask, answer(&play.asks, "q4", "Yes."));
+    let (answered, ()) = tokio::join!(ask, answer(&play.pending_input, "q4", "Yes."));
     let reply = answered.unwrap();
     assert_eq!(
         play.emitted(),
@@ -362,7 +362,7 @@ async fn what_is_open_keeps_its_id_and_its_deadline() {
 async fn something_else_is_asked_after_the_open_question_is_withdrawn() {
     let mut play = Play::after(vec![asked("q4", "Really?")]);
     let ask = play.journal.ask_until_answered("c1", Question("When?"));
-    let (answered, ()) = tokio::join!(ask, answer(&play.asks, "q5", "Now."));
+    let (answered, ()) = tokio::join!(ask, answer(&play.pending_input, "q5", "Now."));
     let reply = answered.unwrap();
     let expected = [
         Reply::answered("q4".to_owned(), None),

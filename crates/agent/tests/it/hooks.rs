@@ -455,7 +455,9 @@ async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
                 } = &event.body
                 {
                     assert_eq!(*arguments, json!({"what": "kite"}));
-                    play.asks.answer_approval(approval, answer.clone()).unwrap();
+                    play.pending_input
+                        .answer_approval(approval, answer.clone())
+                        .unwrap();
                 }
             })
             .await;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, Journal, LateTools,
-    Limits, ModelSettings, RunRequest, StopSignals, Workspace, no_earlier_agent,
+    Agents, ApprovalAnswer, Consents, EarlierAgents, Emitter, FoundTools, Journal, LateTools,
+    Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -25,7 +25,7 @@ pub(crate) struct Play {
     pub(crate) fallbacks: Vec<agent::CallableModel>,
     pub(crate) workspace: Workspace,
     pub(crate) memory: Option<(agent::Memory, agent::Told)>,
-    pub(crate) asks: Asks,
+    pub(crate) pending_input: PendingInput,
     pub(crate) stop: StopSignals,
     /// The conversation before the question.
     pub(crate) said_before: Vec<Message>,
@@ -91,7 +91,7 @@ impl Play {
             fallbacks: Vec::new(),
             workspace: Workspace::new(store, "test".into(), Arc::new(|| 7)),
             memory: None,
-            asks: Asks::default(),
+            pending_input: PendingInput::default(),
             stop: StopSignals::default(),
             said_before: Vec::new(),
             question: "Please.".into(),
@@ -166,7 +166,12 @@ impl Play {
             },
             caller: None,
         };
-        let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
+        let work = agent::run(
+            request,
+            emitter,
+            self.pending_input.clone(),
+            self.stop.clone(),
+        );
         tokio::join!(self.collect(run, events, watch), work).0
     }
 
@@ -245,7 +250,9 @@ impl Play {
     pub(crate) fn allow(&self, event: &RunEvent) {
         if let EventBody::ApprovalAsked { approval, .. } = &event.body {
             let answer = ApprovalAnswer::only(domain::event::Decision::Allow);
-            self.asks.answer_approval(approval, answer).unwrap();
+            self.pending_input
+                .answer_approval(approval, answer)
+                .unwrap();
         }
     }
 }

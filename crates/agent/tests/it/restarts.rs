@@ -88,9 +88,11 @@ async fn say_yes(play: &Play) {
     loop {
         for number in 0..500 {
             let allow = ApprovalAnswer::only(Decision::Allow);
-            let _ = play.asks.answer_approval(&format!("p{number}"), allow);
             let _ = play
-                .asks
+                .pending_input
+                .answer_approval(&format!("p{number}"), allow);
+            let _ = play
+                .pending_input
                 .answer_question(&format!("q{number}"), "which: This one.".into());
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -13,7 +13,9 @@ async fn tour(question: &str, decision: Decision) -> (Vec<String>, String) {
         .watched(&mut |event, play| {
             if let EventBody::ApprovalAsked { approval, .. } = &event.body {
                 let answer = ApprovalAnswer::only(decision);
-                play.asks.answer_approval(approval, answer).unwrap();
+                play.pending_input
+                    .answer_approval(approval, answer)
+                    .unwrap();
             }
         })
         .await;

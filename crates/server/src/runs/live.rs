@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use agent::{AgentStops, Asks, Consents};
+use agent::{AgentStops, Consents, PendingInput};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub struct LiveRun {
     /// The chat's title when it started.
     pub title: String,
     /// What it waits for from a person.
-    pub asks: Asks,
+    pub pending_input: PendingInput,
     /// Which of its calls need consent.
     pub consents: Consents,
     /// Stops it.
@@ -142,9 +142,9 @@ impl LiveRun {
             ..Tail::default()
         });
         let waiting = Mutex::new(before.waiting.clone());
-        let asks = Asks::default();
+        let pending_input = PendingInput::default();
         // Until it has asked again, its log is ahead of it.
-        asks.wake(before.waiting.len());
+        pending_input.wake(before.waiting.len());
         let finish = CancellationToken::new();
         if report_wanted {
             finish.cancel();
@@ -154,7 +154,7 @@ impl LiveRun {
             principal,
             chat,
             title,
-            asks,
+            pending_input,
             consents,
             cancel: CancellationToken::new(),
             finish,
