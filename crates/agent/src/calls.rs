@@ -505,7 +505,7 @@ async fn run_now(
     at_work: Option<AtWork>,
 ) -> Finished {
     let began = Instant::now();
-    let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
+    let _busy = (!tool.kind().goes_on).then(|| agent.run.active_time.busy());
     let note = Arc::default();
     let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
     let (note, took) = (note.get().cloned(), began.elapsed());

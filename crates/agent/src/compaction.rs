@@ -13,9 +13,9 @@ use transcript::{both_ends, pieces};
 
 use crate::{
     context::Gauge,
+    internal_call::call_internally,
     journal::CompactionRecord,
     open_call::EndedCall,
-    quiet_call::call_quietly,
     step::millis,
     turns::{AgentContext, Stop},
 };
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
                 Message::text(Role::System, instructions),
                 Message::text(Role::User, asked),
             ];
-            let answer = call_quietly(self.agent, &messages, 4 * summary_bytes, None).await?;
+            let answer = call_internally(self.agent, &messages, 4 * summary_bytes, None).await?;
             match &mut self.spent {
                 Some(spent) => spent.add(answer.call),
                 None => self.spent = Some(answer.call),

@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 use domain::{Message, Part, Role, Sentence, event::NoticeLevel};
 use futures_util::{FutureExt, future::join_all};
 
-use crate::{CallableModel, Models, quiet_call::call_one, turns::AgentContext};
+use crate::{CallableModel, Models, internal_call::call_one, turns::AgentContext};
 
 /// What comes after so much of an answer is not waited for, bytes.
 const ANSWER_BYTES: usize = 100_000;
@@ -80,7 +80,7 @@ impl Council {
 /// What one of them says; nothing where it cannot.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
     let _busy = (
-        agent.run.work_time.busy(),
+        agent.run.active_time.busy(),
         agent.run.pending_input.at_work(),
     );
     match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {

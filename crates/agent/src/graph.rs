@@ -8,9 +8,9 @@ use llm::ModelError;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    alone::{Effort, OneShot, answer},
     library::quotes::Quotable,
     loose_json::object,
+    one_shot::{Effort, OneShot, answer},
     prices::call_cost,
 };
 

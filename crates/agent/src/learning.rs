@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    alone::{Effort, OneShot, answer},
+    one_shot::{Effort, OneShot, answer},
     prices::call_cost,
 };
 

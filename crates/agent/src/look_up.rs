@@ -220,7 +220,7 @@ impl Look<'_> {
             return Vec::new();
         }
         let (_busy, _at_work) = (
-            self.agent.run.work_time.busy(),
+            self.agent.run.active_time.busy(),
             self.agent.run.pending_input.at_work(),
         );
         let mut queries: Vec<String> = Vec::new();

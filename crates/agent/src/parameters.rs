@@ -29,7 +29,7 @@ impl AgentContext {
     }
 
     /// The same for a call whose answer is not the agent's: it is not cut, and its instructions are whole.
-    pub(crate) fn quiet_parameters(&self, model: &OneModel) -> ModelParameters {
+    pub(crate) fn internal_parameters(&self, model: &OneModel) -> ModelParameters {
         ModelParameters {
             system_prompt: None,
             max_output_tokens: None,

@@ -89,7 +89,7 @@ impl ToolContext {
             question: ask,
             number: self.asked.fetch_add(1, Ordering::Relaxed),
         };
-        let _idle = self.is_busy.then(|| self.agent.run.work_time.idle());
+        let _idle = self.is_busy.then(|| self.agent.run.active_time.idle());
         let journal = &self.agent.journal;
         journal.ask(&self.call, ask, withdrawn).await.ok()
     }

@@ -16,9 +16,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, CallableModel, Consents, Council, EarlierAgents, Emitter,
-    Given, Hooks, Journal, LateTools, Limits, LookUp, Memory, PendingInput, Prices, Quota,
-    Research, Told, ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, CallableModel, Consents, ContextMaterial, Council,
+    DeferredTools, EarlierAgents, Emitter, Hooks, Journal, Limits, LookUp, Memory, PendingInput,
+    Prices, Quota, Research, Told, ToolChoice, Workspace,
+    active_time::ActiveTime,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
@@ -30,7 +31,6 @@ use crate::{
     sent,
     tool_notices::NotifiedTools,
     turns::{AgentContext, Before, Stop, take_turns},
-    work_time::WorkTime,
 };
 
 /// How to call the model.
@@ -67,7 +67,7 @@ pub struct RunRequest {
     /// The main agent and those it may hand work to.
     pub agents: Agents,
     /// Tools that others offer, for the agents that may use them.
-    pub late_tools: Option<LateTools>,
+    pub deferred_tools: Option<DeferredTools>,
     /// What the agents may use at most: each of these lets it through. Nothing stands for whatever they have.
     pub narrowed: Vec<ToolChoice>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
@@ -88,8 +88,8 @@ pub struct RunRequest {
     pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
     pub history: Vec<Message>,
-    /// What is told beside it.
-    pub given: Given,
+    /// What the model reads beside it.
+    pub context_material: ContextMaterial,
     /// The date that agents are told; `None` if they are to be told none.
     pub today: Option<String>,
     /// Where files are kept.
@@ -138,7 +138,7 @@ pub(crate) struct RunContext {
     pub(crate) limits: Limits,
     pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
-    pub(crate) work_time: WorkTime,
+    pub(crate) active_time: ActiveTime,
     pub(crate) consents: Consents,
     pub(crate) pending_input: PendingInput,
     pub(crate) hooks: Option<Hooks>,
@@ -186,7 +186,7 @@ pub async fn run(
         chat,
         message,
         mut agents,
-        late_tools,
+        deferred_tools,
         narrowed,
         client_tools,
         model,
@@ -200,7 +200,7 @@ pub async fn run(
         fallbacks,
         wishes,
         mut history,
-        mut given,
+        mut context_material,
         today,
         workspace,
         memory,
@@ -218,11 +218,11 @@ pub async fn run(
         ..
     } = request;
     // It has tools of its own, and nothing else.
-    let late_tools = late_tools.filter(|_| research.is_none());
+    let deferred_tools = deferred_tools.filter(|_| research.is_none());
     let research = research.map(|research| research.about(&history));
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
-    let sources = std::mem::take(&mut given.sources);
+    let sources = std::mem::take(&mut context_material.sources);
     let start = async {
         let started = EventBody::RunStarted {
             chat,
@@ -238,11 +238,11 @@ pub async fn run(
         }
     };
     journal.begin(&emitter, start).await;
-    if let Some(late_tools) = late_tools {
+    if let Some(deferred_tools) = deferred_tools {
         tokio::select! {
             () = stop.cancel.cancelled() => {}
             () = stop.shutdown.cancelled() => {}
-            () = late_tools.join(&mut agents, &emitter) => {}
+            () = deferred_tools.join(&mut agents, &emitter) => {}
         }
     }
     let (memory, told) =
@@ -260,9 +260,9 @@ pub async fn run(
     }
     let said = Addresses::said_in(&history);
     let instructions = &mut agents.main.instructions;
-    *instructions = joined(&[instructions, &given.instructions]);
-    let numbers = given.numbers;
-    given.tell(&mut history);
+    *instructions = joined(&[instructions, &context_material.instructions]);
+    let numbers = context_material.numbers;
+    context_material.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, journal.used()));
     let models = Arc::new(Models::new(
         CallableModel {
@@ -272,7 +272,7 @@ pub async fn run(
         },
         fallbacks,
     ));
-    let work_time = WorkTime::new(journal.time());
+    let active_time = ActiveTime::new(journal.time());
     let journal = AgentJournal::main(
         journal,
         emitter.clone(),
@@ -292,7 +292,7 @@ pub async fn run(
         limits,
         quota,
         budget,
-        work_time,
+        active_time,
         consents,
         pending_input,
         hooks,
@@ -329,7 +329,7 @@ pub async fn run(
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
         () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
-        () = context.work_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
+        () = context.active_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
         result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
     main.report_lost_calls().await;

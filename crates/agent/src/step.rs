@@ -62,7 +62,7 @@ pub(crate) async fn call_model(
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
     let (_busy, _at_work) = (
-        agent.run.work_time.busy(),
+        agent.run.active_time.busy(),
         agent.run.pending_input.at_work(),
     );
     let mut tries = Tries::of(agent);

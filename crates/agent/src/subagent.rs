@@ -200,7 +200,7 @@ async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     tokio::select! {
         biased;
         () = at_work.stop.cancelled() => Err(End::Stopped),
-        () = child.run.work_time.reaches(end_of_time), if child.has_own_time() => {
+        () = child.run.active_time.reaches(end_of_time), if child.has_own_time() => {
             Err(End::Of(Stop::Limited { problem, text: String::new() }))
         }
         ended = AssertUnwindSafe(work).catch_unwind() => ended.unwrap_or(Err(End::Fault)),

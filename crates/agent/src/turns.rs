@@ -95,7 +95,7 @@ impl AgentContext {
             Arc::clone(&self.budget)
         } else {
             let began = journal.began();
-            let began = began.unwrap_or_else(|| self.run.work_time.spent());
+            let began = began.unwrap_or_else(|| self.run.active_time.spent());
             let of_agent = Budget::of_agent(&self.budget, spec.limits, began, journal.used());
             Arc::new(of_agent)
         };
@@ -349,7 +349,7 @@ async fn begin_step(
 ) -> Result<Option<Words>, Stop> {
     check_budget(agent).await?;
     let last = last_of_steps(agent, step - steps_before).or_else(|| {
-        let spent = agent.run.work_time.spent();
+        let spent = agent.run.active_time.spent();
         let nearly_spent = || {
             agent
                 .budget

@@ -519,9 +519,9 @@ impl App {
         let (about, permit) = ((run.chat, run.message), self.permit(Authority::of_run(run)));
         let mut request = self.request(work, workspace, run.id, about).await?;
         request.journal = journal;
-        if request.late_tools.is_some() {
+        if request.deferred_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
+            request.deferred_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }

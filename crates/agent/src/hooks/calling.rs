@@ -152,7 +152,7 @@ pub(super) async fn look(
     let Some(hooks) = hooks.filter(|_| !fitting.is_empty()) else {
         return looked;
     };
-    let _busy = agent.run.work_time.busy();
+    let _busy = agent.run.active_time.busy();
     let _at_work = agent.run.pending_input.at_work();
     for hook in fitting {
         let call = match repeated.iter().find(|call| call.hook == hook.name) {

@@ -176,7 +176,7 @@ impl Course {
             };
             return Some(Over::Limit(near.into()));
         }
-        let spent = self.agent.run.work_time.spent();
+        let spent = self.agent.run.active_time.spent();
         self.agent
             .budget
             .nearly_spent(spent)

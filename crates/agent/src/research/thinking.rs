@@ -4,7 +4,7 @@ use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    library::first_chars, loose_json::object, open_call::EndedCall, quiet_call::call_quietly,
+    internal_call::call_internally, library::first_chars, loose_json::object, open_call::EndedCall,
     turns::AgentContext,
 };
 
@@ -74,7 +74,7 @@ async fn once(
     form: &Value,
     fields: &[&str],
 ) -> Result<(Thought, String), Problem> {
-    let answer = call_quietly(agent, messages, ANSWER_BYTES, Some(form)).await?;
+    let answer = call_internally(agent, messages, ANSWER_BYTES, Some(form)).await?;
     let thought = Thought {
         fields: object(&answer.text, fields),
         call: answer.call,

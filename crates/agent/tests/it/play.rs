@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Consents, EarlierAgents, Emitter, FoundTools, Journal, LateTools,
+    Agents, ApprovalAnswer, Consents, DeferredTools, EarlierAgents, Emitter, FoundTools, Journal,
     Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace, no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
@@ -134,7 +134,7 @@ impl Play {
             chat: None,
             message: None,
             agents: self.agents.clone(),
-            late_tools: self.late_tools(),
+            deferred_tools: self.deferred_tools(),
             narrowed: self.narrowed.clone(),
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
@@ -145,7 +145,7 @@ impl Play {
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),
             history: self.history(),
-            given: agent::Given::default(),
+            context_material: agent::ContextMaterial::default(),
             today: None,
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
@@ -199,10 +199,10 @@ impl Play {
         log
     }
 
-    fn late_tools(&self) -> Option<LateTools> {
+    fn deferred_tools(&self) -> Option<DeferredTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
         let missing = missing.into_iter().map(Words::from).collect();
-        Some(LateTools::new(async {
+        Some(DeferredTools::new(async {
             FoundTools {
                 tools,
                 needs_approval,

@@ -141,7 +141,7 @@ impl App {
             chat,
             message,
             agents,
-            late_tools,
+            deferred_tools: late_tools,
             narrowed,
             client_tools,
             model,
@@ -152,7 +152,7 @@ impl App {
             fallbacks,
             wishes,
             history,
-            given,
+            context_material: given,
             today: is_agent.then(|| self.told_now().day()),
             workspace: self
                 .workspace(owner, workspace, directory.as_deref())

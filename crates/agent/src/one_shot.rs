@@ -1,4 +1,4 @@
-//! One answer of a model outside of any run: nobody watches it, and it is bounded in length and time.
+//! One model call outside of any run, bounded in length and time.
 
 use std::{
     sync::Arc,

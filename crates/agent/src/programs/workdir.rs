@@ -7,7 +7,7 @@ use std::{
 
 use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
 
-use super::same::{Hash, Same, check_size, expected};
+use super::sync::{Hash, Synced, check_size, expected};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
@@ -21,10 +21,10 @@ const TOLD_LIMIT: usize = 30;
 
 /// The folder's files that are the same as the chat's, and how each looked then.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Workdir {
     path: PathBuf,
     folder: Folder,
-    same: BTreeMap<String, Same>,
+    same: BTreeMap<String, Synced>,
     /// Files of the chat that cannot be laid out, each with the reason.
     left_out: Vec<String>,
     /// A program may have run whose changes were not taken over.
@@ -49,7 +49,7 @@ async fn at_disk<T: Send + 'static>(
     done.map_err(|_| ToolFailure("The files could not be laid out.".to_owned()))
 }
 
-impl Room {
+impl Workdir {
     /// An empty one at `path`.
     pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
         super::clear(path)?;
@@ -146,7 +146,7 @@ impl Room {
                 }) => {
                     self.same.insert(
                         file.path,
-                        Same {
+                        Synced {
                             version,
                             hash,
                             size_bytes,
@@ -174,7 +174,7 @@ impl Room {
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
         let mut told = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
-        let gone: Vec<(String, Same)> = self
+        let gone: Vec<(String, Synced)> = self
             .same
             .iter()
             .filter(|(path, _)| !more && !there.contains(*path))
@@ -255,7 +255,7 @@ impl Room {
             // Written again as it was.
             self.same.insert(
                 name,
-                Same {
+                Synced {
                     size_bytes,
                     changed_ms,
                     ..same
@@ -283,7 +283,7 @@ impl Room {
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(
                     name,
-                    Same {
+                    Synced {
                         version,
                         hash,
                         size_bytes,
@@ -343,7 +343,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for Workdir {
     fn drop(&mut self) {
         self.session = None;
         // The chat's files are in the database; a folder that stays is cleared at the next start.

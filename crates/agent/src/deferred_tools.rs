@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use crate::{Agents, Emitter, Tool};
 
 /// Tools still to be found.
-pub struct LateTools(BoxFuture<'static, FoundTools>);
+pub struct DeferredTools(BoxFuture<'static, FoundTools>);
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub struct FoundTools {
     pub missing: Vec<Words>,
 }
 
-impl LateTools {
+impl DeferredTools {
     /// Tools that `found` gives. It has to end soon: the run waits for it.
     pub fn new(found: impl Future<Output = FoundTools> + Send + 'static) -> Self {
         Self(Box::pin(found))
@@ -50,8 +50,8 @@ impl LateTools {
     }
 }
 
-impl fmt::Debug for LateTools {
+impl fmt::Debug for DeferredTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LateTools(…)")
+        f.write_str("DeferredTools(…)")
     }
 }

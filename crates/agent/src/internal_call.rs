@@ -26,14 +26,14 @@ pub(crate) struct QuietAnswer {
 ///
 /// # Errors
 /// Where no model server gives an answer.
-pub(crate) async fn call_quietly(
+pub(crate) async fn call_internally(
     agent: &AgentContext,
     messages: &[Message],
     limit_bytes: usize,
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let (_busy, _at_work) = (
-        agent.run.work_time.busy(),
+        agent.run.active_time.busy(),
         agent.run.pending_input.at_work(),
     );
     let mut tries = Tries::of(agent);
@@ -63,7 +63,7 @@ pub(crate) async fn call_one(
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let holds_to_schemas = model.settings().tool_mode == ToolMode::Schema;
-    let (trace, parameters) = (agent.call_trace(), agent.quiet_parameters(model));
+    let (trace, parameters) = (agent.call_trace(), agent.internal_parameters(model));
     let request = ChatRequest {
         messages,
         tools: &[],
