@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     answer::RequestedCall,
-    consent::{Consent, consent, without_asking},
+    approval::{Approval, approve, without_asking},
     hooks::{
         KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result,
         kept_result, withdraw_before_tool,
@@ -267,7 +267,7 @@ async fn carry_out(
             };
             (finished, context_of_call(agent, id, name).await)
         }
-        (Ok(tool), None) => match consent_and_run(agent, tools, tool, id, arguments).await {
+        (Ok(tool), None) => match approve_and_run(agent, tools, tool, id, arguments).await {
             Ok(run) => run,
             Err(refused) => return refused,
         },
@@ -409,14 +409,14 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
 ///
 /// # Errors
 /// Where it is not run.
-async fn consent_and_run(
+async fn approve_and_run(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     tool: &Arc<Tool>,
     call: &str,
     mut arguments: Value,
 ) -> Result<(Finished, Vec<String>), Finished> {
-    // First the hooks: a person consents to what will run.
+    // First the hooks: a person approves what will run.
     let mut context = match before_tool(agent, tool, call, &mut arguments).await {
         Ok(context) => context,
         Err(denial) => {
@@ -424,9 +424,9 @@ async fn consent_and_run(
             return Err(Finished::refused(arguments, denial));
         }
     };
-    let given = match consent(agent, tools, tool, call, &arguments).await {
-        Ok(Consent::Asked(None)) => None,
-        Ok(Consent::Asked(Some(edited))) => {
+    let given = match approve(agent, tools, tool, call, &arguments).await {
+        Ok(Approval::Asked(None)) => None,
+        Ok(Approval::Asked(Some(edited))) => {
             arguments = edited;
             match before_edited_tool(agent, tool, call, &arguments).await {
                 Ok(more) => context.extend(more),
@@ -434,7 +434,7 @@ async fn consent_and_run(
             }
             None
         }
-        Ok(Consent::Given(remembered)) => remembered,
+        Ok(Approval::NotAsked(remembered)) => remembered,
         Err(refusal) => return Err(Finished::refused(arguments, refusal)),
     };
     if !may_use(agent, tool.name()) {

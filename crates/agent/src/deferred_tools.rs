@@ -15,7 +15,7 @@ pub struct DeferredTools(BoxFuture<'static, FoundTools>);
 pub struct FoundTools {
     /// In any order; one whose name an agent's own tool has is left out.
     pub tools: Vec<Arc<Tool>>,
-    /// The names of those that wait for a person's consent.
+    /// The names of those that wait for a person's approval.
     pub needs_approval: Vec<String>,
     /// What could not be had, in sentences for the person.
     pub missing: Vec<Words>,

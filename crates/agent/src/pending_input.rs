@@ -15,11 +15,11 @@ use domain::{
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use crate::{Allowed, tool::Tool};
+use crate::{StandingApproval, tool::Tool};
 
 /// A person's decision about a tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApprovalAnswer {
+pub struct ApprovalDecision {
     /// Allow or deny.
     pub decision: Decision,
     /// Other arguments to run with.
@@ -27,11 +27,11 @@ pub struct ApprovalAnswer {
     /// Why, for the model.
     pub reason: Option<String>,
     /// Where further calls of the kind are allowed with it, for the log; the rule itself goes to
-    /// [`crate::Consents::allow`].
+    /// [`crate::ApprovalPolicy::allow`].
     pub remembered: Option<Remembered>,
 }
 
-impl ApprovalAnswer {
+impl ApprovalDecision {
     /// This decision and nothing else.
     #[must_use]
     pub fn only(decision: Decision) -> Self {
@@ -56,7 +56,7 @@ pub enum AnswerError {
     /// The answer does not fit the question's form.
     #[error(transparent)]
     Unfit(#[from] FormFault),
-    /// Consent was given for good where each call is to be asked about.
+    /// A standing approval was given where each call is to be asked about.
     #[error("{}", refusal::Chats::AskedEachTime)]
     EachTime,
 }
@@ -110,20 +110,20 @@ impl Drop for AtWork {
 
 #[derive(Debug)]
 enum Waiting {
-    Approval(WaitingCall, oneshot::Sender<ApprovalAnswer>),
+    Approval(ApprovalRequest, oneshot::Sender<ApprovalDecision>),
     Question(Option<Form>, oneshot::Sender<Reply>),
 }
 
-/// A call that waits for consent.
+/// A call that waits for approval.
 #[derive(Debug)]
-pub(crate) struct WaitingCall {
+pub(crate) struct ApprovalRequest {
     pub(crate) tool: Arc<Tool>,
     pub(crate) arguments: Value,
     pub(crate) may_remember: bool,
 }
 
-impl WaitingCall {
-    fn check(&self, answer: &ApprovalAnswer) -> Result<(), AnswerError> {
+impl ApprovalRequest {
+    fn check(&self, answer: &ApprovalDecision) -> Result<(), AnswerError> {
         if answer.remembered.is_some() && !self.may_remember {
             return Err(AnswerError::EachTime);
         }
@@ -145,7 +145,7 @@ impl PendingInput {
     pub fn check_approval(
         &self,
         approval: &str,
-        answer: &ApprovalAnswer,
+        answer: &ApprovalDecision,
     ) -> Result<String, AnswerError> {
         match self.open()?.waiting.get(approval) {
             Some(Waiting::Approval(call, _)) => {
@@ -162,7 +162,7 @@ impl PendingInput {
     pub fn answer_approval(
         &self,
         approval: &str,
-        answer: ApprovalAnswer,
+        answer: ApprovalDecision,
     ) -> Result<(), AnswerError> {
         let waiting = &mut self.open()?.waiting;
         match waiting.get(approval) {
@@ -178,7 +178,7 @@ impl PendingInput {
     }
 
     /// Allows the calls that wait and fit.
-    pub fn allow_all(&self, allowed: &Allowed) {
+    pub fn allow_all(&self, allowed: &StandingApproval) {
         let fits = |_: &String, waiting: &mut Waiting| match waiting {
             Waiting::Approval(call, _) => {
                 call.may_remember && allowed.fits(call.tool.name(), &call.arguments)
@@ -190,7 +190,7 @@ impl PendingInput {
         for (_, waiting) in answered {
             if let Waiting::Approval(_, waiting) = waiting {
                 // One whose run has just ended needs no answer.
-                drop(waiting.send(ApprovalAnswer::only(Decision::Allow)));
+                drop(waiting.send(ApprovalDecision::only(Decision::Allow)));
             }
         }
     }
@@ -228,8 +228,8 @@ impl PendingInput {
     pub(crate) fn approval(
         &self,
         id: &str,
-        call: WaitingCall,
-    ) -> oneshot::Receiver<ApprovalAnswer> {
+        call: ApprovalRequest,
+    ) -> oneshot::Receiver<ApprovalDecision> {
         let (sender, receiver) = oneshot::channel();
         self.add(id, Waiting::Approval(call, sender));
         receiver

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, CallableModel, Consents, ContextMaterial, Council,
+    AgentStops, Agents, AnswerForm, ApprovalPolicy, CallableModel, ContextMaterial, Council,
     DeferredTools, EarlierAgents, Emitter, Hooks, Journal, Limits, LookUp, Memory, PendingInput,
     Prices, Quota, Research, Told, ToolChoice, Workspace,
     active_time::ActiveTime,
@@ -100,8 +100,8 @@ pub struct RunRequest {
     pub limits: Limits,
     /// What others than the run allow it; nothing where they allow everything.
     pub quota: Option<Arc<dyn Quota>>,
-    /// Which calls need consent.
-    pub consents: Consents,
+    /// Which calls need approval.
+    pub approval_policy: ApprovalPolicy,
     /// What an administrator has called around it; nothing where nothing is.
     pub hooks: Option<Hooks>,
     /// The sub-agents that its own may go on from; nothing where none can be continued.
@@ -139,7 +139,7 @@ pub(crate) struct RunContext {
     pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) active_time: ActiveTime,
-    pub(crate) consents: Consents,
+    pub(crate) approval_policy: ApprovalPolicy,
     pub(crate) pending_input: PendingInput,
     pub(crate) hooks: Option<Hooks>,
     pub(crate) earlier: Option<EarlierAgents>,
@@ -206,7 +206,7 @@ pub async fn run(
         memory,
         limits,
         quota,
-        consents,
+        approval_policy,
         hooks,
         earlier,
         research,
@@ -293,7 +293,7 @@ pub async fn run(
         quota,
         budget,
         active_time,
-        consents,
+        approval_policy,
         pending_input,
         hooks,
         earlier,

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Allowed, AnswerError, ApprovalAnswer};
+use agent::{AnswerError, ApprovalDecision, StandingApproval};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, StoreError};
@@ -59,13 +59,13 @@ pub(crate) enum Command {
     /// A person has allowed such calls for good.
     Allow {
         /// Which calls.
-        allowed: Allowed,
+        allowed: StandingApproval,
     },
 }
 
 impl Command {
     /// A decision and nothing to be remembered.
-    pub(crate) fn approve(approval: &str, answer: ApprovalAnswer) -> Self {
+    pub(crate) fn approve(approval: &str, answer: ApprovalDecision) -> Self {
         Self::Approve {
             approval: approval.to_owned(),
             decision: AnswerApproval::once(answer),

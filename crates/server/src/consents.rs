@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use agent::{Allowed, AnswerError, ApprovalAnswer, Consents, Pattern};
+use agent::{AnswerError, ApprovalDecision, ApprovalPolicy, Pattern, StandingApproval};
 use domain::{
     AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
@@ -46,8 +46,8 @@ enum AskedDecision {
 
 impl AnswerApproval {
     /// A decision on one call alone.
-    pub(crate) fn once(answer: ApprovalAnswer) -> Self {
-        let ApprovalAnswer {
+    pub(crate) fn once(answer: ApprovalDecision) -> Self {
+        let ApprovalDecision {
             decision,
             arguments,
             reason,
@@ -86,8 +86,8 @@ impl AnswerApproval {
     }
 
     /// What the run is told, without what is remembered.
-    pub(crate) fn answer(&self) -> ApprovalAnswer {
-        ApprovalAnswer {
+    pub(crate) fn answer(&self) -> ApprovalDecision {
+        ApprovalDecision {
             decision: match self.decision {
                 AskedDecision::Allow => Decision::Allow,
                 AskedDecision::Deny => Decision::Deny,
@@ -115,13 +115,13 @@ impl App {
         &self,
         principal: &Principal,
         chat: Option<ChatId>,
-    ) -> Result<Consents, StoreError> {
+    ) -> Result<ApprovalPolicy, StoreError> {
         let mut allowed = self.store.allowed_calls_in(principal.account, chat).await?;
         if principal.is_front_end_person() {
             allowed.retain(|allowed| allowed.chat.is_some());
         }
         let rules = Arc::clone(&self.config.approvals);
-        Ok(Consents::new(
+        Ok(ApprovalPolicy::new(
             rules,
             allowed.iter().filter_map(read).collect(),
         ))
@@ -163,7 +163,7 @@ impl App {
         &self,
         live: &Arc<LiveRun>,
         approval: &str,
-        answer: ApprovalAnswer,
+        answer: ApprovalDecision,
         ForGood {
             remembered,
             arguments,
@@ -176,7 +176,7 @@ impl App {
             ),
             Remembered::Always => None,
         };
-        let answer = ApprovalAnswer {
+        let answer = ApprovalDecision {
             remembered: Some(remembered),
             ..answer
         };
@@ -184,7 +184,7 @@ impl App {
             .pending_input
             .check_approval(approval, &answer)
             .map_err(not_taken)?;
-        let allowed = Allowed {
+        let allowed = StandingApproval {
             tool,
             arguments,
             remembered,
@@ -221,7 +221,12 @@ impl App {
     }
 
     /// Tells the runs that are going in the chat, or all of the person, wherever they are.
-    async fn tell_allowed(&self, principal: &Principal, chat: Option<ChatId>, allowed: &Allowed) {
+    async fn tell_allowed(
+        &self,
+        principal: &Principal,
+        chat: Option<ChatId>,
+        allowed: &StandingApproval,
+    ) {
         let here = self.runs.live_of(principal);
         here.iter()
             .filter(|run| chat.is_none() || run.chat == chat)
@@ -246,7 +251,7 @@ impl App {
     }
 
     /// Allows such calls in a run of this process.
-    pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &Allowed) {
+    pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &StandingApproval) {
         run.consents.allow(allowed.clone());
         let (run, allowed) = (Arc::clone(run), allowed.clone());
         // One that rests has to be brought back first, which the person need not wait for.
@@ -256,7 +261,7 @@ impl App {
 }
 
 /// One that cannot be read any more allows nothing.
-fn read(row: &AllowedCall) -> Option<Allowed> {
+fn read(row: &AllowedCall) -> Option<StandingApproval> {
     let arguments = row
         .arguments
         .clone()
@@ -272,7 +277,7 @@ fn read(row: &AllowedCall) -> Option<Allowed> {
     } else {
         Remembered::Always
     };
-    Some(Allowed {
+    Some(StandingApproval {
         tool: row.tool.clone(),
         arguments,
         remembered,

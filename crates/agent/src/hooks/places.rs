@@ -147,7 +147,7 @@ pub(crate) async fn after_model(
     denied.map_or(Ok(context), |denied| Err(denied.stops()))
 }
 
-/// Before a tool call, and before consent is asked: hooks may change its arguments. Returns what they add to its result.
+/// Before a tool call, and before approval is asked: hooks may change its arguments. Returns what they add to its result.
 pub(crate) async fn before_tool(
     agent: &AgentContext,
     tool: &Tool,

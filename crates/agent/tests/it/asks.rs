@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agent::{Allowed, AnswerError, ApprovalAnswer, Consents, Rule};
+use agent::{AnswerError, ApprovalDecision, ApprovalPolicy, Rule, StandingApproval};
 use domain::{
     EventBody, Reply,
     event::{Decision, Remembered},
@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::play::{Play, lines};
 
-fn answer(decision: Decision) -> ApprovalAnswer {
-    ApprovalAnswer::only(decision)
+fn answer(decision: Decision) -> ApprovalDecision {
+    ApprovalDecision::only(decision)
 }
 
 /// Three writes in one answer, then one more, each of which asks.
@@ -34,8 +34,8 @@ async fn many_writes() -> Play {
     play
 }
 
-fn rules(rules: serde_json::Value) -> Consents {
-    Consents::new(
+fn rules(rules: serde_json::Value) -> ApprovalPolicy {
+    ApprovalPolicy::new(
         serde_json::from_value::<Vec<Rule>>(rules).unwrap().into(),
         Vec::new(),
     )
@@ -214,7 +214,7 @@ async fn stopped_while_it_waits_nothing_stays_open() {
 #[tokio::test]
 async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
     let play = many_writes().await;
-    let allowed: Allowed = serde_json::from_value(json!({
+    let allowed: StandingApproval = serde_json::from_value(json!({
         "tool": "write_file", "arguments": {"path": "/notes/*", "content": "*"}, "remembered": "chat"
     }))
     .unwrap();
@@ -233,18 +233,18 @@ async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
             assert!(may_remember);
             asked.push((approval.clone(), arguments["path"].clone()));
             if asked.len() == 3 {
-                let answer = ApprovalAnswer {
+                let answer = ApprovalDecision {
                     remembered: Some(Remembered::Chat),
                     ..answer(Decision::Allow)
                 };
                 play.pending_input
                     .answer_approval(&asked[0].0, answer)
                     .unwrap();
-                play.consents.allow(allowed.clone());
+                play.approval_policy.allow(allowed.clone());
                 play.pending_input.allow_all(&allowed);
                 // It goes on only with this one: the rule does not fit it.
                 play.pending_input
-                    .answer_approval(&asked[2].0, ApprovalAnswer::only(Decision::Deny))
+                    .answer_approval(&asked[2].0, ApprovalDecision::only(Decision::Deny))
                     .unwrap();
             }
         })
@@ -284,7 +284,7 @@ async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
 #[tokio::test]
 async fn the_administrators_rules_come_first() {
     let mut play = many_writes().await;
-    play.consents = rules(json!([
+    play.approval_policy = rules(json!([
         {"tool": "write_*", "arguments": {"path": "/other"}, "then": "deny"},
         {"tool": "write_file", "arguments": {"path": "/notes/c"}, "then": "ask_each_time"},
         {"tool": "write_file", "then": "allow"},
@@ -295,7 +295,7 @@ async fn the_administrators_rules_come_first() {
             let EventBody::ApprovalAsked { approval, .. } = &event.body else {
                 return;
             };
-            let for_good = ApprovalAnswer {
+            let for_good = ApprovalDecision {
                 remembered: Some(Remembered::Always),
                 ..answer(Decision::Allow)
             };
@@ -305,7 +305,7 @@ async fn the_administrators_rules_come_first() {
             );
             // Nobody can edit a call into one that is refused.
             let edited = Some(json!({"path": "/other", "content": "x"}));
-            let edit = ApprovalAnswer {
+            let edit = ApprovalDecision {
                 arguments: edited,
                 ..answer(Decision::Allow)
             };

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Consents, DeferredTools, EarlierAgents, Emitter, FoundTools, Journal,
-    Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace, no_earlier_agent,
+    Agents, ApprovalDecision, ApprovalPolicy, DeferredTools, EarlierAgents, Emitter, FoundTools,
+    Journal, Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace,
+    no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -18,7 +19,7 @@ pub(crate) struct Play {
     pub(crate) agents: Agents,
     pub(crate) limits: Limits,
     pub(crate) quota: Option<std::sync::Arc<dyn agent::Quota>>,
-    pub(crate) consents: Consents,
+    pub(crate) approval_policy: ApprovalPolicy,
     pub(crate) hooks: Option<agent::Hooks>,
     pub(crate) settings: ModelSettings,
     pub(crate) model: ChatModel,
@@ -84,7 +85,7 @@ impl Play {
             agents: Agents::built_in().unwrap(),
             limits: Limits::default(),
             quota: None,
-            consents: Consents::default(),
+            approval_policy: ApprovalPolicy::default(),
             hooks: None,
             settings: ModelSettings::default(),
             model,
@@ -151,7 +152,7 @@ impl Play {
             memory: self.memory.clone(),
             limits: self.limits,
             quota: self.quota.clone(),
-            consents: self.consents.clone(),
+            approval_policy: self.approval_policy.clone(),
             hooks: self.hooks.clone(),
             earlier: self.earlier_agents(run),
             research: self.research.clone(),
@@ -249,7 +250,7 @@ impl Play {
     /// Allows whatever asks.
     pub(crate) fn allow(&self, event: &RunEvent) {
         if let EventBody::ApprovalAsked { approval, .. } = &event.body {
-            let answer = ApprovalAnswer::only(domain::event::Decision::Allow);
+            let answer = ApprovalDecision::only(domain::event::Decision::Allow);
             self.pending_input
                 .answer_approval(approval, answer)
                 .unwrap();

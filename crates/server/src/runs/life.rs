@@ -81,7 +81,7 @@ async fn work(
                 agents: live.agents.clone(),
             };
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
-            request.consents = live.consents.clone();
+            request.approval_policy = live.consents.clone();
             let about = run_log::span(live, &request);
             about.in_scope(|| run_log::note_research(&request));
             let agent = agent::run(*request, emitter, live.pending_input.clone(), stop)

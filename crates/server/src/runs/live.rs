@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use agent::{AgentStops, Consents, PendingInput};
+use agent::{AgentStops, ApprovalPolicy, PendingInput};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub struct LiveRun {
     /// What it waits for from a person.
     pub pending_input: PendingInput,
     /// Which of its calls need consent.
-    pub consents: Consents,
+    pub consents: ApprovalPolicy,
     /// Stops it.
     pub cancel: CancellationToken,
     /// Has research write its report.
@@ -98,7 +98,7 @@ pub(super) struct About {
     pub(super) principal: Principal,
     pub(super) chat: Option<ChatId>,
     pub(super) title: String,
-    pub(super) consents: Consents,
+    pub(super) consents: ApprovalPolicy,
 }
 
 impl From<&NewLiveRun> for About {
@@ -111,7 +111,7 @@ impl From<&NewLiveRun> for About {
             ..
         }: &NewLiveRun,
     ) -> Self {
-        let (chat, consents) = (request.chat, request.consents.clone());
+        let (chat, consents) = (request.chat, request.approval_policy.clone());
         Self {
             run: *run,
             principal: principal.clone(),

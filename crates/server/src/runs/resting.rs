@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Allowed, Journal, RunRequest};
+use agent::{Journal, RunRequest, StandingApproval};
 use domain::{EventBody, RunId, Words};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
@@ -197,7 +197,7 @@ impl LiveRun {
     }
 
     /// Allows what waits and fits, bringing the run back for it where it rests.
-    pub async fn allow_all(&self, allowed: &Allowed) {
+    pub async fn allow_all(&self, allowed: &StandingApproval) {
         let open = self.waiting();
         let fitting = open.iter().find_map(|asked| match &asked.event.body {
             EventBody::ApprovalAsked {

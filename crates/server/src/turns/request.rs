@@ -160,7 +160,7 @@ impl App {
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits,
             quota: Some(Arc::new(quota)),
-            consents,
+            approval_policy: consents,
             hooks: self.hooks.of_run(run, chat, &principal),
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             research,

@@ -1,4 +1,4 @@
-//! A person's consent to a tool call: whether it is needed, and asking for it.
+//! A person's approval of a tool call: whether it is required, and asking for it.
 
 mod rules;
 
@@ -11,58 +11,61 @@ use domain::{
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-pub use rules::{Allowed, Consents, Pattern, Rule, RuleProblem, Star, Verdict};
+pub use rules::{ApprovalPolicy, Pattern, Rule, RuleProblem, StandingApproval, Star, Verdict};
 
 use crate::{
     PendingInput,
     journal::{Ask, CallRecord, Recorded},
-    pending_input::{ApprovalAnswer, NoAnswer, WaitingCall},
+    pending_input::{ApprovalDecision, ApprovalRequest, NoAnswer},
     tool::{Tool, ToolFailure, Toolbox},
     turns::AgentContext,
 };
-use rules::Need;
+use rules::Requirement;
 
 /// How a call came to be allowed.
-pub(crate) enum Consent {
+pub(crate) enum Approval {
     /// A person was asked, and perhaps gave other arguments.
     Asked(Option<Value>),
-    /// Nobody was asked: it needs no consent, or has it from before.
-    Given(Option<Remembered>),
+    /// Nobody was asked: it needs no approval, or has a standing one.
+    NotAsked(Option<Remembered>),
 }
 
-/// Gets the consent that the call needs.
+/// Gets the approval that the call needs.
 ///
 /// # Errors
 /// Where it must not run, with a sentence for the model.
-pub(crate) async fn consent(
+pub(crate) async fn approve(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     tool: &Arc<Tool>,
     call: &str,
     arguments: &Value,
-) -> Result<Consent, ToolFailure> {
-    let need = |arguments: &Value| {
+) -> Result<Approval, ToolFailure> {
+    let requirement = |arguments: &Value| {
         let asks = tools.needs_approval(tool.name()) || agent.opens_new_address(tool, arguments);
-        agent.run.consents.need(tool.name(), asks, arguments)
+        agent
+            .run
+            .approval_policy
+            .requirement(tool.name(), asks, arguments)
     };
-    let may_remember = match need(arguments) {
-        Need::Refused => {
+    let may_remember = match requirement(arguments) {
+        Requirement::Refused => {
             agent.journal.withdraw_approval(call).await;
             return Err(refused_by_rule());
         }
-        Need::Consent { may_remember } => may_remember,
-        Need::Nothing => {
+        Requirement::Approval { may_remember } => may_remember,
+        Requirement::Nothing => {
             agent.journal.withdraw_approval(call).await;
-            return Ok(Consent::Given(None));
+            return Ok(Approval::NotAsked(None));
         }
-        Need::Given(remembered) if !agent.journal.has_asked_approval(call) => {
-            return Ok(Consent::Given(Some(remembered)));
+        Requirement::Standing(remembered) if !agent.journal.has_asked_approval(call) => {
+            return Ok(Approval::NotAsked(Some(remembered)));
         }
         // It was asked about before, and somebody waits for that answer.
-        Need::Given(_) => true,
+        Requirement::Standing(_) => true,
     };
     let ask = AskApproval {
-        waiting: WaitingCall {
+        waiting: ApprovalRequest {
             tool: Arc::clone(tool),
             arguments: arguments.clone(),
             may_remember,
@@ -73,8 +76,8 @@ pub(crate) async fn consent(
     let answer = answer.unwrap_or_else(undecided);
     match answer.decision {
         Decision::Allow => match answer.arguments {
-            Some(edited) if need(&edited) == Need::Refused => Err(refused_by_rule()),
-            edited => Ok(Consent::Asked(edited)),
+            Some(edited) if requirement(&edited) == Requirement::Refused => Err(refused_by_rule()),
+            edited => Ok(Approval::Asked(edited)),
         },
         Decision::Expired => Err(ToolFailure(
             "Nobody decided about this call in time, so it was not run. Go on without it."
@@ -99,7 +102,7 @@ fn denied(reason: Option<String>) -> ToolFailure {
     ))
 }
 
-/// Why a call runs that others of its tool wait for consent, for people.
+/// Why a call runs that others of its tool wait for approval, for people.
 pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     match remembered {
         Remembered::Chat => "Runs without asking: you allowed such calls in this chat.",
@@ -109,16 +112,16 @@ pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
 
 /// What a person is asked about a call.
 struct AskApproval {
-    waiting: WaitingCall,
+    waiting: ApprovalRequest,
     /// It opens an address that nobody has named.
     new_address: bool,
 }
 
 impl Ask for AskApproval {
-    type Answer = ApprovalAnswer;
+    type Answer = ApprovalDecision;
     const KIND: char = 'p';
 
-    fn recorded(&self, call: &CallRecord) -> Recorded<ApprovalAnswer> {
+    fn recorded(&self, call: &CallRecord) -> Recorded<ApprovalDecision> {
         let Some(approval) = &call.approval else {
             return Recorded::Nothing;
         };
@@ -129,9 +132,9 @@ impl Ask for AskApproval {
             },
             // The log does not have the arguments that it was changed to.
             Some(decided) if decided.edited => Recorded::Nothing,
-            Some(decided) => Recorded::Answered(ApprovalAnswer {
+            Some(decided) => Recorded::Answered(ApprovalDecision {
                 reason: decided.reason.clone(),
-                ..ApprovalAnswer::only(decided.decision)
+                ..ApprovalDecision::only(decided.decision)
             }),
         }
     }
@@ -148,7 +151,7 @@ impl Ask for AskApproval {
         }
     }
 
-    fn answered(id: String, answer: &Result<ApprovalAnswer, NoAnswer>) -> EventBody {
+    fn answered(id: String, answer: &Result<ApprovalDecision, NoAnswer>) -> EventBody {
         let answer = answer.clone().unwrap_or_else(undecided);
         EventBody::ApprovalAnswered {
             approval: id,
@@ -159,14 +162,18 @@ impl Ask for AskApproval {
         }
     }
 
-    fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<ApprovalAnswer> {
+    fn register(
+        self,
+        id: &str,
+        pending_input: &PendingInput,
+    ) -> oneshot::Receiver<ApprovalDecision> {
         pending_input.approval(id, self.waiting)
     }
 }
 
 /// What counts where nobody has decided.
-fn undecided(why: NoAnswer) -> ApprovalAnswer {
-    ApprovalAnswer::only(match why {
+fn undecided(why: NoAnswer) -> ApprovalDecision {
+    ApprovalDecision::only(match why {
         NoAnswer::Expired => Decision::Expired,
         NoAnswer::Withdrawn => Decision::Withdrawn,
     })
