@@ -350,10 +350,10 @@ fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
     let window = agent.models.chosen().settings().context_tokens;
     let window_bytes = window.map_or(u64::MAX, |tokens| tokens.saturating_mul(4));
     let share = usize::try_from(window_bytes / 3).unwrap_or(usize::MAX) / count.max(1);
-    share.clamp(LEAST_RESULT_BYTES, MODEL_RESULT_BYTES)
+    share.clamp(MIN_RESULT_BYTES, MODEL_RESULT_BYTES)
 }
 
-const LEAST_RESULT_BYTES: usize = 200;
+const MIN_RESULT_BYTES: usize = 200;
 
 /// About 16,000 tokens.
 pub(crate) const MODEL_RESULT_BYTES: usize = 64_000;

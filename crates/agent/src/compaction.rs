@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How often what is read at once is halved where the model server finds it too long.
-const MOST_HALVINGS: u32 = 4;
+const MAX_HALVINGS: u32 = 4;
 /// The request is only there to say what matters, bytes.
 const REQUEST_BYTES: usize = 2_000;
 
@@ -147,7 +147,7 @@ impl<'a> Writer<'a> {
             .saturating_sub(2 * REQUEST_BYTES)
             .max(REQUEST_BYTES);
         let summary_bytes = gauge.bytes(self.plan.summary_tokens);
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MAX_HALVINGS {
             match self.write_in_pieces(piece_bytes, summary_bytes).await {
                 Err(problem) if problem.code == ProblemCode::ModelContextFull => piece_bytes /= 2,
                 written => return written,

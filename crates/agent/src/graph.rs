@@ -26,8 +26,8 @@ pub const KINDS: [&str; 8] = [
     "other",
 ];
 /// Most of one text.
-const MOST_ENTITIES: usize = 40;
-const MOST_RELATIONS: usize = 60;
+const MAX_ENTITIES: usize = 40;
+const MAX_RELATIONS: usize = 60;
 /// Longest name, characters.
 pub const NAME_CHARS: usize = 100;
 /// Longest words for how two belong together, characters.
@@ -212,7 +212,7 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
             .unwrap_or_default()
     };
     let (mut found, mut places) = (Found::default(), HashMap::new());
-    for value in list("entities").iter().take(MOST_ENTITIES) {
+    for value in list("entities").iter().take(MAX_ENTITIES) {
         let Some((name, proof)) = words(&value["name"], NAME_CHARS).zip(proof(value)) else {
             continue;
         };
@@ -227,7 +227,7 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
         }
     }
     let place = |value: &Value| places.get(&key(value.as_str()?)).copied();
-    for value in list("relations").iter().take(MOST_RELATIONS) {
+    for value in list("relations").iter().take(MAX_RELATIONS) {
         let ends = place(&value["source"]).zip(place(&value["target"]));
         let Some((source, target)) = ends.filter(|(source, target)| source != target) else {
             continue;

@@ -14,7 +14,7 @@ const SHOWN_BYTES: usize = 8_000;
 /// The sentence between the two ends, bytes.
 const NOTE_BYTES: usize = 300;
 /// Names tried for the file.
-const MOST_NAMES: usize = 1_000;
+const MAX_NAMES: usize = 1_000;
 
 /// A result as it goes to the log.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
         .collect();
     let (taken, folder) = (workspace.list().await?.files, workspace.results_folder());
     let is_free = |path: &String| !taken.iter().any(|(name, _)| name == path);
-    for path in (1..=MOST_NAMES)
+    for path in (1..=MAX_NAMES)
         .map(|number| format!("{folder}/{stem}-{number}.txt"))
         .filter(is_free)
     {

@@ -33,7 +33,7 @@ const PAGES: usize = 3;
 /// What a page is read for, characters.
 const ABOUT_CHARS: usize = 600;
 /// Of what is found the model is told up to a quarter of its window, and no more than this, bytes.
-const MOST_BYTES: u64 = 60_000;
+const MAX_BYTES: u64 = 60_000;
 const UNKNOWN_WINDOW_TOKENS: u64 = 16_000;
 
 /// What a look asks others.
@@ -286,7 +286,7 @@ impl Look<'_> {
             .settings()
             .context_tokens
             .unwrap_or(UNKNOWN_WINDOW_TOKENS);
-        usize::try_from(window.min(MOST_BYTES)).unwrap_or(usize::MAX)
+        usize::try_from(window.min(MAX_BYTES)).unwrap_or(usize::MAX)
     }
 }
 

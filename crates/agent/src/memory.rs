@@ -18,13 +18,13 @@ use crate::{
 };
 
 /// Most texts that are kept of one person.
-pub const MOST_BLOCKS: u32 = 100;
+pub const MAX_BLOCKS: u32 = 100;
 /// Longest text, characters.
-pub const MOST_TEXT_CHARS: u32 = 8_000;
+pub const MAX_TEXT_CHARS: u32 = 8_000;
 /// Longest name, characters.
-pub const MOST_NAME_CHARS: usize = 80;
+pub const MAX_NAME_CHARS: usize = 80;
 /// Longest description, characters.
-pub const MOST_DESCRIPTION_CHARS: usize = 300;
+pub const MAX_DESCRIPTION_CHARS: usize = 300;
 
 /// What is kept of the person whose run it is.
 #[derive(Clone)]
@@ -240,7 +240,7 @@ fn plan(
                 None => MemoryChange::Create {
                     id: MemoryId::generate(),
                     content,
-                    most: MOST_BLOCKS,
+                    most: MAX_BLOCKS,
                 },
                 // None is at 0: whoever has not read it is told to.
                 Some(Block { id, .. }) => MemoryChange::Replace {
@@ -253,7 +253,7 @@ fn plan(
         }
         Wish::Append { text } => {
             let (lines, id) = (lines_changed("", &text), MemoryId::generate());
-            let (content, most, most_chars) = (content(text, None), MOST_BLOCKS, MOST_TEXT_CHARS);
+            let (content, most, most_chars) = (content(text, None), MAX_BLOCKS, MAX_TEXT_CHARS);
             (
                 MemoryChange::Append {
                     id,
@@ -299,11 +299,11 @@ fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure
         }
         (StoreError::Conflict("limit"), _) => {
             format!(
-                "{MOST_BLOCKS} memories are kept, which is the limit. Put it into one that exists."
+                "{MAX_BLOCKS} memories are kept, which is the limit. Put it into one that exists."
             )
         }
         (StoreError::Conflict("size"), _) => format!(
-            "The memory “{name}” would have more than {MOST_TEXT_CHARS} characters. Read it and write a shorter one."
+            "The memory “{name}” would have more than {MAX_TEXT_CHARS} characters. Read it and write a shorter one."
         ),
         (StoreError::NotFound, _) => format!("There is no memory “{name}” (any more)."),
         _ => return unavailable(error),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::ModelSettings;
 
 /// Bytes of a token where a model is stopped that does not keep to its limit: more than any language takes.
-const MOST_TOKEN_BYTES: usize = 10;
+const MAX_TOKEN_BYTES: usize = 10;
 
 /// A model that is asked outside of runs.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,7 @@ async fn read_answer(
     };
     let most_bytes = usize::try_from(effort.output_tokens)
         .unwrap_or(usize::MAX)
-        .saturating_mul(MOST_TOKEN_BYTES);
+        .saturating_mul(MAX_TOKEN_BYTES);
     let began = Instant::now();
     let mut call = model.call(&request);
     let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);

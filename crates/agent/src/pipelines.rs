@@ -16,7 +16,7 @@ pub use answers::{
     enough_read_along, read_completion, read_queries,
 };
 pub use asking::{Asked, Bounds, ask, continue_text};
-pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
+pub use template::{MAX_TEMPLATE_BYTES, Name, Template, TemplateError};
 pub use values::{Now, Person, Said, Values, fit_answers};
 
 /// One of the pipelines.

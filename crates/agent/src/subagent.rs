@@ -39,7 +39,7 @@ struct Stops {
 }
 
 /// So many are remembered that are not at work.
-const MOST_TO_STOP: usize = 1000;
+const MAX_STOP_REQUESTS: usize = 1000;
 
 impl AgentStops {
     /// Stops the sub-agent with this id and those under it; the others go on. One that is not at work is stopped when it
@@ -55,7 +55,7 @@ impl AgentStops {
             stop.cancel();
             return true;
         }
-        if stops.to_stop.len() < MOST_TO_STOP {
+        if stops.to_stop.len() < MAX_STOP_REQUESTS {
             stops.to_stop.insert(agent.to_owned());
         }
         false

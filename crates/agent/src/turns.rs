@@ -404,7 +404,7 @@ async fn ask(
         if is_limit(&problem) {
             return Err(out_of_budget(agent, problem, String::new()).await);
         }
-        if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MOST_REFUSALS {
+        if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MAX_REFUSALS {
             return Err(Stop::Failed(problem));
         }
         refusals += 1;
@@ -419,7 +419,7 @@ async fn ask(
 const MAX_SENT_BACK: u32 = 3;
 
 /// How often in one step a conversation that a server finds too long is made shorter.
-const MOST_REFUSALS: u32 = 3;
+const MAX_REFUSALS: u32 = 3;
 
 /// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {

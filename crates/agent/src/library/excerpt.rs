@@ -5,7 +5,7 @@ use std::collections::HashSet;
 /// Shortest word that tells something, characters.
 const WORD_CHARS: usize = 4;
 /// Words that a sentence has to share at least to be near.
-const LEAST_SHARED: usize = 2;
+const MIN_SHARED: usize = 2;
 /// So much of the text is taken or left together, characters.
 const BLOCK_CHARS: usize = 1_200;
 
@@ -52,7 +52,7 @@ pub(crate) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String
 /// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
 pub(crate) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
-    let least = LEAST_SHARED
+    let least = MIN_SHARED
         .max(shared(text, &wanted) / 2 + 1)
         .max(wanted.len().div_ceil(3));
     sentences_sharing(text, &wanted, least, most)

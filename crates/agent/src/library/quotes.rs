@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Shortest quote that says something, characters without white space.
-const LEAST_CHARS: usize = 8;
+const MIN_CHARS: usize = 8;
 
 /// A text to look for quotes in.
 pub(crate) struct Quotable<'a> {
@@ -33,7 +33,7 @@ impl<'a> Quotable<'a> {
     pub(crate) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
         let quote = plain(quote);
         let quote = quote.trim_matches([' ', '"', '\'']);
-        if quote.chars().filter(|c| *c != ' ').count() < LEAST_CHARS {
+        if quote.chars().filter(|c| *c != ' ').count() < MIN_CHARS {
             return None;
         }
         let begin = self.plain.find(quote)?;

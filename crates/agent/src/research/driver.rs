@@ -40,8 +40,8 @@ use crate::{
 const MESSAGES: usize = 12;
 const CONVERSATION_BYTES: usize = 24_000;
 /// How much of the notes models are told, bytes.
-const MOST_NOTES_BYTES: usize = 60_000;
-const LEAST_NOTES_BYTES: usize = 2_000;
+const MAX_NOTES_BYTES: usize = 60_000;
+const MIN_NOTES_BYTES: usize = 2_000;
 /// So much of the request stands once more behind the notes, characters.
 const REQUEST_CHARS: usize = 2_000;
 /// How often a report is tried with fewer notes, where the model's window is full.
@@ -530,10 +530,10 @@ impl Course {
 
     fn notes_bytes(&self) -> usize {
         let window = self.agent.models.chosen().settings().context_tokens;
-        let bytes = window.map_or(MOST_NOTES_BYTES, |tokens| {
+        let bytes = window.map_or(MAX_NOTES_BYTES, |tokens| {
             usize::try_from(tokens).unwrap_or(usize::MAX)
         });
-        bytes.clamp(LEAST_NOTES_BYTES, MOST_NOTES_BYTES)
+        bytes.clamp(MIN_NOTES_BYTES, MAX_NOTES_BYTES)
     }
 
     /// Asks the model for fields. Nothing where a person wants the report now.

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// Most notes from one source.
-pub(super) const MOST_OF_SOURCE: usize = 6;
+pub(super) const MAX_NOTES_PER_SOURCE: usize = 6;
 /// Most notes of a report without a model.
-const MOST_OF_REPORT: usize = 40;
+const MAX_NOTES_IN_REPORT: usize = 40;
 /// Longest point and longest quote, characters.
 pub(super) const POINT_CHARS: usize = 240;
 pub(super) const QUOTE_CHARS: usize = 360;
@@ -175,7 +175,7 @@ impl Notes {
 
     /// A report without a model: the points as they are.
     pub(super) fn as_report(&self) -> String {
-        let lines = self.all.iter().enumerate().take(MOST_OF_REPORT);
+        let lines = self.all.iter().enumerate().take(MAX_NOTES_IN_REPORT);
         lines
             .map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1))
             .collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Task,
-    notes::{MOST_OF_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
+    notes::{MAX_NOTES_PER_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
     prompts::{COPY_EXACTLY, READER},
     thinking::think,
 };
@@ -23,8 +23,8 @@ use crate::{
 };
 
 /// How much of a source a model reads, characters.
-const MOST_CHARS: usize = 24_000;
-const LEAST_CHARS: usize = 2_000;
+const MAX_CHARS: usize = 24_000;
+const MIN_CHARS: usize = 2_000;
 /// How much of a source is looked at, characters.
 const PAGE_CHARS: usize = 2_000_000;
 /// How many sentences stand for the notes of a model that takes none.
@@ -47,11 +47,11 @@ pub(super) async fn read(
 ) -> Result<Reading, Stop> {
     let text = first_chars(&page.text, PAGE_CHARS);
     let window = agent.models.chosen().settings().context_tokens;
-    let most = window.map_or(MOST_CHARS, |tokens| {
-        usize::try_from(tokens).unwrap_or(MOST_CHARS)
+    let most = window.map_or(MAX_CHARS, |tokens| {
+        usize::try_from(tokens).unwrap_or(MAX_CHARS)
     });
     let about = format!("{} {focus}", task.question);
-    let shown = excerpt(&text, &about, most.clamp(LEAST_CHARS, MOST_CHARS));
+    let shown = excerpt(&text, &about, most.clamp(MIN_CHARS, MAX_CHARS));
     let mut messages = vec![
         Message::text(Role::System, READER),
         Message::text(
@@ -140,7 +140,7 @@ pub(super) async fn read(
         quote: None,
         copy: None,
     }));
-    notes.truncate(MOST_OF_SOURCE);
+    notes.truncate(MAX_NOTES_PER_SOURCE);
     Ok(reading(&page, &text, notes))
 }
 
@@ -179,7 +179,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .take(2 * MOST_OF_SOURCE);
+        .take(2 * MAX_NOTES_PER_SOURCE);
     let notes = list.filter_map(|note| {
         let text = |name: &str| {
             note.get(name)
@@ -194,7 +194,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
             quote: quote.to_owned(),
         })
     });
-    notes.take(MOST_OF_SOURCE).collect()
+    notes.take(MAX_NOTES_PER_SOURCE).collect()
 }
 
 /// A note whose quote stands in the source; nothing where it does not.

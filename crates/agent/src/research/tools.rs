@@ -30,7 +30,7 @@ pub(super) const ASK: &str = "ask_user";
 /// Longest snippet of a place, characters.
 const SNIPPET_CHARS: usize = 240;
 /// Most parts of a plan, and characters of each.
-pub(super) const MOST_PARTS: usize = 10;
+pub(super) const MAX_PARTS: usize = 10;
 pub(super) const PART_CHARS: usize = 300;
 /// What the form of the plan calls its one field.
 const FIELD: &str = "plan";
@@ -157,7 +157,7 @@ pub(super) fn parts(texts: Vec<String>) -> Vec<String> {
     let parts = lines.map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
     parts
         .filter(|part| !part.is_empty())
-        .take(MOST_PARTS)
+        .take(MAX_PARTS)
         .map(|part| first_chars(part, PART_CHARS))
         .collect()
 }

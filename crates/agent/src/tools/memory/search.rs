@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Most lines shown.
-const MOST_LINES: usize = 50;
+const MAX_LINES: usize = 50;
 /// Longest line shown, characters.
-const MOST_LINE_CHARS: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
@@ -65,7 +65,7 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
             lines.push(content.description.as_str());
         }
         for line in lines {
-            match shown.len() < MOST_LINES {
+            match shown.len() < MAX_LINES {
                 true => shown.push(format!("{}: {}", content.name, start_of(line))),
                 false => rest += 1,
             }
@@ -79,5 +79,5 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
 }
 
 fn start_of(line: &str) -> String {
-    line.chars().take(MOST_LINE_CHARS).collect()
+    line.chars().take(MAX_LINE_CHARS).collect()
 }
