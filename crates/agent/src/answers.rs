@@ -1,4 +1,4 @@
-//! Texts that are shown as a whole: answers that hooks look at first, and those that no model streams.
+//! Texts that are shown as a whole: answers that hooks check first, and those that no model streams.
 
 use domain::EventBody;
 

@@ -36,7 +36,7 @@ pub struct Limits {
     pub tool_time: Duration,
 }
 
-/// What an agent may use with its sub-agents, below what the run may. Nothing where the run's own limit holds.
+/// What an agent may use with its sub-agents, below what the run may. `None` if the run's own limit holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AgentLimits {
     /// Model calls of the agent itself.
@@ -104,7 +104,7 @@ pub(crate) struct Used {
     pub(crate) usage: Usage,
     /// Model calls.
     pub(crate) steps: u32,
-    /// Nothing where no price is known.
+    /// `None` if no price is known.
     pub(crate) cost_micro_usd: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Reads tool calls as they are meant where a model has not written them exactly: names in another spelling, arguments that
-//! are nearly JSON. Only what has one meaning is repaired, and the log says so.
+//! Repairs tool calls that a model has not written exactly: misspelled names, arguments that are nearly JSON. Only what has one
+//! meaning is repaired, and the log says so.
 
 use domain::{Sentence, event::NoticeLevel, message::arguments_value};
 use json_repair::repaired_object;

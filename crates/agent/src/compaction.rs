@@ -1,5 +1,4 @@
-//! Makes room in a model's context: the older part of a long conversation becomes a summary, which the model writes in
-//! a call of its own.
+//! Context compaction: the older part of a long conversation becomes a summary, written by the model in a call of its own.
 
 mod plan;
 mod transcript;

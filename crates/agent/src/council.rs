@@ -1,5 +1,5 @@
-//! Answers in layers: before several answers become one, each model answers again with all that was said before in view. What
-//! comes of it is told to the run's model, which writes the answer.
+//! Mixture of agents: before several answers become one, each model answers again with all earlier answers in view. The run's
+//! model reads the result and writes the answer.
 
 use std::{fmt, sync::Arc};
 
@@ -77,7 +77,7 @@ impl Council {
     }
 }
 
-/// What one of them says; nothing where it cannot.
+/// What one of them says; `None` if it cannot.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
     let _busy = (
         agent.run.active_time.busy(),

@@ -1,4 +1,4 @@
-//! Tools that are looked for when a run begins, as others offer them: what is not found then, the run goes on without.
+//! Tools of other servers, discovered when a run begins. The run goes on without those that are not found.
 
 use std::{fmt, sync::Arc};
 

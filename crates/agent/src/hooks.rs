@@ -1,5 +1,5 @@
 //! Hooks: what an administrator has called before and after a run, a model call, a tool call and an answer. Each call is an item
-//! of the log with its decision, which is taken from there after a restart.
+//! of the log with its decision, which counts again when the run is resumed.
 
 mod answer;
 mod calling;

@@ -1,4 +1,4 @@
-//! A model call whose answer is not shown: for what the loop itself wants to know.
+//! Model calls of the loop itself, such as for a summary: their answers are not shown.
 
 use domain::{EventBody, Message, Problem, ProblemCode, Sentence};
 use llm::{ChatRequest, ModelEvent, ToolMode};

@@ -43,7 +43,7 @@ pub struct Lessons {
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked {
-    /// The lessons; nothing where the model did not answer in the form that was asked for, twice.
+    /// The lessons; `None` if the model did not answer in the form that was asked for, twice.
     pub lessons: Option<Lessons>,
     /// Tokens used.
     pub usage: Usage,
@@ -188,7 +188,7 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
     Ok(lessons)
 }
 
-/// One line that is not too long; nothing where it is empty or longer.
+/// One line that is not too long; `None` if it is empty or longer.
 fn sentence(text: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty() && text.chars().count() <= MAX_FACT_CHARS).then_some(text)

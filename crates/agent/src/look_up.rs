@@ -1,6 +1,5 @@
-//! A look before the answer: our code searches documents and the web for a message, reads the best pages, and tells the model
-//! what it found beside the message. Each search and each page is a tool call of the log, so that it is shown, and is not done
-//! twice after a restart.
+//! Retrieval before the answer: our code searches documents and the web for a message, reads the best pages, and gives the
+//! model what it found. Searches and pages are tool calls of the log, so they are shown and are not repeated after a restart.
 
 mod found;
 mod tools;
@@ -235,7 +234,7 @@ impl Look<'_> {
         queries
     }
 
-    /// The pages as they were read, each in the place of its hit; nothing where one was not.
+    /// The pages as they were read, each in the place of its hit; `None` if one was not.
     async fn read(&mut self, chosen: &[Hit], queries: &[String]) -> Vec<Option<ReadPage>> {
         let nothing = vec![None; chosen.len()];
         if chosen.is_empty() || !self.look_up.reads {

@@ -1,4 +1,4 @@
-//! The texts that agents keep of a person beyond one chat, as one run works with them.
+//! The memory of a run: the texts that agents keep of a person beyond one chat.
 
 mod told;
 
@@ -48,7 +48,7 @@ pub(crate) enum Wish {
     Write {
         text: String,
         description: Option<String>,
-        /// The version that was read; nothing where there should be none.
+        /// The version that was read; `None` if there should be none.
         version: Option<u64>,
     },
     /// Puts it behind what is there.

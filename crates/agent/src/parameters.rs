@@ -1,4 +1,4 @@
-//! What is set for the calls of an agent: the caller's parameters over the agent's over the model's.
+//! The parameters of an agent's model calls: the caller's take precedence over the agent's, and those over the model's.
 
 use std::sync::PoisonError;
 

@@ -178,7 +178,7 @@ pub fn text_to_continue(said: &[Said], written: &str) -> String {
     texts::to_continue(said, written)
 }
 
-/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; nothing where they want a text.
+/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; `None` if they want a text.
 #[must_use]
 pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let list =

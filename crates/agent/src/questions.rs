@@ -1,4 +1,4 @@
-//! Questions of tools to the person: asked once, also where the server is restarted while one waits.
+//! Questions that tools ask the person, each once, even if the server is restarted while one is pending.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! Research: our code decides what is done next, and a model thinks where thinking is needed. A plan, turns of searching
-//! and reading, notes with quotes that code has found in the source, and a report that cites them.
+//! Research: code decides what is done next, and a model is asked where judgement is needed. It makes a plan, searches and reads
+//! in turns, takes notes whose quotes code has found in the source, and writes a report that cites them.
 
 mod citations;
 mod driver;

@@ -1,4 +1,4 @@
-//! One run from its first event to its last: the main agent's turns, watched over for stop, limits and faults.
+//! One run from its first event to its last: the main agent's turns, and how stop signals, limits and faults end them.
 
 use std::{
     collections::BTreeSet,
@@ -78,7 +78,7 @@ pub struct RunRequest {
     pub model_id: String,
     /// How to call it.
     pub settings: ModelSettings,
-    /// How tools are told to models that are not offered them by the protocol; nothing where those are to have none.
+    /// How tools are told to models that are not offered them by the protocol; `None` if those are to have none.
     pub tool_prompt: Option<ToolPrompt>,
     /// How often code in a row may fail before none is run any more.
     pub code_retries: u32,
@@ -94,23 +94,23 @@ pub struct RunRequest {
     pub today: Option<String>,
     /// Where files are kept.
     pub workspace: Workspace,
-    /// What is remembered of the person, and what of it the agents are told; nothing where they must not use it.
+    /// What is remembered of the person, and what of it the agents are told; `None` if they must not use it.
     pub memory: Option<(Memory, Told)>,
     /// When to end it.
     pub limits: Limits,
-    /// What others than the run allow it; nothing where they allow everything.
+    /// What others than the run allow it; `None` if they allow everything.
     pub quota: Option<Arc<dyn Quota>>,
     /// Which calls need approval.
     pub approval_policy: ApprovalPolicy,
-    /// What an administrator has called around it; nothing where nothing is.
+    /// What an administrator has called around it; `None` if nothing is.
     pub hooks: Option<Hooks>,
-    /// The sub-agents that its own may go on from; nothing where none can be continued.
+    /// The sub-agents that its own may go on from; `None` if none can be continued.
     pub earlier: Option<EarlierAgents>,
-    /// What it looks in, and how, where it is research; nothing where the agent works as it likes.
+    /// What it looks in, and how, where it is research; `None` if the agent works as it likes.
     pub research: Option<Research>,
     /// How it looks for what the answer needs before the first turn, if it does. Research looks in its own way.
     pub look_up: Option<LookUp>,
-    /// Who answers again before its model does; nothing where that answers at once.
+    /// Who answers again before its model does; `None` if that answers at once.
     pub council: Option<Council>,
     /// What it did before the server was stopped; that of a new run is empty.
     pub journal: Journal,

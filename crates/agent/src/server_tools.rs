@@ -1,4 +1,4 @@
-//! Tools that run at the model's provider, as calls of the run: they are shown, and neither run nor sent back by us.
+//! Tools that run at the model's provider, as calls of the run: they are shown, but neither run nor sent back by us.
 
 use domain::{EventBody, event::ToolFile};
 use llm::ServerTool;

@@ -466,7 +466,7 @@ impl<'a> Step<'a> {
         self.answer.text.push_str(&held);
     }
 
-    /// Reads the text so far of which it is not known yet what it is; nothing where there is none.
+    /// Reads the text so far of which it is not known yet what it is; `None` if there is none.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
         let emitter = &self.agent.emitter;
         let written = match &self.writing {

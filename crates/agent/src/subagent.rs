@@ -1,4 +1,4 @@
-//! Hands work to a sub-agent: its own context, its own path, its failure its own.
+//! Sub-agents: each has its own context and its own path in the log, and can fail or be stopped alone.
 
 use std::{
     collections::{HashMap, HashSet},

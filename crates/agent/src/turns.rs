@@ -1,4 +1,4 @@
-//! The loop of one agent: call the model, run the tools it asks for, again until it answers.
+//! The agent loop: call the model, run the tools it asks for, and repeat until it answers.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Which tool calls need a person's approval: the administrator's rules, then what the person has allowed for good,
-//! then the tool's own default.
+//! The approval policy: which tool calls require a person's approval. The administrator's rules come first, then standing
+//! approvals, then the tool's own default.
 
 use std::{
     collections::BTreeMap,

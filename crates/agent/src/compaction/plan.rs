@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub(crate) summary_tokens: u64,
 }
 
-/// How to make room: nothing where there is enough, or where a summary would not be much shorter than what it stands
+/// How to make room: `None` if there is enough, or where a summary would not be much shorter than what it stands
 /// for. The instructions, the latest request and the latest steps stay; a call and its results stay together, and of
 /// earlier exchanges whole ones.
 pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {

@@ -1,4 +1,4 @@
-//! Calls the hooks of one place one after the other; each sees what those before it have changed.
+//! Calls the hooks of one place one after another; each sees what those before it have changed.
 
 use std::time::Duration;
 

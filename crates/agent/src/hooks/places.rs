@@ -1,4 +1,4 @@
-//! The places in a run where hooks are called, and what becomes of what they say there.
+//! The places of a run at which hooks are called, and the effect of their decisions there.
 
 use std::time::Duration;
 

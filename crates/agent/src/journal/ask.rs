@@ -1,4 +1,4 @@
-//! PendingInput people once: what was asked before a restart keeps its id, its answer and its deadline.
+//! Asks people once: what was asked before a restart keeps its id, its answer and its deadline.
 
 use std::{future, time::Duration};
 

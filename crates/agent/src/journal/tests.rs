@@ -1,4 +1,4 @@
-//! The journal by itself: what is recorded is returned and not repeated, everything else is performed once.
+//! Unit tests of the journal: recorded results are returned, everything else is performed once.
 
 use std::{cell::Cell, convert::Infallible, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The part of a long text that has most to do with what is looked for: for a model's window, and where no model helps.
+//! Excerpts: the parts of a long text that are most relevant to a query, for a model's window or in place of a model.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Whether a quote stands in a text: word for word, but for white space and the kind of quotation marks.
+//! Checks whether a text contains a quote word for word, apart from white space and the kind of quotation marks.
 
 use std::ops::Range;
 

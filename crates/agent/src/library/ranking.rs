@@ -1,4 +1,4 @@
-//! Which of the found places are read: those that several queries found, near the top, and not all from one site.
+//! Ranks search results by reciprocal rank fusion and chooses what to read: not all of it from one site.
 
 use std::collections::HashMap;
 

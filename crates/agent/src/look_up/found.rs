@@ -1,4 +1,4 @@
-//! What a look has found: the passages that are told to the model with their numbers, and the sources behind the numbers.
+//! Results of a retrieval: the passages that the model reads with their numbers, and the sources behind the numbers.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a look does, as tools: searching where it may look, and reading a page for what is looked for.
+//! The tools of a retrieval: searching a library, and reading a page for the passages that matter.
 
 use std::{sync::Arc, time::Duration};
 

@@ -33,7 +33,7 @@ pub struct ToldBlock {
 }
 
 impl Told {
-    /// What the agent of this name is told; nothing where there is nothing for it.
+    /// What the agent of this name is told; `None` if there is nothing for it.
     pub(crate) fn to(&self, agent: &str) -> Option<String> {
         let (mut sections, mut left) = (Vec::new(), MAX_CHARS);
         if !self.facts.is_empty() {

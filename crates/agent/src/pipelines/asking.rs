@@ -25,7 +25,7 @@ pub struct Bounds {
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked<T> {
-    /// What was read; nothing where the answers could not be used.
+    /// What was read; `None` if the answers could not be used.
     pub read: Option<T>,
     /// What was wrong with the last one, if it could not.
     pub fault: Option<Words>,

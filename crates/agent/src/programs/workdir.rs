@@ -1,4 +1,4 @@
-//! One chat's folder and Python process.
+//! The working directory and the Python process of one chat.
 
 use std::{
     collections::{BTreeMap, HashSet},

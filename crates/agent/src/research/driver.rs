@@ -1,5 +1,5 @@
-//! The course of a research: plan, turns of searching and reading, report. What each step does stands in the log as tool
-//! calls, from which the same course is taken again after a restart.
+//! The control flow of research: plan, turns of searching and reading, report. Each step is recorded as tool calls, so that a
+//! resumed run takes the same course again.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -255,7 +255,7 @@ impl Course {
         )
     }
 
-    /// What the searches of a turn found; nothing where the notes answer the question.
+    /// What the searches of a turn found; `None` if the notes answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
         self.next_step();
         let decide = async {
@@ -536,7 +536,7 @@ impl Course {
         bytes.clamp(MIN_NOTES_BYTES, MAX_NOTES_BYTES)
     }
 
-    /// Asks the model for fields. Nothing where a person wants the report now.
+    /// Asks the model for fields. `None` if a person wants the report now.
     async fn think(&self, ask: String, properties: Value) -> Result<Option<Thought>, Stop> {
         let mut messages = with_instructions(RESEARCHER, self.conversation.clone());
         messages.push(Message::text(Role::User, ask));

@@ -1,4 +1,4 @@
-//! What was learnt from sources, as it stands in the log: a point, and the words of the source that say it.
+//! Notes on sources: a point, and the words of the source that prove it. They are kept in the log.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub(super) struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Taken {
     pub(super) point: String,
-    /// The words of the source, as they stand there; nothing where what the model gave does not.
+    /// The words of the source, as they stand there; `None` if what the model gave does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quote: Option<String>,
     /// The place in what is kept of the source.

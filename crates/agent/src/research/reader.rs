@@ -197,7 +197,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
     notes.take(MAX_NOTES_PER_SOURCE).collect()
 }
 
-/// A note whose quote stands in the source; nothing where it does not.
+/// A note whose quote stands in the source; `None` if it does not.
 fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
     let quote = first_chars(quote, QUOTE_CHARS);
     let (place, words) = quotable.find(&quote)?;

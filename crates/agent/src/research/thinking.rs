@@ -1,4 +1,4 @@
-//! What our code asks the model: an answer in JSON, which nobody is shown as it is.
+//! Asks the model for JSON that steers the research. Its answer is not shown as it is.
 
 use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ const SHOWN_CHARS: usize = 1_000;
 /// What came of it.
 #[derive(Debug)]
 pub(super) struct Thought {
-    /// The answer; nothing where the model gave none that can be read, also when asked again.
+    /// The answer; `None` if the model gave none that can be read, also when asked again.
     pub(super) fields: Option<Map<String, Value>>,
     call: EndedCall,
 }

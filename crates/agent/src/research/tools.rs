@@ -1,4 +1,4 @@
-//! What research does, as tool calls: so that it stands in the log, is shown, and is not done twice after a crash.
+//! The steps of research as tool calls, so that they are in the log, are shown, and are not repeated after a crash.
 
 use std::sync::Arc;
 

@@ -72,7 +72,7 @@ pub enum LineKind {
     Removed,
 }
 
-/// Counts the lines that differ; nothing where the texts are too long to compare.
+/// Counts the lines that differ; `None` if the texts are too long to compare.
 #[must_use]
 pub fn count(old: &str, new: &str) -> Option<LineCounts> {
     // The two most frequent cases need no comparing, however long the text is.
@@ -85,7 +85,7 @@ pub fn count(old: &str, new: &str) -> Option<LineCounts> {
     compare(old, new).map(|diff| counts(&diff))
 }
 
-/// The difference; nothing where the texts are too long to compare.
+/// The difference; `None` if the texts are too long to compare.
 #[must_use]
 pub fn difference(old: &str, new: &str) -> Option<Difference> {
     let diff = compare(old, new)?;

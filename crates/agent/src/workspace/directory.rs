@@ -232,7 +232,7 @@ impl Workspace {
         }
     }
 
-    /// The directory its files are in; nothing where they are virtual.
+    /// The directory its files are in; `None` if they are virtual.
     ///
     /// # Errors
     /// Where it is not to be had.
@@ -277,7 +277,7 @@ impl Workspace {
         Ok((rows, more))
     }
 
-    /// Waits for the right to change this file, and lets the store catch up with the disk. Nothing where the file is in
+    /// Waits for the right to change this file, and lets the store catch up with the disk. `None` if the file is in
     /// the store alone.
     pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
         let Some(directory) = self.directory_of(path)? else {
@@ -307,7 +307,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Gives how the file looks; nothing where there is none.
+    /// Gives how the file looks; `None` if there is none.
     pub(super) async fn catch_up(
         &self,
         directory: &Directory,

@@ -127,7 +127,7 @@ impl Workspace {
         }
     }
 
-    /// What a file held at this version; nothing where there was no file then, as at version 0.
+    /// What a file held at this version; `None` if there was no file then, as at version 0.
     ///
     /// # Errors
     /// Where that state is not kept.

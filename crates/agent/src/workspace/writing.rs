@@ -1,4 +1,4 @@
-//! Writing into a workspace: within its limits, and only over what the writer has seen.
+//! Writes files of a workspace, within its limits and only over a version that the writer has seen.
 
 use std::sync::atomic::Ordering;
 
