@@ -140,7 +140,8 @@ mod tests {
         let clock = ActiveTime::new(SECOND);
         tokio::time::sleep(SECOND).await;
         assert_eq!(clock.spent(), SECOND);
-        let (first, second) = (clock.busy(), clock.busy());
+        let first = clock.busy();
+        let second = clock.busy();
         tokio::time::sleep(SECOND).await;
         drop(first);
         tokio::time::sleep(SECOND).await;

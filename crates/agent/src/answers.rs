@@ -12,7 +12,8 @@ use crate::{
 
 /// Shows a text that is written already, as the agent's answer or as something it says on its way.
 pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
-    let (item, text) = (agent.journal.next_item('t'), text.to_owned());
+    let item = agent.journal.next_item('t');
+    let text = text.to_owned();
     agent.clear_status().await;
     for body in [
         EventBody::TextStarted { item: item.clone() },

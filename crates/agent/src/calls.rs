@@ -79,7 +79,8 @@ pub(crate) async fn request_ours(
 ) -> Vec<RequestedCall> {
     let mut calls = Vec::with_capacity(wanted.len());
     for (name, arguments) in wanted {
-        let (call, delta) = (agent.journal.next_item('c'), arguments.to_string());
+        let call = agent.journal.next_item('c');
+        let delta = arguments.to_string();
         agent
             .emitter
             .emit(EventBody::ToolRequested {
@@ -127,7 +128,9 @@ struct Finished {
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        let (result, note, files) = (Err(why), None, Vec::new());
+        let result = Err(why);
+        let note = None;
+        let files = Vec::new();
         Self {
             arguments,
             result,
@@ -142,7 +145,8 @@ impl Finished {
     /// Its result as it is before hooks look at it.
     fn to_keep(&self) -> KeptResult {
         let (Ok(text) | Err(ToolFailure(text))) = &self.result;
-        let (note, files) = (self.note.clone(), self.files.clone());
+        let note = self.note.clone();
+        let files = self.files.clone();
         KeptResult {
             text: text.clone(),
             error: self.result.is_err(),
@@ -255,7 +259,8 @@ async fn carry_out(
     call: &RequestedCall,
     started: Option<Value>,
 ) -> Finished {
-    let (id, name) = (call.id.as_str(), call.written.name.as_str());
+    let id = call.id.as_str();
+    let name = call.written.name.as_str();
     let arguments = arguments_value(&call.written.arguments);
     let (mut finished, context) = match (check(agent, tools, call, &arguments), started) {
         (tool, Some(arguments)) => {
@@ -284,11 +289,12 @@ async fn carry_out(
     }
     let went_well = finished.result.is_ok();
     if !finished.in_doubt {
-        keep_result(agent, (id, name), || finished.to_keep()).await;
+        keep_result(agent, id, name, || finished.to_keep()).await;
     }
     finished.result = after_tool(
         agent,
-        (id, name),
+        id,
+        name,
         &finished.arguments,
         finished.result,
         context,
@@ -508,7 +514,8 @@ async fn run_now(
     let _busy = (!tool.kind().goes_on).then(|| agent.run.active_time.busy());
     let note = Arc::default();
     let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
-    let (note, took) = (note.get().cloned(), began.elapsed());
+    let note = note.get().cloned();
+    let took = began.elapsed();
     Finished {
         arguments,
         result,

@@ -68,7 +68,8 @@ pub(crate) async fn make_room(
         Err(problem) => return Err(Stop::because(problem)),
     };
     let tokens_before = gauge.request(messages);
-    let (kept, replaced) = (messages.len() - plan.old.end, plan.old.len());
+    let kept = messages.len() - plan.old.end;
+    let replaced = plan.old.len();
     let requests = messages[plan.old.end..]
         .iter()
         .filter(|message| message.role == Role::User)

@@ -39,7 +39,8 @@ mod tests {
     #[test]
     fn what_is_told_stands_before_what_was_said() {
         let mut message = Message::text(Role::User, "What is it?");
-        let (collection, name) = (CollectionId::generate(), "Moon".to_owned());
+        let collection = CollectionId::generate();
+        let name = "Moon".to_owned();
         message.content.push(Part::Collection { collection, name });
         let mut history = [Message::text(Role::User, "Hello"), message];
         ContextMaterial {

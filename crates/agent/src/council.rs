@@ -89,7 +89,8 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
             Some(said.text).filter(|text| !text.trim().is_empty())
         }
         Err(problem) => {
-            let (name, why) = (member.chosen().model().name().to_owned(), problem.words());
+            let name = member.chosen().model().name().to_owned();
+            let why = problem.words();
             agent
                 .notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why })
                 .await;

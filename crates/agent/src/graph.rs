@@ -103,7 +103,9 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
         Message::text(Role::System, INSTRUCTIONS),
         Message::text(Role::User, question),
     ];
-    let (form, mut usage, mut found) = (form(), Usage::default(), None);
+    let form = form();
+    let mut usage = Usage::default();
+    let mut found = None;
     // The second time it is told what was wrong.
     for _ in 0..2 {
         let (said, used) = answer(model, &messages, Some(&form), Effort::THOROUGH).await?;
@@ -211,7 +213,8 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
             .cloned()
             .unwrap_or_default()
     };
-    let (mut found, mut places) = (Found::default(), HashMap::new());
+    let mut found = Found::default();
+    let mut places = HashMap::new();
     for value in list("entities").iter().take(MAX_ENTITIES) {
         let Some((name, proof)) = words(&value["name"], NAME_CHARS).zip(proof(value)) else {
             continue;

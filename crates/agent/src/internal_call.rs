@@ -32,10 +32,8 @@ pub(crate) async fn call_internally(
     limit_bytes: usize,
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
-    let (_busy, _at_work) = (
-        agent.run.active_time.busy(),
-        agent.run.pending_input.at_work(),
-    );
+    let _busy = agent.run.active_time.busy();
+    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, limit_bytes, form).await {
@@ -63,7 +61,8 @@ pub(crate) async fn call_one(
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let holds_to_schemas = model.settings().tool_mode == ToolMode::Schema;
-    let (trace, parameters) = (agent.call_trace(), agent.internal_parameters(model));
+    let trace = agent.call_trace();
+    let parameters = agent.internal_parameters(model);
     let request = ChatRequest {
         messages,
         tools: &[],
@@ -78,7 +77,9 @@ pub(crate) async fn call_one(
     };
     let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[]))?;
     agent.tell_request(model.model().name(), &request).await;
-    let (mut text, mut counted, mut is_over) = (String::new(), None, false);
+    let mut text = String::new();
+    let mut counted = None;
+    let mut is_over = false;
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
         let event = event?;

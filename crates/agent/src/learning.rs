@@ -112,7 +112,8 @@ fn question(known: &[KnownFact], said: &[String]) -> String {
         false => json!({"number": place + 1, "fact": fact.text}),
     };
     let known: Vec<Value> = known.iter().enumerate().map(list).collect();
-    let (mut messages, mut left) = (Vec::new(), MAX_CHARS);
+    let mut messages = Vec::new();
+    let mut left = MAX_CHARS;
     for (place, text) in said.iter().enumerate().rev() {
         let text: String = text.chars().take(left.min(MAX_MESSAGE_CHARS)).collect();
         left -= text.chars().count();

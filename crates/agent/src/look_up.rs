@@ -138,7 +138,9 @@ impl Look<'_> {
     async fn find(&mut self) -> Found {
         let calls = self.search().await;
         let results = self.run(&calls).await;
-        let (mut documents, mut pages, mut queries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut documents = Vec::new();
+        let mut pages = Vec::new();
+        let mut queries = Vec::new();
         for (call, result) in calls.iter().zip(results) {
             // One that failed has found nothing.
             let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
@@ -218,10 +220,8 @@ impl Look<'_> {
         if self.tools.names().is_empty() {
             return Vec::new();
         }
-        let (_busy, _at_work) = (
-            self.agent.run.active_time.busy(),
-            self.agent.run.pending_input.at_work(),
-        );
+        let _busy = self.agent.run.active_time.busy();
+        let _at_work = self.agent.run.pending_input.at_work();
         let mut queries: Vec<String> = Vec::new();
         for query in self.look_up.asker.queries().await {
             let query = as_query(&query);

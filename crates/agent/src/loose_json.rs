@@ -29,7 +29,9 @@ pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> 
 
 /// An object that was cut off, with what is whole of it.
 fn closed(text: &str) -> Option<Value> {
-    let (mut stack, mut in_string, mut escaped) = (Vec::new(), false, false);
+    let mut stack = Vec::new();
+    let mut in_string = false;
+    let mut escaped = false;
     // After which the text can be closed, and with what.
     let mut ends: Vec<(usize, String)> = Vec::new();
     for (at, character) in text.char_indices() {

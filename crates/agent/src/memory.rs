@@ -96,7 +96,8 @@ impl Memory {
     pub fn new(
         store: Store,
         owner: UserId,
-        (run, chat): (RunId, Option<ChatId>),
+        run: RunId,
+        chat: Option<ChatId>,
         now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     ) -> Self {
         Self {
@@ -232,10 +233,8 @@ fn plan(
             description,
             version,
         } => {
-            let (lines, content) = (
-                lines_changed(text_before, &text),
-                content(text, description),
-            );
+            let lines = lines_changed(text_before, &text);
+            let content = content(text, description);
             let change = match before {
                 None => MemoryChange::Create {
                     id: MemoryId::generate(),
@@ -252,8 +251,11 @@ fn plan(
             (change, lines)
         }
         Wish::Append { text } => {
-            let (lines, id) = (lines_changed("", &text), MemoryId::generate());
-            let (content, most, most_chars) = (content(text, None), MAX_BLOCKS, MAX_TEXT_CHARS);
+            let lines = lines_changed("", &text);
+            let id = MemoryId::generate();
+            let content = content(text, None);
+            let most = MAX_BLOCKS;
+            let most_chars = MAX_TEXT_CHARS;
             (
                 MemoryChange::Append {
                     id,

@@ -117,7 +117,9 @@ async fn read_answer(
         .saturating_mul(MAX_TOKEN_BYTES);
     let began = Instant::now();
     let mut call = model.call(&request);
-    let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);
+    let mut text = String::new();
+    let mut told_bytes = 0;
+    let mut written_bytes = 0;
     let read = async {
         while let Some(event) = call.next().await {
             let event = match event {

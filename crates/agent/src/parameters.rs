@@ -10,7 +10,8 @@ impl AgentContext {
     /// What is set for its calls of this model. Sub-agents have parameters of their own first; those with a model of their
     /// own take from the caller only the limit on written tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
-        let (wished, own) = (&self.run.wishes.parameters, &self.spec.parameters);
+        let wished = &self.run.wishes.parameters;
+        let own = &self.spec.parameters;
         let of_model = &model.settings().parameters;
         if self.emitter.agent().is_main() {
             return wished.over(own).over(of_model);

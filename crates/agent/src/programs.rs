@@ -67,7 +67,8 @@ impl Programs {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        let (workdirs, made) = (Mutex::default(), AtomicUsize::new(0));
+        let workdirs = Mutex::default();
+        let made = AtomicUsize::new(0);
         Ok(Self(Arc::new(Inner {
             sandbox,
             folder,
@@ -100,10 +101,8 @@ impl Programs {
                 // What a stopped program has left is nobody's.
                 discard(other);
                 let number = self.0.made.fetch_add(1, Ordering::Relaxed);
-                let (sandbox, path) = (
-                    self.0.sandbox.clone(),
-                    self.0.folder.join(number.to_string()),
-                );
+                let sandbox = self.0.sandbox.clone();
+                let path = self.0.folder.join(number.to_string());
                 workdir::blocking(move || Workdir::make(&sandbox, &path)).await?
             }
         };

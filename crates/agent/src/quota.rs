@@ -72,7 +72,8 @@ fn estimate<'a>(
     input_tokens: u64,
 ) -> CallEstimate<'a> {
     let max_output_tokens = agent.parameters(model).max_output_tokens;
-    let (id, prices) = (model.id(), model.settings().prices);
+    let id = model.id();
+    let prices = model.settings().prices;
     CallEstimate {
         model: id,
         agent: &agent.spec.known_as,

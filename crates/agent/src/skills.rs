@@ -194,10 +194,8 @@ impl Skill {
             return Err(Tools::SkillNoFile { file: named() });
         }
         // A folder on the way may have become a link since it was listed.
-        let (whole, folder) = (
-            path.canonicalize().map_err(cannot)?,
-            self.folder.canonicalize().map_err(cannot)?,
-        );
+        let whole = path.canonicalize().map_err(cannot)?;
+        let folder = self.folder.canonicalize().map_err(cannot)?;
         if !whole.starts_with(&folder) {
             return Err(Tools::SkillFileOutside { file: named() });
         }
@@ -227,7 +225,8 @@ fn list(
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let name = entry.file_name();
+        let kind = entry.file_type()?;
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
             continue;
         };

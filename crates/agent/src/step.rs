@@ -61,10 +61,8 @@ pub(crate) async fn call_model(
     tools: &Toolbox,
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
-    let (_busy, _at_work) = (
-        agent.run.active_time.busy(),
-        agent.run.pending_input.at_work(),
-    );
+    let _busy = agent.run.active_time.busy();
+    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, tools, shape).await {
@@ -210,13 +208,16 @@ impl<'a> Step<'a> {
         shape: Shape<'a>,
         call: OpenCall<'a>,
     ) -> Self {
-        let (answer, writing) = (Answer::default(), Writing::Nothing);
+        let answer = Answer::default();
+        let writing = Writing::Nothing;
         let citations = shape.cites.map(Citations::new);
         let proofs = shape.proofs;
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        let (cited, undecided, ended_chars) = (Waiting::default(), Vec::new(), 0);
+        let cited = Waiting::default();
+        let undecided = Vec::new();
+        let ended_chars = 0;
         Self {
             agent,
             model,
@@ -505,7 +506,8 @@ impl<'a> Step<'a> {
                     .map(Citations::rest)
                     .unwrap_or_default();
                 if !held.is_empty() {
-                    let (item, delta) = (item.clone(), held);
+                    let item = item.clone();
+                    let delta = held;
                     self.agent
                         .emitter
                         .emit(EventBody::TextDelta { item, delta })
@@ -514,8 +516,9 @@ impl<'a> Step<'a> {
                 self.undecided.push(item);
             }
             Writing::Reasoning { item, since, .. } => {
-                let (id, duration_ms, answer) =
-                    (item.clone(), millis(since.elapsed()), &mut self.answer);
+                let id = item.clone();
+                let duration_ms = millis(since.elapsed());
+                let answer = &mut self.answer;
                 let finish = |text| {
                     noted(
                         answer,
@@ -534,9 +537,11 @@ impl<'a> Step<'a> {
     /// Ends what is being written, and says of all texts that are open what they are.
     async fn settle(&mut self, text_is: TextIs) {
         self.close().await;
-        let (answer, reasoning) = (text_is == TextIs::Answer, text_is == TextIs::Reasoning);
+        let answer = text_is == TextIs::Answer;
+        let reasoning = text_is == TextIs::Reasoning;
         for item in mem::take(&mut self.undecided) {
-            let (id, said) = (item.clone(), &mut self.answer);
+            let id = item.clone();
+            let said = &mut self.answer;
             let finish = |text: String| {
                 match reasoning {
                     true => said.text.clear(),

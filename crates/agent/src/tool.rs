@@ -286,7 +286,8 @@ impl Tool {
             description,
             parameters: parameters.into(),
         };
-        let (schema, function) = (Arc::clone(&self.schema), Arc::clone(&self.function));
+        let schema = Arc::clone(&self.schema);
+        let function = Arc::clone(&self.function);
         Self {
             spec,
             schema,

@@ -191,7 +191,8 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
 
 /// Drops the older media of tools where a conversation has many: each request would carry all of them.
 pub(crate) fn drop_old_media(messages: &mut [Message]) {
-    let (mut files, mut bytes) = (0, 0);
+    let mut files = 0;
+    let mut bytes = 0;
     for url in messages
         .iter()
         .filter(|message| message.role == Role::Tool)
@@ -203,7 +204,8 @@ pub(crate) fn drop_old_media(messages: &mut [Message]) {
     if files <= MAX_IN_CONTEXT.files && bytes <= MAX_IN_CONTEXT.bytes {
         return;
     }
-    let (mut files, mut bytes) = (0, 0);
+    let mut files = 0;
+    let mut bytes = 0;
     for message in messages
         .iter_mut()
         .rev()

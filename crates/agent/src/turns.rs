@@ -277,7 +277,8 @@ pub(crate) async fn take_turns(
             &agent,
             &mut messages,
             &offered,
-            (last.is_some(), shape),
+            last.is_some(),
+            shape,
             &mut gauge,
         );
         let answer = record.answer(kept_answer(&agent, step), ask).await?;
@@ -379,11 +380,13 @@ async fn ask(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
     tools: &Toolbox,
-    (is_last, shape): (bool, Shape<'_>),
+    is_last: bool,
+    shape: Shape<'_>,
     gauge: &mut Gauge,
 ) -> Result<Answer, Stop> {
     make_room(agent, messages, gauge).await?;
-    let (mut refusals, no_tools) = (0, Toolbox::default());
+    let mut refusals = 0;
+    let no_tools = Toolbox::default();
     let mut offered = tools;
     loop {
         let told = messages.len();

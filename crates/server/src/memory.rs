@@ -68,7 +68,8 @@ impl App {
         Memory::new(
             self.store.clone(),
             owner,
-            (run, chat),
+            run,
+            chat,
             Arc::new(move || clock.now_ms()),
         )
     }

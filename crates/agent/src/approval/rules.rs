@@ -38,7 +38,8 @@ impl TryFrom<String> for Pattern {
                 limit: PATTERN_LIMIT_BYTES as u64,
             }));
         }
-        let (mut pieces, mut piece) = (Vec::new(), String::new());
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
         let mut characters = written.chars().peekable();
         while let Some(character) = characters.next() {
             match character {

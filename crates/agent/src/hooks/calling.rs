@@ -185,7 +185,8 @@ pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
 impl Hooks {
     /// Those to be called, in the order in which they are declared.
     pub(super) fn at(&self, agent: &AgentContext, at: At<'_>) -> Vec<&Hook> {
-        let (name, model) = (&agent.spec.known_as, agent.models.chosen().id());
+        let name = &agent.spec.known_as;
+        let model = agent.models.chosen().id();
         let tool = at.call.map(|(_, tool)| tool);
         self.all
             .iter()
@@ -227,7 +228,9 @@ async fn ask(
     subject: &mut Subject<'_>,
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> HookEnd {
-    let (id, name, event) = (call.id.clone(), hook.name.clone(), call.event);
+    let id = call.id.clone();
+    let name = hook.name.clone();
+    let event = call.event;
     let mut data = common(agent, &call);
     subject.tell(&mut data);
     for (key, value) in about() {

@@ -45,7 +45,8 @@ impl Denied {
 
     /// What the agent is told whose answer does not stand.
     pub(crate) fn told(self) -> String {
-        let (hook, reason) = (&self.hook, self.without_full_stop());
+        let hook = &self.hook;
+        let reason = self.without_full_stop();
         format!(
             "The administrator's hook “{hook}” did not accept this as the answer; the reason: {reason}. Go on."
         )
@@ -57,7 +58,8 @@ impl Denied {
     }
 
     fn of_call(self) -> ToolFailure {
-        let (hook, reason) = (&self.hook, self.without_full_stop());
+        let hook = &self.hook;
+        let reason = self.without_full_stop();
         ToolFailure(format!(
             "The administrator's hook “{hook}” did not allow this call; the reason: {reason}. Do not repeat it unchanged."
         ))
@@ -202,7 +204,8 @@ pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str
 /// the call have added, is told with it.
 pub(crate) async fn after_tool(
     agent: &AgentContext,
-    (call, tool): (&str, &str),
+    call: &str,
+    tool: &str,
     arguments: &Value,
     result: Result<String, ToolFailure>,
     added_before: Vec<String>,
@@ -254,7 +257,8 @@ pub(crate) struct KeptResult {
 /// Keeps the result of a call that hooks are about to look at. One in doubt is none: after a restart it is in doubt again.
 pub(crate) async fn keep_result(
     agent: &AgentContext,
-    (call, tool): (&str, &str),
+    call: &str,
+    tool: &str,
     result: impl FnOnce() -> KeptResult,
 ) {
     let at = At::call(HookEvent::AfterTool, call, tool);
@@ -407,7 +411,8 @@ fn with_context(text: String, context: &[String]) -> String {
 
 /// The latest messages in words, and how many are left out before them.
 fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
-    let (mut told, mut room) = (Vec::new(), MAX_MESSAGES_BYTES);
+    let mut told = Vec::new();
+    let mut room = MAX_MESSAGES_BYTES;
     for message in messages.iter().rev() {
         let text = message.plain_text();
         let size = text.len()

@@ -197,7 +197,9 @@ impl Journal {
                         .extend(files.iter().map(|file| file.path.clone()));
                 }
                 let call = self.call(call);
-                let (text, note, files) = (result.clone(), model_note.clone(), files.clone());
+                let text = result.clone();
+                let note = model_note.clone();
+                let files = files.clone();
                 call.finished = Some(CallResult {
                     text,
                     error: *error,
@@ -238,7 +240,9 @@ impl Journal {
                     .values_mut()
                     .filter_map(|call| call.approval.as_mut());
                 if let Some(asked) = asked.into_iter().find(|asked| asked.id == *approval) {
-                    let (decision, reason, edited) = (*decision, reason.clone(), *edited);
+                    let decision = *decision;
+                    let reason = reason.clone();
+                    let edited = *edited;
                     asked.answer = Some(DecisionRecord {
                         decision,
                         reason,
@@ -254,7 +258,8 @@ impl Journal {
                 ..
             } => {
                 self.number(agent, question);
-                let (text, form) = (text.clone(), schema.clone());
+                let text = text.clone();
+                let form = schema.clone();
                 let asked = QuestionRecord {
                     id: question.clone(),
                     text,

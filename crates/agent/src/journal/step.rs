@@ -53,7 +53,8 @@ impl<'a> Step<'a> {
     /// What the person told the agent before this step, where the run is a fork.
     pub(crate) fn guidance(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let is_main = self.journal.emitter.agent().is_main();
-        let (number, said) = (self.number, &self.journal.run.guidance);
+        let number = self.number;
+        let said = &self.journal.run.guidance;
         said.iter()
             .filter(move |(before, _)| is_main && *before == number)
             .map(|(_, text)| text.as_str())

@@ -1,6 +1,6 @@
 //! Unit tests of the journal: recorded results are returned, everything else is performed once.
 
-use std::{cell::Cell, convert::Infallible, sync::Arc, time::Duration};
+use std::{cell::Cell, convert::Infallible, time::Duration};
 
 use domain::{
     AgentPath, EventBody, Outcome, Reply, RunEvent, RunId, Usage, Words,
@@ -241,7 +241,8 @@ async fn why_a_step_is_the_last_is_decided_when_it_begins() {
 /// What `call` does for a log: what is returned, the arguments that `perform` gets, if it is called, and what is emitted.
 async fn call(log: Vec<EventBody>) -> (String, Option<Option<Value>>, Vec<EventBody>) {
     let mut play = Play::after(log);
-    let (performed, replayed) = (Cell::new(None), Cell::new(false));
+    let performed = Cell::new(None);
+    let replayed = Cell::new(false);
     let perform = async |arguments: Option<Value>| {
         performed.set(Some(arguments));
         let result = CallResult {
@@ -397,14 +398,15 @@ async fn a_sub_agent_is_started_once_and_ends_once() {
         outcome: Outcome::Completed,
         result: "recorded".to_owned(),
     };
-    let log = vec![(child.clone(), started), (child.clone(), ended)];
+    let log = [(child.clone(), started), (child.clone(), ended)];
     let end = |result: &str| SubAgentEnd {
         outcome: Outcome::Completed,
         result: result.to_owned(),
     };
     for (known, starts, works) in [(0, true, true), (1, false, true), (2, false, false)] {
         let play = Play::after_all(log[..known].to_vec());
-        let (was_started, has_worked) = (Cell::new(false), Cell::new(false));
+        let was_started = Cell::new(false);
+        let has_worked = Cell::new(false);
         let start = async {
             was_started.set(true);
             play.journal.next_child()
@@ -508,7 +510,7 @@ async fn a_new_log_is_begun_and_an_old_one_taken_over() {
                 body,
             });
         }
-        let begun = Arc::new(Cell::new(false));
+        let begun = Cell::new(false);
         journal.begin(&emitter, async { begun.set(true) }).await;
         assert_eq!(begun.get(), is_new);
         let first = events.try_recv().ok().map(|emitted| emitted.body);

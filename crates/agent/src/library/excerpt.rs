@@ -23,7 +23,8 @@ pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
         .collect();
     // The first says what the text is.
     order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
-    let (mut left, mut taken) = (most_chars, Vec::new());
+    let mut left = most_chars;
+    let mut taken = Vec::new();
     for (_, at) in order {
         let chars = blocks[at].chars().count();
         if chars > left {
@@ -107,7 +108,9 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
 
 /// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
 fn blocks(text: &str) -> Vec<&str> {
-    let (mut blocks, mut begin, mut chars) = (Vec::new(), 0, 0);
+    let mut blocks = Vec::new();
+    let mut begin = 0;
+    let mut chars = 0;
     for (at, character) in text.char_indices() {
         chars += 1;
         let is_over = chars >= BLOCK_CHARS && character == '\n' || chars >= 2 * BLOCK_CHARS;

@@ -15,7 +15,8 @@ pub(crate) struct Quotable<'a> {
 
 impl<'a> Quotable<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::new());
+        let mut plain = String::with_capacity(text.len());
+        let mut places = Vec::new();
         for (at, character) in text.chars().enumerate() {
             if let Some(character) = plain_character(character, plain.chars().next_back()) {
                 plain.push(character);

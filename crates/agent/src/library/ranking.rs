@@ -69,7 +69,8 @@ pub(crate) fn best(
     // Stable: what was found first wins.
     scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut of_site: HashMap<String, usize> = HashMap::new();
-    let (mut chosen, mut others) = (Vec::new(), Vec::new());
+    let mut chosen = Vec::new();
+    let mut others = Vec::new();
     for (_, candidate) in scored {
         let site = of_site.entry(site(&candidate.hit.url)).or_default();
         *site += 1;

@@ -46,7 +46,9 @@ pub(super) fn read_page(page: Page, about: &str, passages: usize) -> ReadPage {
             text: text.to_owned(),
         })
         .collect();
-    let (title, url, copy) = (first_chars(&page.title, 300), page.url, page.copy);
+    let title = first_chars(&page.title, 300);
+    let url = page.url;
+    let copy = page.copy;
     ReadPage {
         note: MATERIAL.to_owned(),
         title,

@@ -66,7 +66,8 @@ fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure
     Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments: Value, _| {
         let library = Arc::clone(&library);
         async move {
-            let (url, about) = (&arguments["url"], &arguments["about"]);
+            let url = &arguments["url"];
+            let about = &arguments["about"];
             let page = library.read(url.as_str().unwrap_or_default());
             let page = tokio::time::timeout(PATIENCE, page).await;
             let page = page

@@ -35,7 +35,8 @@ pub struct ToldBlock {
 impl Told {
     /// What the agent of this name is told; `None` if there is nothing for it.
     pub(crate) fn to(&self, agent: &str) -> Option<String> {
-        let (mut sections, mut left) = (Vec::new(), MAX_CHARS);
+        let mut sections = Vec::new();
+        let mut left = MAX_CHARS;
         if !self.facts.is_empty() {
             let facts: Vec<String> = self
                 .facts
@@ -60,7 +61,8 @@ impl Told {
             left -= text.map_or(0, |text| text.chars().count());
             match text {
                 Some(text) => {
-                    let (name, text) = (quoted(&block.name), quoted(text));
+                    let name = quoted(&block.name);
+                    let text = quoted(text);
                     sections.push(format!("<memory name=\"{name}\">\n{text}\n</memory>"));
                 }
                 None => names.push(named(block)),
@@ -108,7 +110,9 @@ mod tests {
     use super::*;
 
     fn block(agent: &str, name: &str, text: Option<&str>) -> ToldBlock {
-        let (agent, name, description) = (agent.to_owned(), name.to_owned(), "what for".to_owned());
+        let agent = agent.to_owned();
+        let name = name.to_owned();
+        let description = "what for".to_owned();
         ToldBlock {
             agent,
             name,

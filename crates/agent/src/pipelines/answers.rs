@@ -62,7 +62,8 @@ impl Notes {
     /// With what is wrong, for the model.
     pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (Words, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
-        let (mut notes, mut faults) = (Self::default(), Vec::<Words>::new());
+        let mut notes = Self::default();
+        let mut faults = Vec::<Words>::new();
         let found = object(text, &fields);
         for pipeline in wanted {
             let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);

@@ -113,7 +113,8 @@ impl TemplateError {
     /// What is said of it.
     #[must_use]
     pub fn refusal(&self) -> Settings {
-        let (line, column) = (self.line as u64, self.column as u64);
+        let line = self.line as u64;
+        let column = self.column as u64;
         Settings::WrongTemplate {
             line,
             column,
@@ -190,7 +191,8 @@ impl Template {
     }
 
     fn around(&self, open: Option<Variable>, values: &Values<'_>) -> Vec<String> {
-        let (mut parts, mut filled) = (Vec::new(), String::new());
+        let mut parts = Vec::new();
+        let mut filled = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => filled.push_str(text),

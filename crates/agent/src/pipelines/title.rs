@@ -163,7 +163,8 @@ fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
     if TITLE_WORDS.contains(&sentence.len()) {
         (from, to) = (0, sentence.len());
     }
-    let (least, most) = (*TITLE_WORDS.start(), *TITLE_WORDS.end());
+    let least = *TITLE_WORDS.start();
+    let most = *TITLE_WORDS.end();
     while from > 0 && (to - from < least || is_loose(sentence[from]) && to - from < most) {
         from -= 1;
     }

@@ -180,7 +180,8 @@ pub fn fit_answers<'a>(
         .map(|answer| answer.chars().count())
         .collect();
     lengths.sort_unstable();
-    let (mut room, mut most) = (most_chars.min(MAX_ANSWERS_CHARS), usize::MAX);
+    let mut room = most_chars.min(MAX_ANSWERS_CHARS);
+    let mut most = usize::MAX;
     for (before, length) in lengths.iter().enumerate() {
         let share = room / (lengths.len() - before);
         if *length > share {

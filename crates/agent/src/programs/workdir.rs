@@ -54,7 +54,8 @@ impl Workdir {
     pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
-        let (same, left_out) = (BTreeMap::new(), Vec::new());
+        let same = BTreeMap::new();
+        let left_out = Vec::new();
         Ok(Self {
             path: path.to_owned(),
             folder,
@@ -95,7 +96,8 @@ impl Workdir {
             .cloned()
             .collect();
         for path in gone {
-            let (folder, inside) = (self.folder.clone(), inside(&path));
+            let folder = self.folder.clone();
+            let inside = inside(&path);
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
                 at_disk(move || folder.remove(&inside)).await?
             {
@@ -133,7 +135,8 @@ impl Workdir {
                 }
             };
             let hash = Hash::of(&bytes);
-            let (folder, name) = (self.folder.clone(), inside(&file.path));
+            let folder = self.folder.clone();
+            let name = inside(&file.path);
             let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
                 folder.look(&name)
@@ -243,13 +246,15 @@ impl Workdir {
                 )));
             }
         };
-        let (folder, inside) = (self.folder.clone(), file.path.clone());
+        let folder = self.folder.clone();
+        let inside = file.path.clone();
         let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
             Ok(bytes) => bytes,
             Err(FolderError::Missing(_)) => return Ok(None),
             Err(error) => return Ok(Some(format!("{path} was not kept: {error}"))),
         };
-        let (size_bytes, changed_ms) = (file.size_bytes, file.changed_ms);
+        let size_bytes = file.size_bytes;
+        let changed_ms = file.changed_ms;
         let hash = Hash::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
             // Written again as it was.

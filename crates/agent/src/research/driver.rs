@@ -96,7 +96,8 @@ pub(super) async fn carry_out(
         .collect();
     let tools = agent.tools();
     let conversation = conversation(&history);
-    let (plan, queries) = (Vec::new(), Vec::new());
+    let plan = Vec::new();
+    let queries = Vec::new();
     let mut course = Course {
         agent,
         task,
@@ -494,7 +495,8 @@ impl Course {
             } else {
                 NoticeLevel::Warning
             };
-            let (verified, count) = (verified as u64, cited as u64);
+            let verified = verified as u64;
+            let count = cited as u64;
             self.agent
                 .notice(level, Sentence::QuotesFound { verified, count })
                 .await;
@@ -605,7 +607,8 @@ fn conversation(history: &[Message]) -> Vec<Message> {
                 ..Message::text(message.role, "")
             })
         });
-    let (mut kept, mut bytes) = (Vec::new(), 0);
+    let mut kept = Vec::new();
+    let mut bytes = 0;
     for message in said.collect::<Vec<_>>().into_iter().rev().take(MESSAGES) {
         bytes += message.plain_text().len();
         if bytes > CONVERSATION_BYTES && !kept.is_empty() {

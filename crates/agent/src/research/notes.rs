@@ -78,7 +78,8 @@ pub(super) struct Notes {
 impl Notes {
     /// The notes of earlier turns of the chat.
     pub(super) fn of_earlier(history: &[Message]) -> (Self, Vec<Reading>) {
-        let (mut notes, mut readings) = (Self::default(), Vec::new());
+        let mut notes = Self::default();
+        let mut readings = Vec::new();
         for message in history.iter().filter(|message| message.role == Role::Tool) {
             if let Ok(reading) = serde_json::from_str::<Reading>(&message.plain_text()) {
                 notes.add(&reading);
@@ -96,7 +97,8 @@ impl Notes {
                 _ => note.url == reading.url && note.taken.point == taken.point,
             };
             if !self.all.iter().any(is_same) {
-                let (title, url) = (reading.title.clone(), reading.url.clone());
+                let title = reading.title.clone();
+                let url = reading.url.clone();
                 self.all.push(Note {
                     title,
                     url,

@@ -88,7 +88,8 @@ pub(super) async fn read(
             .filter_map(|said| taken(&quotable, &page, said.clone(), &said));
         return Ok(reading(&page, &text, notes.collect()));
     };
-    let (mut notes, mut wrong) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
+    let mut wrong = Vec::new();
     for Written { point, quote } in written_notes {
         match taken(&quotable, &page, point.clone(), &quote) {
             Some(note) => notes.push(note),
@@ -169,7 +170,8 @@ fn add_nearest(
 
 /// Whether one of two pieces of a text has the other in it.
 fn shares(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
+    let one = plain(one);
+    let other = plain(other);
     one.contains(other.trim()) || other.contains(one.trim())
 }
 
@@ -187,7 +189,8 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
                 .map(str::trim)
                 .unwrap_or_default()
         };
-        let (point, quote) = (text("point"), text("quote"));
+        let point = text("point");
+        let quote = text("quote");
         let point = if point.is_empty() { quote } else { point };
         (!point.is_empty()).then(|| Written {
             point: first_chars(&one_line(point), POINT_CHARS),

@@ -141,7 +141,8 @@ async fn copy_files(
         file.map_or_else(|| skill.files.keys().cloned().collect(), |file| vec![file]);
     let mut copied = Vec::new();
     for file in files {
-        let (from, name) = (Arc::clone(&skill), file.clone());
+        let from = Arc::clone(&skill);
+        let name = file.clone();
         let content = on_disk(move || from.content_of(&name)).await?;
         let path = Path::parse_file(&format!("/skills/{}/{file}", skill.name))?;
         let written = context

@@ -108,7 +108,8 @@ impl Directory {
         &self,
         work: impl FnOnce(&sandbox::Directory) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, FileProblem> {
-        let (path, left_out) = (self.path.clone(), self.left_out.clone());
+        let path = self.path.clone();
+        let left_out = self.left_out.clone();
         // Opened anew each time: it may have been mounted or made again.
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
@@ -145,7 +146,8 @@ impl Directory {
             }
             FolderError::Disk(error) => {
                 tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
-                let (name, why) = (self.name.clone(), error.kind().to_string());
+                let name = self.name.clone();
+                let why = error.kind().to_string();
                 FileProblem::Unavailable(Files::DirectoryFails { name, why }.into())
             }
         }
@@ -176,7 +178,9 @@ impl Turn<'_> {
         path: &Path,
         content: &[u8],
     ) -> Result<sandbox::Draft, FileProblem> {
-        let (inside, content, seen) = (inside(path), content.to_vec(), self.seen);
+        let inside = inside(path);
+        let content = content.to_vec();
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| disk.draft(&inside, &content, seen))
             .await
@@ -188,14 +192,17 @@ impl Turn<'_> {
     }
 
     pub(super) async fn remove(&self, path: &Path) -> Result<(), FileProblem> {
-        let (inside, seen) = (inside(path), self.seen);
+        let inside = inside(path);
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.remove(&inside, seen)))
             .await
     }
 
     pub(super) async fn rename(&self, from: &Path, to: &Path) -> Result<(), FileProblem> {
-        let (from, to, seen) = (inside(from), inside(to), self.seen);
+        let from = inside(from);
+        let to = inside(to);
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.rename(&from, &to, seen)))
             .await

@@ -51,7 +51,8 @@ impl Workspace {
                 .into(),
             ));
         }
-        let (turn, other) = (self.turn(from).await?, self.directory_of(to)?);
+        let turn = self.turn(from).await?;
+        let other = self.directory_of(to)?;
         match (&turn, other) {
             (Some(_), Some(directory)) => drop(self.catch_up(directory, to).await?),
             (None, None) => {}

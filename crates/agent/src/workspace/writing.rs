@@ -53,7 +53,8 @@ impl Workspace {
     pub async fn replace(
         &self,
         path: &Path,
-        (before, version): (&str, u64),
+        before: &str,
+        version: u64,
         content: &str,
     ) -> Result<Written, FileProblem> {
         check_text(content)?;

@@ -40,7 +40,8 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
     if words.is_empty() {
         return Err(ToolFailure("The query has no words.".to_owned()));
     }
-    let (mut shown, mut rest) = (Vec::new(), 0_usize);
+    let mut shown = Vec::new();
+    let mut rest = 0_usize;
     for block in memory(&context)
         .await?
         .list(&context.agent.spec.known_as)
