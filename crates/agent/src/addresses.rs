@@ -1,5 +1,5 @@
 //! The addresses of the web that an agent may open without asking. A model that obeys an order planted in a page could
-//! write what it knows into an address and open that; so an address is opened with a person's consent only, unless a person
+//! write what it knows into an address and open that; so an address is opened with a person's approval only, unless a person
 //! has named it or it is a result of a search that this agent has made. What another agent has found counts for that agent
 //! alone: a model hands on what it likes.
 

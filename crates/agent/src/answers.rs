@@ -1,4 +1,4 @@
-//! Texts that are shown as a whole: answers that hooks look at first, and those that no model streams.
+//! Texts that are shown as a whole: answers that hooks check first, and those that no model streams.
 
 use domain::EventBody;
 
@@ -6,12 +6,14 @@ use crate::{
     AnswerForm,
     answer::Answer,
     hooks::{Settled, after_answer, before_answer},
+    journal::Step,
     turns::{AgentContext, Stop},
 };
 
 /// Shows a text that is written already, as the agent's answer or as something it says on its way.
 pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
-    let (item, text) = (agent.next_item('t'), text.to_owned());
+    let item = agent.journal.next_item('t');
+    let text = text.to_owned();
     agent.clear_status().await;
     for body in [
         EventBody::TextStarted { item: item.clone() },
@@ -40,16 +42,17 @@ pub(crate) async fn write_answer(
     text: &str,
     form: Option<&AnswerForm>,
 ) -> Result<String, Stop> {
-    show(agent, step, text.to_owned(), (form, false)).await
+    show(agent, step, text.to_owned(), form, false).await
 }
 
 async fn show(
     agent: &AgentContext,
     step: u32,
     text: String,
-    (form, is_past): (Option<&AnswerForm>, bool),
+    form: Option<&AnswerForm>,
+    is_replayed: bool,
 ) -> Result<String, Stop> {
-    let text = after_answer(agent, step, text, form, is_past)
+    let text = after_answer(agent, step, text, form, is_replayed)
         .await
         .map_err(|denied| denied.withholds())?;
     write_text(agent, &text, true).await;
@@ -79,19 +82,17 @@ pub(crate) enum Ended {
     NotYet { said: Answer, reason: String },
 }
 
-/// Has hooks look at an answer that is held for them, and shows it. `is_past`: the model gave it before the server was
-/// stopped. `may_go_on`: whether the agent can be sent back.
+/// Has hooks look at an answer that is held for them, and shows it. `may_go_on`: whether the agent can be sent back.
 ///
 /// # Errors
 /// Where a hook withholds it, or does not let an agent end that cannot go on.
 pub(crate) async fn end_with(
     agent: &AgentContext,
-    step: u32,
+    step: &Step<'_>,
     answer: Answer,
-    is_past: bool,
     may_go_on: bool,
 ) -> Result<Ended, Stop> {
-    match before_answer(agent, step, &answer, is_past).await {
+    match before_answer(agent, step, &answer).await {
         Settled::SentBack(denied) if !may_go_on => Err(denied.withholds()),
         Settled::SentBack(denied) => {
             if answer.held {
@@ -102,9 +103,10 @@ pub(crate) async fn end_with(
                 reason: denied.told(),
             })
         }
-        Settled::Stands if answer.held => show(agent, step, answer.text, (None, is_past))
-            .await
-            .map(Ended::With),
+        Settled::Stands if answer.held => {
+            let text = show(agent, step.number(), answer.text, None, step.is_replayed());
+            text.await.map(Ended::With)
+        }
         Settled::Stands => Ok(Ended::With(answer.text)),
     }
 }

@@ -36,7 +36,7 @@ pub struct Limits {
     pub tool_time: Duration,
 }
 
-/// What an agent may use with its sub-agents, below what the run may. Nothing where the run's own limit holds.
+/// What an agent may use with its sub-agents, below what the run may. `None` if the run's own limit holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AgentLimits {
     /// Model calls of the agent itself.
@@ -104,7 +104,7 @@ pub(crate) struct Used {
     pub(crate) usage: Usage,
     /// Model calls.
     pub(crate) steps: u32,
-    /// Nothing where no price is known.
+    /// `None` if no price is known.
     pub(crate) cost_micro_usd: Option<u64>,
 }
 
@@ -219,7 +219,9 @@ impl Budget {
         let limit = self.limits.time;
         let time = time.saturating_sub(self.began());
         if time >= limit.mul_f64(0.9) {
-            let (who, seconds, limit) = (self.who(), time.as_secs(), limit.as_secs());
+            let who = self.who();
+            let seconds = time.as_secs();
+            let limit = limit.as_secs();
             return Some(
                 Sentence::LimitTimeNear {
                     who,
@@ -235,10 +237,13 @@ impl Budget {
 
     /// What has reached its share of the limit.
     fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<Sentence> {
-        let (used, limits, who) = (self.used(), &self.limits, self.who());
+        let used = self.used();
+        let limits = &self.limits;
+        let who = self.who();
         let tokens = used.usage.total_tokens();
         let cost = used.cost_micro_usd.unwrap_or(0);
-        let (steps, all_steps) = (u64::from(used.steps), u64::from(limits.all_steps));
+        let steps = u64::from(used.steps);
+        let all_steps = u64::from(limits.all_steps);
         if tokens >= share(limits.tokens) {
             Some(Sentence::LimitTokens {
                 who,

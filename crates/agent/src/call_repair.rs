@@ -1,5 +1,5 @@
-//! Reads tool calls as they are meant where a model has not written them exactly: names in another spelling, arguments that
-//! are nearly JSON. Only what has one meaning is repaired, and the log says so.
+//! Repairs tool calls that a model has not written exactly: misspelled names, arguments that are nearly JSON. Only what has one
+//! meaning is repaired, and the log says so.
 
 use domain::{Sentence, event::NoticeLevel, message::arguments_value};
 use json_repair::repaired_object;
@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     answer::Answer,
+    journal::Step,
     tool::{Tool, Toolbox},
     turns::AgentContext,
 };
@@ -26,12 +27,12 @@ pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
     meant_tool(&written, &names).map_or(written, str::to_owned)
 }
 
-/// The answer with the arguments of its calls as they are meant. The log is told unless it is `past`: then it knows.
+/// The answer with the arguments of its calls as they are meant. The log is told unless the answer is from there.
 pub(crate) async fn with_meant_arguments(
     agent: &AgentContext,
     tools: &Toolbox,
     mut answer: Answer,
-    past: bool,
+    step: &Step<'_>,
 ) -> Answer {
     for call in &mut answer.calls {
         let written = &mut call.written;
@@ -43,7 +44,7 @@ pub(crate) async fn with_meant_arguments(
             continue;
         };
         written.arguments = meant.to_string();
-        if !past {
+        if !step.is_replayed() {
             let tool = written.name.clone();
             agent
                 .notice(NoticeLevel::Info, Sentence::ArgumentsRepaired { tool })

@@ -16,15 +16,14 @@ use tokio::time::Instant;
 
 use crate::{
     answer::RequestedCall,
-    asks::AtWork,
-    consent::{Consent, consent, withdraw_past_approval, without_asking},
+    approval::{Approval, approve, without_asking},
     hooks::{
         KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result,
         kept_result, withdraw_before_tool,
     },
+    journal::{CallEnd, CallResult},
     long_results::{Shortened, shorten},
-    past::{PastCall, PastResult},
-    questions::withdraw_past_questions,
+    pending_input::AtWork,
     step::millis,
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     tool_files::parts_for_model,
@@ -46,7 +45,8 @@ pub(crate) async fn run_calls(
     if calls.is_empty() {
         return Vec::new();
     }
-    if !calls.iter().any(|call| was_begun(agent, call)) {
+    let mut ids = calls.iter().map(|call| &call.id);
+    if !ids.any(|id| agent.journal.has_begun_call(id)) {
         agent.status(describe(&calls)).await;
     }
     let limit_bytes = model_result_bytes(agent, calls.len());
@@ -79,7 +79,8 @@ pub(crate) async fn request_ours(
 ) -> Vec<RequestedCall> {
     let mut calls = Vec::with_capacity(wanted.len());
     for (name, arguments) in wanted {
-        let (call, delta) = (agent.next_item('c'), arguments.to_string());
+        let call = agent.journal.next_item('c');
+        let delta = arguments.to_string();
         agent
             .emitter
             .emit(EventBody::ToolRequested {
@@ -97,15 +98,6 @@ pub(crate) async fn request_ours(
         calls.push(RequestedCall::of_ours(call, name, delta));
     }
     calls
-}
-
-/// Whether the log says that this was worked on, and what was said of it.
-fn was_begun(agent: &AgentContext, call: &RequestedCall) -> bool {
-    agent
-        .run
-        .past
-        .of_call(&call.id)
-        .is_some_and(PastCall::was_begun)
 }
 
 fn describe(calls: &[&RequestedCall]) -> Words {
@@ -136,7 +128,9 @@ struct Finished {
 impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
-        let (result, note, files) = (Err(why), None, Vec::new());
+        let result = Err(why);
+        let note = None;
+        let files = Vec::new();
         Self {
             arguments,
             result,
@@ -151,7 +145,8 @@ impl Finished {
     /// Its result as it is before hooks look at it.
     fn to_keep(&self) -> KeptResult {
         let (Ok(text) | Err(ToolFailure(text))) = &self.result;
-        let (note, files) = (self.note.clone(), self.files.clone());
+        let note = self.note.clone();
+        let files = self.files.clone();
         KeptResult {
             text: text.clone(),
             error: self.result.is_err(),
@@ -195,70 +190,77 @@ async fn run_call(
     call: &RequestedCall,
     limit_bytes: usize,
 ) -> Message {
-    let past = agent.run.past.of_call(&call.id);
-    if let Some(result) = past.and_then(|past| past.finished.clone()) {
-        agent
-            .code
-            .note(&agent.run, tools, &call.written, result.error);
-        if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
-            let arguments = arguments_value(&call.written.arguments);
-            agent.learn_of_call(tool, &arguments, &result.text);
-        }
-        return message_for_model(agent, call, result, limit_bytes).await;
-    }
-    let finished = carry_out(
-        agent,
-        tools,
-        call,
-        past.and_then(|past| past.started.clone()),
-    )
-    .await;
-    let error = finished.result.is_err();
-    let text = finished.result.unwrap_or_else(|failure| failure.0);
-    let model_note = agent
-        .code
-        .note(&agent.run, tools, &call.written, error)
-        .map(str::to_owned);
-    let model_note = model_note.or(finished.note);
-    let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
-    let (result, truncated) = cut(text, agent.run.limits.result_bytes);
-    let files = finished.files;
-    let told = PastResult {
-        text: result.clone(),
-        error,
-        note: model_note.clone(),
-        files: files.clone(),
-    };
-    let for_model = message_for_model(agent, call, told, limit_bytes).await;
-    agent
-        .emitter
-        .emit(EventBody::ToolFinished {
-            call: call.id.clone(),
-            name: call.written.name.clone(),
-            arguments: finished.arguments,
-            result,
-            model_note,
-            error,
-            truncated,
-            duration_ms: millis(finished.took),
-            stopped: false,
-            in_doubt: finished.in_doubt,
-            file,
-            files,
-        })
-        .await;
-    drop(finished.at_work);
-    for_model
+    let relearn = |result: &CallResult| relearn(agent, tools, call, result);
+    let perform = |started| perform(agent, tools, call, started, limit_bytes);
+    let result = agent.journal.call(&call.id, relearn, perform).await;
+    message_for_model(agent, call, result, limit_bytes).await
 }
 
-/// Runs a call, which had `started` with these arguments before a restart if at all.
+/// Learns from a recorded call what one that has just been run teaches.
+fn relearn(agent: &AgentContext, tools: &Toolbox, call: &RequestedCall, result: &CallResult) {
+    agent
+        .code
+        .note(&agent.run, tools, &call.written, result.error);
+    if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
+        let arguments = arguments_value(&call.written.arguments);
+        agent.learn_of_call(tool, &arguments, &result.text);
+    }
+}
+
+/// Performs a call, which a restart interrupted if it had `started`.
+async fn perform(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    call: &RequestedCall,
+    started: Option<Value>,
+    limit_bytes: usize,
+) -> CallEnd {
+    let finished = carry_out(agent, tools, call, started).await;
+    let error = finished.result.is_err();
+    let text = finished.result.unwrap_or_else(|failure| failure.0);
+    let note = agent
+        .code
+        .note(&agent.run, tools, &call.written, error)
+        .map(str::to_owned)
+        .or(finished.note);
+    let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
+    let (text, truncated) = cut(text, agent.run.limits.result_bytes);
+    let result = CallResult {
+        text,
+        error,
+        note,
+        files: finished.files,
+    };
+    let event = EventBody::ToolFinished {
+        call: call.id.clone(),
+        name: call.written.name.clone(),
+        arguments: finished.arguments,
+        result: result.text.clone(),
+        model_note: result.note.clone(),
+        error,
+        truncated,
+        duration_ms: millis(finished.took),
+        stopped: false,
+        in_doubt: finished.in_doubt,
+        file,
+        files: result.files.clone(),
+    };
+    CallEnd {
+        result,
+        finished: event,
+        at_work: finished.at_work,
+    }
+}
+
+/// Runs a call, or settles one that had `started` with these arguments before a restart.
 async fn carry_out(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     call: &RequestedCall,
     started: Option<Value>,
 ) -> Finished {
-    let (id, name) = (call.id.as_str(), call.written.name.as_str());
+    let id = call.id.as_str();
+    let name = call.written.name.as_str();
     let arguments = arguments_value(&call.written.arguments);
     let (mut finished, context) = match (check(agent, tools, call, &arguments), started) {
         (tool, Some(arguments)) => {
@@ -270,13 +272,13 @@ async fn carry_out(
             };
             (finished, context_of_call(agent, id, name).await)
         }
-        (Ok(tool), None) => match consent_and_run(agent, tools, tool, id, arguments).await {
+        (Ok(tool), None) => match approve_and_run(agent, tools, tool, id, arguments).await {
             Ok(run) => run,
             Err(refused) => return refused,
         },
         (Err(failure), None) => {
             // Its tool may have gone while the server was down.
-            withdraw_past_approval(agent, id).await;
+            agent.journal.withdraw_approval(id).await;
             withdraw_before_tool(agent, id, name).await;
             return Finished::refused(arguments, failure);
         }
@@ -287,11 +289,12 @@ async fn carry_out(
     }
     let went_well = finished.result.is_ok();
     if !finished.in_doubt {
-        keep_result(agent, (id, name), || finished.to_keep()).await;
+        keep_result(agent, id, name, || finished.to_keep()).await;
     }
     finished.result = after_tool(
         agent,
-        (id, name),
+        id,
+        name,
         &finished.arguments,
         finished.result,
         context,
@@ -308,10 +311,10 @@ async fn carry_out(
 async fn message_for_model(
     agent: &AgentContext,
     call: &RequestedCall,
-    result: PastResult,
+    result: CallResult,
     limit_bytes: usize,
 ) -> Message {
-    let PastResult {
+    let CallResult {
         text,
         error,
         note,
@@ -353,10 +356,10 @@ fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
     let window = agent.models.chosen().settings().context_tokens;
     let window_bytes = window.map_or(u64::MAX, |tokens| tokens.saturating_mul(4));
     let share = usize::try_from(window_bytes / 3).unwrap_or(usize::MAX) / count.max(1);
-    share.clamp(LEAST_RESULT_BYTES, MODEL_RESULT_BYTES)
+    share.clamp(MIN_RESULT_BYTES, MODEL_RESULT_BYTES)
 }
 
-const LEAST_RESULT_BYTES: usize = 200;
+const MIN_RESULT_BYTES: usize = 200;
 
 /// About 16,000 tokens.
 pub(crate) const MODEL_RESULT_BYTES: usize = 64_000;
@@ -412,24 +415,24 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
 ///
 /// # Errors
 /// Where it is not run.
-async fn consent_and_run(
+async fn approve_and_run(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     tool: &Arc<Tool>,
     call: &str,
     mut arguments: Value,
 ) -> Result<(Finished, Vec<String>), Finished> {
-    // First the hooks: a person consents to what will run.
+    // First the hooks: a person approves what will run.
     let mut context = match before_tool(agent, tool, call, &mut arguments).await {
         Ok(context) => context,
         Err(denial) => {
-            withdraw_past_approval(agent, call).await;
+            agent.journal.withdraw_approval(call).await;
             return Err(Finished::refused(arguments, denial));
         }
     };
-    let given = match consent(agent, tools, tool, call, &arguments).await {
-        Ok(Consent::Asked(None)) => None,
-        Ok(Consent::Asked(Some(edited))) => {
+    let given = match approve(agent, tools, tool, call, &arguments).await {
+        Ok(Approval::Asked(None)) => None,
+        Ok(Approval::Asked(Some(edited))) => {
             arguments = edited;
             match before_edited_tool(agent, tool, call, &arguments).await {
                 Ok(more) => context.extend(more),
@@ -437,7 +440,7 @@ async fn consent_and_run(
             }
             None
         }
-        Ok(Consent::Given(remembered)) => remembered,
+        Ok(Approval::NotAsked(remembered)) => remembered,
         Err(refusal) => return Err(Finished::refused(arguments, refusal)),
     };
     if !may_use(agent, tool.name()) {
@@ -476,7 +479,7 @@ async fn consent_and_run(
 
 /// What a call does is known here alone, except of those that go on by themselves.
 fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
-    (!tool.kind().goes_on).then(|| agent.run.asks.at_work())
+    (!tool.kind().goes_on).then(|| agent.run.pending_input.at_work())
 }
 
 /// Goes on with a call that was running when the server stopped.
@@ -493,7 +496,7 @@ async fn run_again(
 }
 
 async fn in_doubt(agent: &Arc<AgentContext>, call: &str, arguments: Value) -> Finished {
-    withdraw_past_questions(agent, call, 0).await;
+    agent.journal.withdraw_questions(call, 0).await;
     Finished {
         in_doubt: true,
         ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned()))
@@ -508,10 +511,11 @@ async fn run_now(
     at_work: Option<AtWork>,
 ) -> Finished {
     let began = Instant::now();
-    let _busy = (!tool.kind().goes_on).then(|| agent.run.work_time.busy());
+    let _busy = (!tool.kind().goes_on).then(|| agent.run.active_time.busy());
     let note = Arc::default();
     let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
-    let (note, took) = (note.get().cloned(), began.elapsed());
+    let note = note.get().cloned();
+    let took = began.elapsed();
     Finished {
         arguments,
         result,
@@ -554,7 +558,8 @@ async fn run_tool(
             }
         }
     };
-    withdraw_past_questions(agent, call, asked.load(Ordering::Relaxed)).await;
+    let asked = asked.load(Ordering::Relaxed);
+    agent.journal.withdraw_questions(call, asked).await;
     // The panic hook has reported it; the model gets a sentence and the run goes on.
     let result =
         result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));

@@ -119,10 +119,8 @@ impl Waiting {
 /// The place of a citation in the text; `None` if it is not within it.
 fn place_in(citation: &Citation, text: EndedText<'_>) -> Option<CitedPlace> {
     let place = citation.place.as_ref()?;
-    let (start, end) = (
-        place.start.checked_sub(text.before)?,
-        place.end.checked_sub(text.before)?,
-    );
+    let start = place.start.checked_sub(text.before)?;
+    let end = place.end.checked_sub(text.before)?;
     if start >= end || end > text.chars {
         return None;
     }

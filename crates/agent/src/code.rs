@@ -35,10 +35,10 @@ const NOT_RUN_LAST: [&str; 2] = [
     "(Не запущено: достигнут предел для этого ответа.)",
 ];
 /// So often the same code is run in a row.
-const MOST_IN_A_ROW: u32 = 3;
+const MAX_FAILURES_IN_A_ROW: u32 = 3;
 
 /// Most pictures that are added to an answer.
-const MOST_PICTURES: usize = 8;
+const MAX_PICTURES: usize = 8;
 
 /// What is known of an agent's code.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl Code {
             self.failed.store(0, Relaxed);
             return match self.times(&call.arguments) {
                 ..=1 => None,
-                times if times < MOST_IN_A_ROW => Some(AGAIN),
+                times if times < MAX_FAILURES_IN_A_ROW => Some(AGAIN),
                 _ => Some(ENOUGH),
             };
         }
@@ -91,8 +91,8 @@ impl Code {
 
     /// The tools that are left: code that fails again and again is not run any more, nor is the same code time after time.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
-        let is_over =
-            self.failed.load(Relaxed) > run.code_retries || self.last().times >= MOST_IN_A_ROW;
+        let is_over = self.failed.load(Relaxed) > run.code_retries
+            || self.last().times >= MAX_FAILURES_IN_A_ROW;
         if is_over {
             tools.without(&[CODE_TOOL])
         } else {
@@ -115,7 +115,7 @@ impl Code {
         }
         let why = match () {
             () if failed > run.code_retries => NOT_RUN_FAILED,
-            () if times >= MOST_IN_A_ROW => NOT_RUN_AGAIN,
+            () if times >= MAX_FAILURES_IN_A_ROW => NOT_RUN_AGAIN,
             () => NOT_RUN_LAST,
         };
         Some(why[usize::from(speaks_russian(messages))])
@@ -160,7 +160,7 @@ impl Code {
             .iter()
             .filter(|path| !names(answer, path))
             .collect();
-        let skipped = left_out.len().saturating_sub(MOST_PICTURES);
+        let skipped = left_out.len().saturating_sub(MAX_PICTURES);
         left_out
             .iter()
             .skip(skipped)
@@ -264,7 +264,7 @@ mod tests {
         (0..20).for_each(|number| code.note_picture(&format!("/{number}.png")));
         assert_eq!(
             code.pictures_beside(all).matches("![").count(),
-            MOST_PICTURES
+            MAX_PICTURES
         );
         assert!(code.pictures_beside(all).ends_with("![19](/19.png)"));
     }

@@ -1,5 +1,4 @@
-//! Makes room in a model's context: the older part of a long conversation becomes a summary, which the model writes in
-//! a call of its own.
+//! Context compaction: the older part of a long conversation becomes a summary, written by the model in a call of its own.
 
 mod plan;
 mod transcript;
@@ -13,36 +12,26 @@ use transcript::{both_ends, pieces};
 
 use crate::{
     context::Gauge,
+    internal_call::call_internally,
+    journal::CompactionRecord,
     open_call::EndedCall,
-    quiet_call::call_quietly,
     step::millis,
     turns::{AgentContext, Stop},
 };
 
 /// How often what is read at once is halved where the model server finds it too long.
-const MOST_HALVINGS: u32 = 4;
+const MAX_HALVINGS: u32 = 4;
 /// The request is only there to say what matters, bytes.
 const REQUEST_BYTES: usize = 2_000;
 
-/// What became of an earlier step's conversation, read from the log.
-#[derive(Debug, Clone)]
-pub(crate) struct PastCompaction {
-    pub(crate) kept_messages: u64,
-    pub(crate) summary: String,
-}
-
-/// Does again what was done before the server stopped.
-pub(crate) fn do_again(past: &[PastCompaction], messages: &mut Vec<Message>) {
-    for PastCompaction {
-        kept_messages,
-        summary,
-    } in past
-    {
-        apply(
-            messages,
-            usize::try_from(*kept_messages).unwrap_or(usize::MAX),
-            summary,
-        );
+/// Repeats recorded compactions.
+pub(crate) fn do_again<'a>(
+    recorded: impl Iterator<Item = &'a CompactionRecord>,
+    messages: &mut Vec<Message>,
+) {
+    for compaction in recorded {
+        let kept = usize::try_from(compaction.kept_messages).unwrap_or(usize::MAX);
+        apply(messages, kept, &compaction.summary);
     }
 }
 
@@ -79,7 +68,8 @@ pub(crate) async fn make_room(
         Err(problem) => return Err(Stop::because(problem)),
     };
     let tokens_before = gauge.request(messages);
-    let (kept, replaced) = (messages.len() - plan.old.end, plan.old.len());
+    let kept = messages.len() - plan.old.end;
+    let replaced = plan.old.len();
     let requests = messages[plan.old.end..]
         .iter()
         .filter(|message| message.role == Role::User)
@@ -97,6 +87,7 @@ pub(crate) async fn make_room(
         ),
     };
     agent
+        .journal
         .emit_and_part_calls(EventBody::ContextCompacted {
             summary,
             messages: (replaced - usize::from(request_is_old)) as u64,
@@ -156,7 +147,7 @@ impl<'a> Writer<'a> {
             .saturating_sub(2 * REQUEST_BYTES)
             .max(REQUEST_BYTES);
         let summary_bytes = gauge.bytes(self.plan.summary_tokens);
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MAX_HALVINGS {
             match self.write_in_pieces(piece_bytes, summary_bytes).await {
                 Err(problem) if problem.code == ProblemCode::ModelContextFull => piece_bytes /= 2,
                 written => return written,
@@ -187,7 +178,7 @@ impl<'a> Writer<'a> {
                 Message::text(Role::System, instructions),
                 Message::text(Role::User, asked),
             ];
-            let answer = call_quietly(self.agent, &messages, 4 * summary_bytes, None).await?;
+            let answer = call_internally(self.agent, &messages, 4 * summary_bytes, None).await?;
             match &mut self.spent {
                 Some(spent) => spent.add(answer.call),
                 None => self.spent = Some(answer.call),

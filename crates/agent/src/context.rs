@@ -92,7 +92,7 @@ impl Gauge {
         self.window = Some(self.window.map_or(size, |window| window.min(size)));
     }
 
-    /// How much may be filled; nothing where the window is not known.
+    /// How much may be filled; `None` if the window is not known.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.window.map(|window| whole(float(window) * self.share))
     }

@@ -1,12 +1,12 @@
-//! Answers in layers: before several answers become one, each model answers again with all that was said before in view. What
-//! comes of it is told to the run's model, which writes the answer.
+//! Mixture of agents: before several answers become one, each model answers again with all earlier answers in view. The run's
+//! model reads the result and writes the answer.
 
 use std::{fmt, sync::Arc};
 
 use domain::{Message, Part, Role, Sentence, event::NoticeLevel};
 use futures_util::{FutureExt, future::join_all};
 
-use crate::{CallableModel, Models, quiet_call::call_one, turns::AgentContext};
+use crate::{CallableModel, Models, internal_call::call_one, turns::AgentContext};
 
 /// What comes after so much of an answer is not waited for, bytes.
 const ANSWER_BYTES: usize = 100_000;
@@ -77,16 +77,20 @@ impl Council {
     }
 }
 
-/// What one of them says; nothing where it cannot.
+/// What one of them says; `None` if it cannot.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
-    let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let _busy = (
+        agent.run.active_time.busy(),
+        agent.run.pending_input.at_work(),
+    );
     match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {
         Ok(said) => {
             said.call.report(agent).await;
             Some(said.text).filter(|text| !text.trim().is_empty())
         }
         Err(problem) => {
-            let (name, why) = (member.chosen().model().name().to_owned(), problem.words());
+            let name = member.chosen().model().name().to_owned();
+            let why = problem.words();
             agent
                 .notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why })
                 .await;

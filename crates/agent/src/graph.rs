@@ -8,10 +8,10 @@ use llm::ModelError;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    alone::{Effort, OneShot, answer},
+    library::quotes::Quotable,
     loose_json::object,
+    one_shot::{Effort, OneShot, answer},
     prices::call_cost,
-    research::quotes::Quotable,
 };
 
 /// The kinds of things; all else is `other`.
@@ -26,8 +26,8 @@ pub const KINDS: [&str; 8] = [
     "other",
 ];
 /// Most of one text.
-const MOST_ENTITIES: usize = 40;
-const MOST_RELATIONS: usize = 60;
+const MAX_ENTITIES: usize = 40;
+const MAX_RELATIONS: usize = 60;
 /// Longest name, characters.
 pub const NAME_CHARS: usize = 100;
 /// Longest words for how two belong together, characters.
@@ -103,7 +103,9 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
         Message::text(Role::System, INSTRUCTIONS),
         Message::text(Role::User, question),
     ];
-    let (form, mut usage, mut found) = (form(), Usage::default(), None);
+    let form = form();
+    let mut usage = Usage::default();
+    let mut found = None;
     // The second time it is told what was wrong.
     for _ in 0..2 {
         let (said, used) = answer(model, &messages, Some(&form), Effort::THOROUGH).await?;
@@ -211,8 +213,9 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
             .cloned()
             .unwrap_or_default()
     };
-    let (mut found, mut places) = (Found::default(), HashMap::new());
-    for value in list("entities").iter().take(MOST_ENTITIES) {
+    let mut found = Found::default();
+    let mut places = HashMap::new();
+    for value in list("entities").iter().take(MAX_ENTITIES) {
         let Some((name, proof)) = words(&value["name"], NAME_CHARS).zip(proof(value)) else {
             continue;
         };
@@ -227,7 +230,7 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
         }
     }
     let place = |value: &Value| places.get(&key(value.as_str()?)).copied();
-    for value in list("relations").iter().take(MOST_RELATIONS) {
+    for value in list("relations").iter().take(MAX_RELATIONS) {
         let ends = place(&value["source"]).zip(place(&value["target"]));
         let Some((source, target)) = ends.filter(|(source, target)| source != target) else {
             continue;

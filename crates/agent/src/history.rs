@@ -112,7 +112,8 @@ fn read(
     } else {
         RESULT_LIMIT_BYTES
     };
-    let (mut messages, mut summed_up) = (Vec::new(), None);
+    let mut messages = Vec::new();
+    let mut summed_up = None;
     let mut step = Step::default();
     let is_about =
         |event: &&RunEvent| event.agent == *agent || matches!(event.body, EventBody::RunResumed {});
@@ -263,7 +264,9 @@ impl Step {
     }
 
     fn into_messages(mut self) -> Vec<Message> {
-        let (mut tool_calls, mut results, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut tool_calls = Vec::new();
+        let mut results = Vec::new();
+        let mut ids = HashMap::new();
         for id in self.calls {
             // Every call is answered in a finished log; in one that is still going, the rest is left out.
             if let Some((call, result)) = self.finished.remove(&id) {

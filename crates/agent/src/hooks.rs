@@ -1,9 +1,8 @@
 //! Hooks: what an administrator has called before and after a run, a model call, a tool call and an answer. Each call is an item
-//! of the log with its decision, which is taken from there after a restart.
+//! of the log with its decision, which counts again when the run is resumed.
 
 mod answer;
 mod calling;
-mod past;
 mod places;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -15,7 +14,6 @@ use serde_json::{Map, Value};
 use crate::{Pattern, Star};
 
 pub use answer::HookAnswer;
-pub(crate) use past::PastHooks;
 pub(crate) use places::{
     KeptResult, Settled, add_context, after_answer, after_model, after_run, after_tool,
     before_answer, before_edited_tool, before_model, before_run, before_tool, context_of_call,

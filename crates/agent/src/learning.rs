@@ -7,18 +7,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    alone::{Effort, OneShot, answer},
+    one_shot::{Effort, OneShot, answer},
     prices::call_cost,
 };
 
 /// Most facts that are kept of one person.
-pub const MOST_FACTS: usize = 50;
+pub const MAX_FACTS: usize = 50;
 /// Longest fact, characters.
-pub const MOST_FACT_CHARS: usize = 300;
+pub const MAX_FACT_CHARS: usize = 300;
 /// How much of one message is looked at, characters.
-const MOST_MESSAGE_CHARS: usize = 4_000;
+const MAX_MESSAGE_CHARS: usize = 4_000;
 /// How much of all messages is looked at, characters; what was said last wins.
-const MOST_CHARS: usize = 24_000;
+const MAX_CHARS: usize = 24_000;
 
 /// Something that is known.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub struct Lessons {
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked {
-    /// The lessons; nothing where the model did not answer in the form that was asked for, twice.
+    /// The lessons; `None` if the model did not answer in the form that was asked for, twice.
     pub lessons: Option<Lessons>,
     /// Tokens used.
     pub usage: Usage,
@@ -77,7 +77,7 @@ pub async fn ask(
                 break;
             }
             Err(fault) => {
-                let start: String = text.chars().take(MOST_MESSAGE_CHARS).collect();
+                let start: String = text.chars().take(MAX_MESSAGE_CHARS).collect();
                 messages.push(Message::text(Role::Assistant, start));
                 let again =
                     format!("This cannot be used: {fault}. Answer with the JSON object alone.");
@@ -112,9 +112,10 @@ fn question(known: &[KnownFact], said: &[String]) -> String {
         false => json!({"number": place + 1, "fact": fact.text}),
     };
     let known: Vec<Value> = known.iter().enumerate().map(list).collect();
-    let (mut messages, mut left) = (Vec::new(), MOST_CHARS);
+    let mut messages = Vec::new();
+    let mut left = MAX_CHARS;
     for (place, text) in said.iter().enumerate().rev() {
-        let text: String = text.chars().take(left.min(MOST_MESSAGE_CHARS)).collect();
+        let text: String = text.chars().take(left.min(MAX_MESSAGE_CHARS)).collect();
         left -= text.chars().count();
         if text.is_empty() {
             break;
@@ -168,7 +169,7 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
             lessons.changed.push((place, fact, source(message)));
         }
     }
-    for Written { fact, message, .. } in answer.add.into_iter().take(MOST_FACTS) {
+    for Written { fact, message, .. } in answer.add.into_iter().take(MAX_FACTS) {
         let Some(fact) = sentence(&fact) else {
             continue;
         };
@@ -188,10 +189,10 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
     Ok(lessons)
 }
 
-/// One line that is not too long; nothing where it is empty or longer.
+/// One line that is not too long; `None` if it is empty or longer.
 fn sentence(text: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty() && text.chars().count() <= MOST_FACT_CHARS).then_some(text)
+    (!text.is_empty() && text.chars().count() <= MAX_FACT_CHARS).then_some(text)
 }
 
 #[cfg(test)]
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn leaves_out_what_cannot_be() {
-        let long = "a".repeat(MOST_FACT_CHARS + 1);
+        let long = "a".repeat(MAX_FACT_CHARS + 1);
         let answer = json!({
             "add": [{"fact": "likes TEA"}, {"fact": long}, {"fact": " "}, {"fact": "New", "message": 99},
                     {"fact": "new"}],

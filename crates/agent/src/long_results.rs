@@ -14,7 +14,7 @@ const SHOWN_BYTES: usize = 8_000;
 /// The sentence between the two ends, bytes.
 const NOTE_BYTES: usize = 300;
 /// Names tried for the file.
-const MOST_NAMES: usize = 1_000;
+const MAX_NAMES: usize = 1_000;
 
 /// A result as it goes to the log.
 #[derive(Debug)]
@@ -58,9 +58,10 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .take(40)
         .collect();
-    let (taken, folder) = (workspace.list().await?.files, workspace.results_folder());
+    let taken = workspace.list().await?.files;
+    let folder = workspace.results_folder();
     let is_free = |path: &String| !taken.iter().any(|(name, _)| name == path);
-    for path in (1..=MOST_NAMES)
+    for path in (1..=MAX_NAMES)
         .map(|number| format!("{folder}/{stem}-{number}.txt"))
         .filter(is_free)
     {
@@ -81,7 +82,8 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
 fn both_ends(text: &str, shown_bytes: usize, path: &Path) -> String {
     let head = &text[..text.floor_char_boundary(shown_bytes / 4 * 3)];
     let tail = &text[text.ceil_char_boundary(text.len() - shown_bytes / 4)..];
-    let (bytes, lines) = (text.len(), text.lines().count());
+    let bytes = text.len();
+    let lines = text.lines().count();
     format!(
         "{head}\n\n… The whole result has {bytes} bytes in {lines} lines and is in {path}: search it with grep, or read \
          parts of it with read_file. Its end:\n\n{tail}"

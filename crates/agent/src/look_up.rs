@@ -1,6 +1,5 @@
-//! A look before the answer: our code searches documents and the web for a message, reads the best pages, and tells the model
-//! what it found beside the message. Each search and each page is a tool call of the log, so that it is shown, and is not done
-//! twice after a restart.
+//! Retrieval before the answer: our code searches documents and the web for a message, reads the best pages, and gives the
+//! model what it found. Searches and pages are tool calls of the log, so they are shown and are not repeated after a restart.
 
 mod found;
 mod tools;
@@ -15,7 +14,7 @@ use crate::{
     ToolChoice,
     answer::RequestedCall,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
-    research::{
+    library::{
         Hit, Library, as_query, first_chars,
         ranking::{best, fused},
     },
@@ -33,7 +32,7 @@ const PAGES: usize = 3;
 /// What a page is read for, characters.
 const ABOUT_CHARS: usize = 600;
 /// Of what is found the model is told up to a quarter of its window, and no more than this, bytes.
-const MOST_BYTES: u64 = 60_000;
+const MAX_BYTES: u64 = 60_000;
 const UNKNOWN_WINDOW_TOKENS: u64 = 16_000;
 
 /// What a look asks others.
@@ -103,7 +102,7 @@ pub(crate) async fn look(
     };
     for step in 1..=look.step {
         // Where it is a fork, the person may have said something there.
-        let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        let said = agent.journal.step(step).guidance();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
     let (text, sources) = found.told(look.room(), numbers);
@@ -111,15 +110,10 @@ pub(crate) async fn look(
         return (history, before);
     }
     before.cites = Some(numbers + sources.len());
-    if sources
-        .iter()
-        .any(|source| !agent.run.past.knows_source(&source.id))
-    {
-        agent
-            .emitter
-            .emit(EventBody::SourcesFound { sources })
-            .await;
-    }
+    agent
+        .journal
+        .once(EventBody::SourcesFound { sources })
+        .await;
     let material = look.look_up.asker.material(text).await;
     let asked = history
         .iter_mut()
@@ -144,7 +138,9 @@ impl Look<'_> {
     async fn find(&mut self) -> Found {
         let calls = self.search().await;
         let results = self.run(&calls).await;
-        let (mut documents, mut pages, mut queries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut documents = Vec::new();
+        let mut pages = Vec::new();
+        let mut queries = Vec::new();
         for (call, result) in calls.iter().zip(results) {
             // One that failed has found nothing.
             let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
@@ -184,54 +180,48 @@ impl Look<'_> {
     /// The searches, none where nothing has to be looked up.
     async fn search(&mut self) -> Vec<RequestedCall> {
         self.step = 1;
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        if let Some((answer, _)) = past.answer(path, 1) {
-            return answer.calls;
-        }
-        if past.has_begun_step(path, 2) {
-            // Nothing had to be.
+        let journal = &self.agent.journal;
+        let step = journal.step(1);
+        if !step.is_answered() && journal.step(2).is_begun() {
+            // Nothing had to be looked up.
             return Vec::new();
         }
-        let is_new = !past.has_begun_step(path, 1);
-        self.agent
-            .emit_and_part_calls(EventBody::StepStarted {
-                step: 1,
-                last: None,
-            })
-            .await;
-        if let Some(warning) = self.look_up.warning.clone().filter(|_| is_new) {
-            self.agent.notice(NoticeLevel::Warning, warning).await;
-        }
-        self.agent.status(Sentence::LookingFor).await;
-        let queries = self.queries().await;
-        if queries.is_empty() {
-            return Vec::new();
-        }
-        self.agent
-            .status(Sentence::SearchingQueries {
-                count: queries.len() as u64,
-            })
-            .await;
-        let libraries = [&self.look_up.documents, &self.look_up.web]
-            .into_iter()
-            .flatten();
-        let names: Vec<&str> = libraries.map(|library| library.name()).collect();
-        let wanted = queries.iter().flat_map(|query| {
-            names
-                .iter()
-                .map(move |name| (*name, json!({"query": query})))
-        });
-        request_ours(self.agent, wanted.collect()).await
+        let warning = self.look_up.warning.clone();
+        let warning = warning.filter(|_| !step.is_begun());
+        let decide = async {
+            if let Some(warning) = warning {
+                self.agent.notice(NoticeLevel::Warning, warning).await;
+            }
+            self.agent.status(Sentence::LookingFor).await;
+            let queries = self.queries().await;
+            if queries.is_empty() {
+                return Vec::new();
+            }
+            self.agent
+                .status(Sentence::SearchingQueries {
+                    count: queries.len() as u64,
+                })
+                .await;
+            let libraries = [&self.look_up.documents, &self.look_up.web]
+                .into_iter()
+                .flatten();
+            let names: Vec<&str> = libraries.map(|library| library.name()).collect();
+            let wanted = queries.iter().flat_map(|query| {
+                names
+                    .iter()
+                    .map(move |name| (*name, json!({"query": query})))
+            });
+            request_ours(self.agent, wanted.collect()).await
+        };
+        step.calls(decide).await
     }
 
     async fn queries(&self) -> Vec<String> {
         if self.tools.names().is_empty() {
             return Vec::new();
         }
-        let (_busy, _at_work) = (
-            self.agent.run.work_time.busy(),
-            self.agent.run.asks.at_work(),
-        );
+        let _busy = self.agent.run.active_time.busy();
+        let _at_work = self.agent.run.pending_input.at_work();
         let mut queries: Vec<String> = Vec::new();
         for query in self.look_up.asker.queries().await {
             let query = as_query(&query);
@@ -244,38 +234,29 @@ impl Look<'_> {
         queries
     }
 
-    /// The pages as they were read, each in the place of its hit; nothing where one was not.
+    /// The pages as they were read, each in the place of its hit; `None` if one was not.
     async fn read(&mut self, chosen: &[Hit], queries: &[String]) -> Vec<Option<ReadPage>> {
         let nothing = vec![None; chosen.len()];
         if chosen.is_empty() || !self.look_up.reads {
             return nothing;
         }
         self.step += 1;
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        let calls = match past.answer(path, self.step) {
-            Some((answer, _)) => answer.calls,
-            None => {
-                self.agent
-                    .emit_and_part_calls(EventBody::StepStarted {
-                        step: self.step,
-                        last: None,
-                    })
-                    .await;
-                self.agent
-                    .status(Sentence::ReadingPages {
-                        count: chosen.len() as u64,
-                    })
-                    .await;
-                let about = first_chars(
-                    &format!("{} {}", queries.join(" "), self.question),
-                    ABOUT_CHARS,
-                );
-                let wanted = chosen
-                    .iter()
-                    .map(|hit| (READ, json!({"url": hit.url, "about": about})));
-                request_ours(self.agent, wanted.collect()).await
-            }
+        let decide = async {
+            self.agent
+                .status(Sentence::ReadingPages {
+                    count: chosen.len() as u64,
+                })
+                .await;
+            let about = first_chars(
+                &format!("{} {}", queries.join(" "), self.question),
+                ABOUT_CHARS,
+            );
+            let wanted = chosen
+                .iter()
+                .map(|hit| (READ, json!({"url": hit.url, "about": about})));
+            request_ours(self.agent, wanted.collect()).await
         };
+        let calls = self.agent.journal.step(self.step).calls(decide).await;
         let results = self.run(&calls).await;
         let mut read = nothing;
         for (call, result) in calls.iter().zip(results) {
@@ -304,7 +285,7 @@ impl Look<'_> {
             .settings()
             .context_tokens
             .unwrap_or(UNKNOWN_WINDOW_TOKENS);
-        usize::try_from(window.min(MOST_BYTES)).unwrap_or(usize::MAX)
+        usize::try_from(window.min(MAX_BYTES)).unwrap_or(usize::MAX)
     }
 }
 

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 /// So many places are tried as the beginning of the object.
-const MOST_BEGINNINGS: usize = 8;
+const MAX_BEGINNINGS: usize = 8;
 /// So often the end of one that was cut off is taken away.
-const MOST_CUTS: usize = 40;
+const MAX_CUTS: usize = 40;
 
 /// The first object in the text that has one of these fields.
 pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, said)| said);
-    let beginnings = text.match_indices('{').take(MOST_BEGINNINGS);
+    let beginnings = text.match_indices('{').take(MAX_BEGINNINGS);
     beginnings.map(|(at, _)| &text[at..]).find_map(|text| {
         let value = serde_json::Deserializer::from_str(text)
             .into_iter::<Value>()
@@ -29,7 +29,9 @@ pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> 
 
 /// An object that was cut off, with what is whole of it.
 fn closed(text: &str) -> Option<Value> {
-    let (mut stack, mut in_string, mut escaped) = (Vec::new(), false, false);
+    let mut stack = Vec::new();
+    let mut in_string = false;
+    let mut escaped = false;
     // After which the text can be closed, and with what.
     let mut ends: Vec<(usize, String)> = Vec::new();
     for (at, character) in text.char_indices() {
@@ -52,7 +54,7 @@ fn closed(text: &str) -> Option<Value> {
             _ => {}
         }
     }
-    let tries = ends.iter().rev().take(MOST_CUTS);
+    let tries = ends.iter().rev().take(MAX_CUTS);
     tries
         .into_iter()
         .find_map(|(end, close)| serde_json::from_str(&format!("{}{close}", &text[..*end])).ok())

@@ -157,7 +157,8 @@ pub(crate) async fn with_pictures<'m>(
         let Some(provenance) = message.provenance.as_deref_mut() else {
             continue;
         };
-        let (mut blocks, mut links) = (Vec::new(), Vec::new());
+        let mut blocks = Vec::new();
+        let mut links = Vec::new();
         for mut block in std::mem::take(&mut provenance.blocks) {
             let is_given = match &mut block {
                 StoredBlock::Other { data } => fill(workspace, data, &mut room, &mut links).await,
@@ -272,10 +273,8 @@ mod tests {
         };
         let block = || StoredBlock::Text { data: None };
         let other = || StoredBlock::Other { data: json!({}) };
-        let (link, another) = (
-            picture_link("/results/a.png"),
-            picture_link("/results/b.png"),
-        );
+        let link = picture_link("/results/a.png");
+        let another = picture_link("/results/b.png");
         let mut content = vec![
             text("So: "),
             text(&link),

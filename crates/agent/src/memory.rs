@@ -1,4 +1,4 @@
-//! The texts that agents keep of a person beyond one chat, as one run works with them.
+//! The memory of a run: the texts that agents keep of a person beyond one chat.
 
 mod told;
 
@@ -18,13 +18,13 @@ use crate::{
 };
 
 /// Most texts that are kept of one person.
-pub const MOST_BLOCKS: u32 = 100;
+pub const MAX_BLOCKS: u32 = 100;
 /// Longest text, characters.
-pub const MOST_TEXT_CHARS: u32 = 8_000;
+pub const MAX_TEXT_CHARS: u32 = 8_000;
 /// Longest name, characters.
-pub const MOST_NAME_CHARS: usize = 80;
+pub const MAX_NAME_CHARS: usize = 80;
 /// Longest description, characters.
-pub const MOST_DESCRIPTION_CHARS: usize = 300;
+pub const MAX_DESCRIPTION_CHARS: usize = 300;
 
 /// What is kept of the person whose run it is.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ pub(crate) enum Wish {
     Write {
         text: String,
         description: Option<String>,
-        /// The version that was read; nothing where there should be none.
+        /// The version that was read; `None` if there should be none.
         version: Option<u64>,
     },
     /// Puts it behind what is there.
@@ -96,7 +96,8 @@ impl Memory {
     pub fn new(
         store: Store,
         owner: UserId,
-        (run, chat): (RunId, Option<ChatId>),
+        run: RunId,
+        chat: Option<ChatId>,
         now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     ) -> Self {
         Self {
@@ -232,15 +233,13 @@ fn plan(
             description,
             version,
         } => {
-            let (lines, content) = (
-                lines_changed(text_before, &text),
-                content(text, description),
-            );
+            let lines = lines_changed(text_before, &text);
+            let content = content(text, description);
             let change = match before {
                 None => MemoryChange::Create {
                     id: MemoryId::generate(),
                     content,
-                    most: MOST_BLOCKS,
+                    most: MAX_BLOCKS,
                 },
                 // None is at 0: whoever has not read it is told to.
                 Some(Block { id, .. }) => MemoryChange::Replace {
@@ -252,8 +251,11 @@ fn plan(
             (change, lines)
         }
         Wish::Append { text } => {
-            let (lines, id) = (lines_changed("", &text), MemoryId::generate());
-            let (content, most, most_chars) = (content(text, None), MOST_BLOCKS, MOST_TEXT_CHARS);
+            let lines = lines_changed("", &text);
+            let id = MemoryId::generate();
+            let content = content(text, None);
+            let most = MAX_BLOCKS;
+            let most_chars = MAX_TEXT_CHARS;
             (
                 MemoryChange::Append {
                     id,
@@ -299,11 +301,11 @@ fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure
         }
         (StoreError::Conflict("limit"), _) => {
             format!(
-                "{MOST_BLOCKS} memories are kept, which is the limit. Put it into one that exists."
+                "{MAX_BLOCKS} memories are kept, which is the limit. Put it into one that exists."
             )
         }
         (StoreError::Conflict("size"), _) => format!(
-            "The memory “{name}” would have more than {MOST_TEXT_CHARS} characters. Read it and write a shorter one."
+            "The memory “{name}” would have more than {MAX_TEXT_CHARS} characters. Read it and write a shorter one."
         ),
         (StoreError::NotFound, _) => format!("There is no memory “{name}” (any more)."),
         _ => return unavailable(error),

@@ -131,10 +131,8 @@ impl<'a> Tries<'a> {
         let Some(next) = self.left.next() else {
             return Err(failed);
         };
-        let (before, after) = (
-            self.now.model().name().to_owned(),
-            next.model().name().to_owned(),
-        );
+        let before = self.now.model().name().to_owned();
+        let after = next.model().name().to_owned();
         let why = failed.problem.words();
         let words = Sentence::OtherModel { before, after, why };
         self.agent.emitter.emit(EventBody::failed_try(words)).await;

@@ -124,7 +124,7 @@ pub(crate) struct EndedCall {
 impl EndedCall {
     /// Reports it as a call of its own.
     pub(crate) async fn report(mut self, agent: &AgentContext) {
-        agent.emit_and_part_calls(self.body(false)).await;
+        agent.journal.emit_and_part_calls(self.body(false)).await;
         self.is_reported = true;
     }
 
@@ -182,7 +182,7 @@ impl AgentContext {
     pub(crate) async fn report_lost_calls(&self) {
         for (agent, body) in self.run.lost_calls.take_under(self.emitter.agent()) {
             if agent == *self.emitter.agent() {
-                self.emit_and_part_calls(body).await;
+                self.journal.emit_and_part_calls(body).await;
             } else {
                 self.emitter.for_agent(agent).emit(body).await;
             }

@@ -1,34 +1,17 @@
-//! What is set for the calls of an agent: the caller's parameters over the agent's over the model's.
+//! The parameters of an agent's model calls: the caller's take precedence over the agent's, and those over the model's.
 
-use std::{collections::HashSet, sync::PoisonError};
+use std::sync::PoisonError;
 
-use domain::{EventBody, LeftOut, ModelParameters, Sentence, Words, event::NoticeLevel};
+use domain::{EventBody, LeftOut, ModelParameters, Sentence, event::NoticeLevel};
 
 use crate::{models::OneModel, turns::AgentContext};
-
-/// What the notices of a run said before its server stopped.
-#[derive(Debug, Default)]
-pub(crate) struct PastNotices(HashSet<String>);
-
-impl PastNotices {
-    /// Takes note of the log's next event.
-    pub(crate) fn push(&mut self, body: &EventBody) {
-        if let EventBody::Notice {
-            message,
-            failed_try: false,
-            ..
-        } = body
-        {
-            self.0.insert(message.clone());
-        }
-    }
-}
 
 impl AgentContext {
     /// What is set for its calls of this model. Sub-agents have parameters of their own first; those with a model of their
     /// own take from the caller only the limit on written tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
-        let (wished, own) = (&self.run.wishes.parameters, &self.spec.parameters);
+        let wished = &self.run.wishes.parameters;
+        let own = &self.spec.parameters;
         let of_model = &model.settings().parameters;
         if self.emitter.agent().is_main() {
             return wished.over(own).over(of_model);
@@ -47,7 +30,7 @@ impl AgentContext {
     }
 
     /// The same for a call whose answer is not the agent's: it is not cut, and its instructions are whole.
-    pub(crate) fn quiet_parameters(&self, model: &OneModel) -> ModelParameters {
+    pub(crate) fn internal_parameters(&self, model: &OneModel) -> ModelParameters {
         ModelParameters {
             system_prompt: None,
             max_output_tokens: None,
@@ -66,9 +49,9 @@ impl AgentContext {
                 .unwrap_or_else(PoisonError::into_inner);
             told.insert(left_out)
         };
-        let words = Words::from(Sentence::from(left_out));
-        if is_new && !self.run.past.notices.0.contains(&words.message) {
-            self.notice(NoticeLevel::Info, words).await;
+        if is_new {
+            let notice = EventBody::notice(NoticeLevel::Info, Sentence::from(left_out));
+            self.journal.once(notice).await;
         }
     }
 }

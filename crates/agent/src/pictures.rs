@@ -4,7 +4,7 @@ use domain::{Message, Part, Role, Usage};
 use llm::ModelError;
 
 use crate::{
-    alone::{Effort, OneShot, answer},
+    one_shot::{Effort, OneShot, answer},
     prices::call_cost,
 };
 

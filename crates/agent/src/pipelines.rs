@@ -16,7 +16,7 @@ pub use answers::{
     enough_read_along, read_completion, read_queries,
 };
 pub use asking::{Asked, Bounds, ask, continue_text};
-pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
+pub use template::{MAX_TEMPLATE_BYTES, Name, Template, TemplateError};
 pub use values::{Now, Person, Said, Values, fit_answers};
 
 /// One of the pipelines.
@@ -178,7 +178,7 @@ pub fn text_to_continue(said: &[Said], written: &str) -> String {
     texts::to_continue(said, written)
 }
 
-/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; nothing where they want a text.
+/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; `None` if they want a text.
 #[must_use]
 pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let list =

@@ -1,8 +1,8 @@
-//! Programs that agents run: for each chat a folder on the disk, kept the same as the chat's files, and a Python process.
+//! Programs that agents run. Each chat has a working directory on disk, synchronized with the chat's files, and a Python process.
 
-mod room;
-mod same;
+mod sync;
 mod watched;
+mod workdir;
 
 use std::{
     collections::HashMap,
@@ -18,19 +18,15 @@ use std::{
 use sandbox::{Limits, Outcome, Sandbox};
 use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
-use crate::{
-    Agents, ToolFailure,
-    tool::ToolContext,
-    tools::{latex, python, shell},
-};
+use crate::{ToolFailure, tool::ToolContext};
 
-pub(crate) use room::Room;
 pub(crate) use watched::{Printer, watched};
+pub(crate) use workdir::Workdir;
 
 /// A chat that ran nothing for this long loses its folder and its Python variables; its files stay what they are.
 const IDLE: Duration = Duration::from_secs(20 * 60);
 /// Most chats with a folder; of more, those that rested longest lose theirs.
-const MOST_ROOMS: usize = 64;
+const MAX_WORKDIRS: usize = 64;
 
 /// Where the programs of all chats run. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -41,15 +37,15 @@ struct Inner {
     sandbox: Sandbox,
     folder: PathBuf,
     limits: Limits,
-    rooms: Mutex<HashMap<String, Slot>>,
+    workdirs: Mutex<HashMap<String, Slot>>,
     /// So that no folder is made where one is just being removed.
     made: AtomicUsize,
 }
 
-/// A chat's room, and when it was last entered.
+/// A chat's working directory, and when it was last entered.
 #[derive(Debug)]
 struct Slot {
-    room: Arc<AsyncMutex<Option<Room>>>,
+    workdir: Arc<AsyncMutex<Option<Workdir>>>,
     entered: Instant,
 }
 
@@ -60,7 +56,7 @@ impl Programs {
     /// Where the folder cannot be made.
     pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
         if let Err(error) = clear(&folder) {
-            // Then it takes room, but programs run all the same: the new folders have names of their own.
+            // Then it takes space, but programs run all the same: the new folders have names of their own.
             tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
         }
         let folder = folder.join(std::process::id().to_string());
@@ -71,12 +67,13 @@ impl Programs {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        let (rooms, made) = (Mutex::default(), AtomicUsize::new(0));
+        let workdirs = Mutex::default();
+        let made = AtomicUsize::new(0);
         Ok(Self(Arc::new(Inner {
             sandbox,
             folder,
             limits,
-            rooms,
+            workdirs,
             made,
         })))
     }
@@ -93,39 +90,24 @@ impl Programs {
         self.0.sandbox.accounting()
     }
 
-    /// Gives the tools that run programs to the agents that may use them.
-    ///
-    /// # Errors
-    /// Where a tool's schema is not valid, which a test rules out.
-    pub fn equip(&self, agents: &Agents) -> Result<Agents, ToolFailure> {
-        let mut tools = vec![Arc::new(python::tool(self)?)];
-        if self.found().shell {
-            tools.push(Arc::new(shell::tool(self)?));
-            tools.push(Arc::new(latex::tool(self)?));
-        }
-        Ok(agents.with_tools(&tools))
-    }
-
     /// Waits until no other program of the chat runs, and lays its files out.
     pub(crate) async fn enter(&self, context: &ToolContext) -> Result<Entered, ToolFailure> {
         let name = context.workspace().name().to_owned();
         let slot = self.slot(&name);
         let mut place = slot.lock_owned().await;
-        let room = match place.take() {
-            Some(room) if !room.is_half_done() => room,
+        let workdir = match place.take() {
+            Some(workdir) if !workdir.is_half_done() => workdir,
             other => {
                 // What a stopped program has left is nobody's.
-                leave_room(other);
+                discard(other);
                 let number = self.0.made.fetch_add(1, Ordering::Relaxed);
-                let (sandbox, path) = (
-                    self.0.sandbox.clone(),
-                    self.0.folder.join(number.to_string()),
-                );
-                room::blocking(move || Room::make(&sandbox, &path)).await?
+                let sandbox = self.0.sandbox.clone();
+                let path = self.0.folder.join(number.to_string());
+                workdir::blocking(move || Workdir::make(&sandbox, &path)).await?
             }
         };
-        let room = place.insert(room);
-        room.lay_out(context.workspace()).await?;
+        let workdir = place.insert(workdir);
+        workdir.lay_out(context.workspace()).await?;
         Ok(Entered { place })
     }
 
@@ -139,7 +121,7 @@ impl Programs {
         let mut entered = self.enter(context).await?;
         let command = self
             .sandbox()
-            .shell(entered.room()?.folder(), script)
+            .shell(entered.workdir()?.folder(), script)
             .limits(self.limits().clone());
         let command = variables
             .iter()
@@ -152,41 +134,49 @@ impl Programs {
         Ok((outcome, entered.take_over(context).await?))
     }
 
-    fn slot(&self, name: &str) -> Arc<AsyncMutex<Option<Room>>> {
-        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+    fn slot(&self, name: &str) -> Arc<AsyncMutex<Option<Workdir>>> {
+        let mut workdirs = self
+            .0
+            .workdirs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if rooms.len() >= MOST_ROOMS && !rooms.contains_key(name) {
-            let resting = rooms
+        if workdirs.len() >= MAX_WORKDIRS && !workdirs.contains_key(name) {
+            let resting = workdirs
                 .iter()
-                .filter(|(_, slot)| Arc::strong_count(&slot.room) == 1);
+                .filter(|(_, slot)| Arc::strong_count(&slot.workdir) == 1);
             let oldest = resting
                 .min_by_key(|(_, slot)| slot.entered)
                 .map(|(name, _)| name.clone());
-            leave(oldest.and_then(|oldest| rooms.remove(&oldest)));
+            leave(oldest.and_then(|oldest| workdirs.remove(&oldest)));
         }
-        let slot = rooms.entry(name.to_owned()).or_insert_with(|| Slot {
-            room: Arc::default(),
+        let slot = workdirs.entry(name.to_owned()).or_insert_with(|| Slot {
+            workdir: Arc::default(),
             entered: now,
         });
         slot.entered = now;
-        Arc::clone(&slot.room)
+        Arc::clone(&slot.workdir)
     }
 
     /// Takes the folders and Python processes of chats that have rested. Call it now and then.
     pub fn sweep(&self) {
-        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        // Somebody holds the rooms in which programs run.
+        let mut workdirs = self
+            .0
+            .workdirs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Somebody holds the working directories in which programs run.
         let rests = |_: &String, slot: &mut Slot| {
-            Arc::strong_count(&slot.room) == 1 && slot.entered.elapsed() >= IDLE
+            Arc::strong_count(&slot.workdir) == 1 && slot.entered.elapsed() >= IDLE
         };
-        leave(rooms.extract_if(rests).map(|(_, slot)| slot));
+        leave(workdirs.extract_if(rests).map(|(_, slot)| slot));
     }
 
     /// Takes the folder and the Python process of a chat or run that is deleted.
     pub fn forget(&self, name: &str) {
         leave(
             self.0
-                .rooms
+                .workdirs
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .remove(name),
@@ -202,14 +192,14 @@ impl Programs {
     }
 }
 
-/// A chat's room while one call has it.
+/// A chat's working directory while one call has it.
 pub(crate) struct Entered {
-    place: tokio::sync::OwnedMutexGuard<Option<Room>>,
+    place: tokio::sync::OwnedMutexGuard<Option<Workdir>>,
 }
 
 impl Entered {
-    /// The room.
-    pub(crate) fn room(&mut self) -> Result<&mut Room, ToolFailure> {
+    /// The working directory.
+    pub(crate) fn workdir(&mut self) -> Result<&mut Workdir, ToolFailure> {
         self.place
             .as_mut()
             .ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
@@ -220,17 +210,17 @@ impl Entered {
         &mut self,
         context: &ToolContext,
     ) -> Result<Vec<String>, ToolFailure> {
-        self.room()?.take_over(context).await
+        self.workdir()?.take_over(context).await
     }
 }
 
-fn leave_room(room: Option<Room>) {
-    if let Some(room) = room {
-        tokio::task::spawn_blocking(move || drop(room));
+fn discard(workdir: Option<Workdir>) {
+    if let Some(workdir) = workdir {
+        tokio::task::spawn_blocking(move || drop(workdir));
     }
 }
 
-/// Removes the rooms beside the tasks, as folders may be large.
+/// Removes working directories on a blocking thread, as folders may be large.
 fn leave(slots: impl IntoIterator<Item = Slot>) {
     let slots: Vec<Slot> = slots.into_iter().collect();
     if !slots.is_empty() {

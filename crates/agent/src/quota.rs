@@ -1,5 +1,5 @@
-//! What others than the run allow it, asked before each call: limits of an account that many runs share, and what its
-//! owner may use, which can change while it goes on.
+//! The quota of a run, asked before each call: limits of an account that many runs share, and what its owner may use. Both can
+//! change during the run.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct CallEstimate<'a> {
     pub prices: Option<Prices>,
 }
 
-/// Told at the end of a call what it has used and cost; nothing where it failed or was stopped.
+/// Told at the end of a call what it has used and cost; `None` if it failed or was stopped.
 pub type EndCall = Box<dyn FnOnce(Option<(Usage, Option<u64>)>) + Send>;
 
 /// What a run may, as others than the run say.
@@ -72,7 +72,8 @@ fn estimate<'a>(
     input_tokens: u64,
 ) -> CallEstimate<'a> {
     let max_output_tokens = agent.parameters(model).max_output_tokens;
-    let (id, prices) = (model.id(), model.settings().prices);
+    let id = model.id();
+    let prices = model.settings().prices;
     CallEstimate {
         model: id,
         agent: &agent.spec.known_as,

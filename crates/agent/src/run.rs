@@ -1,4 +1,4 @@
-//! One run from its first event to its last: the main agent's turns, watched over for stop, limits and faults.
+//! One run from its first event to its last: the main agent's turns, and how stop signals, limits and faults end them.
 
 use std::{
     collections::BTreeSet,
@@ -16,12 +16,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter,
-    Given, Hooks, LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told,
-    ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, ApprovalPolicy, CallableModel, ContextMaterial, Council,
+    DeferredTools, EarlierAgents, Emitter, Hooks, Journal, Limits, LookUp, Memory, PendingInput,
+    Prices, Quota, Research, Told, ToolChoice, Workspace,
+    active_time::ActiveTime,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
+    journal::{AgentJournal, STOPPED},
     look_up::look,
     models::Models,
     open_call::LostCalls,
@@ -29,7 +31,6 @@ use crate::{
     sent,
     tool_notices::NotifiedTools,
     turns::{AgentContext, Before, Stop, take_turns},
-    work_time::WorkTime,
 };
 
 /// How to call the model.
@@ -66,7 +67,7 @@ pub struct RunRequest {
     /// The main agent and those it may hand work to.
     pub agents: Agents,
     /// Tools that others offer, for the agents that may use them.
-    pub late_tools: Option<LateTools>,
+    pub deferred_tools: Option<DeferredTools>,
     /// What the agents may use at most: each of these lets it through. Nothing stands for whatever they have.
     pub narrowed: Vec<ToolChoice>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
@@ -77,7 +78,7 @@ pub struct RunRequest {
     pub model_id: String,
     /// How to call it.
     pub settings: ModelSettings,
-    /// How tools are told to models that are not offered them by the protocol; nothing where those are to have none.
+    /// How tools are told to models that are not offered them by the protocol; `None` if those are to have none.
     pub tool_prompt: Option<ToolPrompt>,
     /// How often code in a row may fail before none is run any more.
     pub code_retries: u32,
@@ -87,32 +88,32 @@ pub struct RunRequest {
     pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
     pub history: Vec<Message>,
-    /// What is told beside it.
-    pub given: Given,
+    /// What the model reads beside it.
+    pub context_material: ContextMaterial,
     /// The date that agents are told; `None` if they are to be told none.
     pub today: Option<String>,
     /// Where files are kept.
     pub workspace: Workspace,
-    /// What is remembered of the person, and what of it the agents are told; nothing where they must not use it.
+    /// What is remembered of the person, and what of it the agents are told; `None` if they must not use it.
     pub memory: Option<(Memory, Told)>,
     /// When to end it.
     pub limits: Limits,
-    /// What others than the run allow it; nothing where they allow everything.
+    /// What others than the run allow it; `None` if they allow everything.
     pub quota: Option<Arc<dyn Quota>>,
-    /// Which calls need consent.
-    pub consents: Consents,
-    /// What an administrator has called around it; nothing where nothing is.
+    /// Which calls need approval.
+    pub approval_policy: ApprovalPolicy,
+    /// What an administrator has called around it; `None` if nothing is.
     pub hooks: Option<Hooks>,
-    /// The sub-agents that its own may go on from; nothing where none can be continued.
+    /// The sub-agents that its own may go on from; `None` if none can be continued.
     pub earlier: Option<EarlierAgents>,
-    /// What it looks in, and how, where it is research; nothing where the agent works as it likes.
+    /// What it looks in, and how, where it is research; `None` if the agent works as it likes.
     pub research: Option<Research>,
     /// How it looks for what the answer needs before the first turn, if it does. Research looks in its own way.
     pub look_up: Option<LookUp>,
-    /// Who answers again before its model does; nothing where that answers at once.
+    /// Who answers again before its model does; `None` if that answers at once.
     pub council: Option<Council>,
-    /// What it did before the server was stopped.
-    pub past: Past,
+    /// What it did before the server was stopped; that of a new run is empty.
+    pub journal: Journal,
     /// Whether it goes on when the server is started again. If not, the end of the server ends it.
     pub outlives_server: bool,
     /// The trace that its model calls belong to.
@@ -137,13 +138,12 @@ pub(crate) struct RunContext {
     pub(crate) limits: Limits,
     pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
-    pub(crate) work_time: WorkTime,
-    pub(crate) consents: Consents,
-    pub(crate) asks: Asks,
+    pub(crate) active_time: ActiveTime,
+    pub(crate) approval_policy: ApprovalPolicy,
+    pub(crate) pending_input: PendingInput,
     pub(crate) hooks: Option<Hooks>,
     pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
-    pub(crate) past: Past,
     pub(crate) trace: RunTrace,
     pub(crate) caller: Option<Arc<CallerInfo>>,
     /// The parameters that were left out of model calls, as far as the log was told.
@@ -176,12 +176,17 @@ struct End(Outcome, Option<Problem>);
 /// Runs the main agent until it has answered, is cancelled, meets a limit or fails, and emits the whole log,
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
-pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
+pub async fn run(
+    request: RunRequest,
+    emitter: Emitter,
+    pending_input: PendingInput,
+    stop: StopSignals,
+) {
     let RunRequest {
         chat,
         message,
         mut agents,
-        late_tools,
+        deferred_tools,
         narrowed,
         client_tools,
         model,
@@ -195,33 +200,30 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         fallbacks,
         wishes,
         mut history,
-        mut given,
+        mut context_material,
         today,
         workspace,
         memory,
         limits,
         quota,
-        consents,
+        approval_policy,
         hooks,
         earlier,
         research,
         look_up,
         council,
-        mut past,
+        mut journal,
         trace,
         caller,
         ..
     } = request;
     // It has tools of its own, and nothing else.
-    let late_tools = late_tools.filter(|_| research.is_none());
+    let deferred_tools = deferred_tools.filter(|_| research.is_none());
     let research = research.map(|research| research.about(&history));
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
-    if past.has_begun() {
-        emitter.with_source_numbers(|numbers| numbers.know(past.source_ids()));
-        let (events, open) = past.go_on();
-        emitter.take_over(open, events).await;
-    } else {
+    let sources = std::mem::take(&mut context_material.sources);
+    let start = async {
         let started = EventBody::RunStarted {
             chat,
             message,
@@ -231,16 +233,16 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             Some(said) => emitter.emit_with(started, said).await,
             None => emitter.emit(started).await,
         }
-        let sources = std::mem::take(&mut given.sources);
         if !sources.is_empty() {
             emitter.emit(EventBody::SourcesFound { sources }).await;
         }
-    }
-    if let Some(late_tools) = late_tools {
+    };
+    journal.begin(&emitter, start).await;
+    if let Some(deferred_tools) = deferred_tools {
         tokio::select! {
             () = stop.cancel.cancelled() => {}
             () = stop.shutdown.cancelled() => {}
-            () = late_tools.join(&mut agents, &emitter) => {}
+            () = deferred_tools.join(&mut agents, &emitter) => {}
         }
     }
     let (memory, told) =
@@ -258,10 +260,10 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     }
     let said = Addresses::said_in(&history);
     let instructions = &mut agents.main.instructions;
-    *instructions = joined(&[instructions, &given.instructions]);
-    let numbers = given.numbers;
-    given.tell(&mut history);
-    let budget = Arc::new(Budget::new(limits, past.used()));
+    *instructions = joined(&[instructions, &context_material.instructions]);
+    let numbers = context_material.numbers;
+    context_material.tell(&mut history);
+    let budget = Arc::new(Budget::new(limits, journal.used()));
     let models = Arc::new(Models::new(
         CallableModel {
             id: model_id,
@@ -270,7 +272,13 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         },
         fallbacks,
     ));
-    let work_time = WorkTime::new(past.time());
+    let active_time = ActiveTime::new(journal.time());
+    let journal = AgentJournal::main(
+        journal,
+        emitter.clone(),
+        pending_input.clone(),
+        limits.waiting,
+    );
     let context = Arc::new(RunContext {
         agents,
         models,
@@ -284,13 +292,12 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         limits,
         quota,
         budget,
-        work_time,
-        consents,
-        asks,
+        active_time,
+        approval_policy,
+        pending_input,
         hooks,
         earlier,
         stops: stop.agents.clone(),
-        past,
         trace,
         caller,
         left_out: Mutex::default(),
@@ -299,7 +306,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         notified_tools: NotifiedTools::default(),
         lost_calls: LostCalls::default(),
     });
-    let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
+    let main = AgentContext::main(Arc::clone(&context), emitter.clone(), journal);
+    let main = Arc::new(main);
     main.learn_of_history(&history);
     let work = async {
         before_run(&main, &mut history).await?;
@@ -321,7 +329,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
         () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
-        () = context.work_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
+        () = context.active_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
         result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
     main.report_lost_calls().await;
@@ -371,9 +379,6 @@ fn interrupted() -> End {
     )
 }
 
-/// What is said of work that a person has stopped.
-pub(crate) const STOPPED: &str = "Stopped.";
-
 /// The panic itself was reported by the panic hook; the person gets a sentence.
 fn fault() -> End {
     End(
@@ -392,7 +397,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
     };
     let emitter = &main.emitter;
     emitter.close_work(outcome, reason).await;
-    let has_answer = emitter.has_answered() || main.run.past.has_answered();
+    let has_answer = main.journal.has_answered();
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;
     }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 /// Most places a schema may have when every reference is written out. Checking takes as long as there are places,
 /// and thirty short lines of references to references make a billion.
-const MOST_PLACES: u64 = 100_000;
+const MAX_PLACES: u64 = 100_000;
 /// How deep a schema may be, again with every reference written out: it is read level by level on the stack.
-const MOST_LEVELS: u32 = 200;
+const MAX_LEVELS: u32 = 200;
 
 /// The validator of a schema from outside.
 ///
@@ -26,9 +26,9 @@ fn of_normal(schema: &Value) -> Result<jsonschema::Validator, String> {
         level: 0,
     }
     .count(schema)?;
-    if places > MOST_PLACES {
+    if places > MAX_PLACES {
         return Err(format!(
-            "it has more than {MOST_PLACES} places once its references are written out"
+            "it has more than {MAX_PLACES} places once its references are written out"
         ));
     }
     jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
@@ -68,9 +68,9 @@ impl<'a> Places<'a> {
             _ => return Ok(1),
         };
         self.level += 1;
-        if self.level > MOST_LEVELS {
+        if self.level > MAX_LEVELS {
             return Err(format!(
-                "it has more than {MOST_LEVELS} levels once its references are written out"
+                "it has more than {MAX_LEVELS} levels once its references are written out"
             ));
         }
         let mut sum = match reference {

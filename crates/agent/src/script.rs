@@ -70,7 +70,7 @@ pub(crate) fn letters<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
     scripts_of(texts).count()
 }
 
-/// What the script of a text is called, for models; nothing where it is in several.
+/// What the script of a text is called, for models; `None` if it is in several.
 pub(crate) fn name_of(text: &str) -> Option<&'static str> {
     Some(match script_of([text])? {
         Script::Latin => "Latin",

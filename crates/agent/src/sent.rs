@@ -66,7 +66,8 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
 
 /// The latest messages, as many as have room.
 fn latest(messages: &[Message]) -> Vec<Value> {
-    let (mut shown, mut left_bytes) = (Vec::new(), MAX_BYTES);
+    let mut shown = Vec::new();
+    let mut left_bytes = MAX_BYTES;
     for one in messages.iter().rev().take(MAX_MESSAGES) {
         let (message, size) = message(one);
         if size > left_bytes && !shown.is_empty() {

@@ -1,4 +1,4 @@
-//! Tools that run at the model's provider, as calls of the run: they are shown, and neither run nor sent back by us.
+//! Tools that run at the model's provider, as calls of the run: they are shown, but neither run nor sent back by us.
 
 use domain::{EventBody, event::ToolFile};
 use llm::ServerTool;
@@ -54,7 +54,7 @@ impl ServerCalls {
                     .rposition(|call| call.id == id || id.is_empty());
                 let files = std::mem::take(&mut self.files);
                 if let Some(call) = at.map(|at| self.open.remove(at)) {
-                    finish(agent, call, (result, error), files.clone()).await;
+                    finish(agent, call, result, error, files.clone()).await;
                 }
                 files
             }
@@ -66,7 +66,7 @@ impl ServerCalls {
         if self.count > MAX_CALLS {
             return;
         }
-        let call = agent.next_item('c');
+        let call = agent.journal.next_item('c');
         let requested = EventBody::ToolRequested {
             call: call.clone(),
             name: name.clone(),
@@ -93,7 +93,7 @@ impl ServerCalls {
     /// The answer is over: what came of a call that is still open is not known here.
     pub(crate) async fn end(&mut self, agent: &AgentContext) {
         for call in std::mem::take(&mut self.open) {
-            finish(agent, call, (String::new(), false), Vec::new()).await;
+            finish(agent, call, String::new(), false, Vec::new()).await;
         }
     }
 }
@@ -101,7 +101,8 @@ impl ServerCalls {
 async fn finish(
     agent: &AgentContext,
     call: Call,
-    (result, error): (String, bool),
+    result: String,
+    error: bool,
     files: Vec<ToolFile>,
 ) {
     let Call {

@@ -12,11 +12,7 @@ use std::{
 
 use domain::{Words, refusal::Tools};
 
-use crate::{
-    Agents, ToolFailure,
-    tools::skill,
-    workspace::{BYTES_LIMIT, as_text},
-};
+use crate::workspace::{BYTES_LIMIT, as_text};
 use front_matter::FrontMatter;
 
 /// The file with the instructions.
@@ -198,10 +194,8 @@ impl Skill {
             return Err(Tools::SkillNoFile { file: named() });
         }
         // A folder on the way may have become a link since it was listed.
-        let (whole, folder) = (
-            path.canonicalize().map_err(cannot)?,
-            self.folder.canonicalize().map_err(cannot)?,
-        );
+        let whole = path.canonicalize().map_err(cannot)?;
+        let folder = self.folder.canonicalize().map_err(cannot)?;
         if !whole.starts_with(&folder) {
             return Err(Tools::SkillFileOutside { file: named() });
         }
@@ -231,7 +225,8 @@ fn list(
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let name = entry.file_name();
+        let kind = entry.file_type()?;
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
             continue;
         };
@@ -243,34 +238,6 @@ fn list(
         }
     }
     Ok(())
-}
-
-impl Agents {
-    /// The same agents; those that may use them know of these skills and have the tool to load them.
-    ///
-    /// # Errors
-    /// Where the tool's schema is not valid, which a test rules out.
-    pub fn with_skills(&self, skills: &Skills) -> Result<Self, ToolFailure> {
-        let mut agents = self.clone();
-        if skills.skills.is_empty() {
-            return Ok(agents);
-        }
-        let tool = skill::tool()?;
-        for agent in agents.all_mut() {
-            let may = |skill: &&Arc<Skill>| match &agent.may_know {
-                Some(names) => names.contains(&skill.name),
-                None => agent.may_use.allows(skill::NAME),
-            };
-            let known: Vec<Arc<Skill>> = skills.skills.iter().filter(may).cloned().collect();
-            if !known.is_empty() {
-                agent.tools = agent
-                    .tools
-                    .with_tools(&[Arc::new(skill::with_skills(&tool, &known))]);
-            }
-            agent.skills = known.into();
-        }
-        Ok(agents)
-    }
 }
 
 #[cfg(test)]

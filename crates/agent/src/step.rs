@@ -61,7 +61,8 @@ pub(crate) async fn call_model(
     tools: &Toolbox,
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
-    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let _busy = agent.run.active_time.busy();
+    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, tools, shape).await {
@@ -207,13 +208,16 @@ impl<'a> Step<'a> {
         shape: Shape<'a>,
         call: OpenCall<'a>,
     ) -> Self {
-        let (answer, writing) = (Answer::default(), Writing::Nothing);
+        let answer = Answer::default();
+        let writing = Writing::Nothing;
         let citations = shape.cites.map(Citations::new);
         let proofs = shape.proofs;
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        let (cited, undecided, ended_chars) = (Waiting::default(), Vec::new(), 0);
+        let cited = Waiting::default();
+        let undecided = Vec::new();
+        let ended_chars = 0;
         Self {
             agent,
             model,
@@ -343,7 +347,7 @@ impl<'a> Step<'a> {
         }
         self.close().await;
         self.agent.clear_status().await;
-        let item = self.agent.next_item('t');
+        let item = self.agent.journal.next_item('t');
         let started = EventBody::TextStarted { item: item.clone() };
         self.answer.blocks.push(&started);
         self.agent.emitter.emit(started).await;
@@ -360,7 +364,7 @@ impl<'a> Step<'a> {
         }
         if !matches!(self.writing, Writing::Reasoning { .. }) {
             self.close().await;
-            let item = self.agent.next_item('r');
+            let item = self.agent.journal.next_item('r');
             self.agent
                 .emitter
                 .emit(EventBody::ReasoningStarted { item: item.clone() })
@@ -402,7 +406,7 @@ impl<'a> Step<'a> {
     async fn start_call(&mut self, index: usize, id: String, written: String) {
         self.settle(TextIs::Commentary).await;
         self.show_held().await;
-        let call = self.agent.next_item('c');
+        let call = self.agent.journal.next_item('c');
         let name = meant_name(self.tools, written.clone());
         let model_id = Some(id.clone()).filter(|id| *id != call);
         let requested = EventBody::ToolRequested {
@@ -463,7 +467,7 @@ impl<'a> Step<'a> {
         self.answer.text.push_str(&held);
     }
 
-    /// Reads the text so far of which it is not known yet what it is; nothing where there is none.
+    /// Reads the text so far of which it is not known yet what it is; `None` if there is none.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
         let emitter = &self.agent.emitter;
         let written = match &self.writing {
@@ -502,7 +506,8 @@ impl<'a> Step<'a> {
                     .map(Citations::rest)
                     .unwrap_or_default();
                 if !held.is_empty() {
-                    let (item, delta) = (item.clone(), held);
+                    let item = item.clone();
+                    let delta = held;
                     self.agent
                         .emitter
                         .emit(EventBody::TextDelta { item, delta })
@@ -511,8 +516,9 @@ impl<'a> Step<'a> {
                 self.undecided.push(item);
             }
             Writing::Reasoning { item, since, .. } => {
-                let (id, duration_ms, answer) =
-                    (item.clone(), millis(since.elapsed()), &mut self.answer);
+                let id = item.clone();
+                let duration_ms = millis(since.elapsed());
+                let answer = &mut self.answer;
                 let finish = |text| {
                     noted(
                         answer,
@@ -531,9 +537,11 @@ impl<'a> Step<'a> {
     /// Ends what is being written, and says of all texts that are open what they are.
     async fn settle(&mut self, text_is: TextIs) {
         self.close().await;
-        let (answer, reasoning) = (text_is == TextIs::Answer, text_is == TextIs::Reasoning);
+        let answer = text_is == TextIs::Answer;
+        let reasoning = text_is == TextIs::Reasoning;
         for item in mem::take(&mut self.undecided) {
-            let (id, said) = (item.clone(), &mut self.answer);
+            let id = item.clone();
+            let said = &mut self.answer;
             let finish = |text: String| {
                 match reasoning {
                     true => said.text.clear(),

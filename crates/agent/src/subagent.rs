@@ -1,7 +1,8 @@
-//! Hands work to a sub-agent: its own context, its own path, its failure its own.
+//! Sub-agents: each has its own context and its own path in the log, and can fail or be stopped alone.
 
 use std::{
     collections::{HashMap, HashSet},
+    future,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -11,7 +12,8 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentSpec, Emitter, NoEarlierAgent,
+    AgentSpec, NoEarlierAgent,
+    journal::SubAgentEnd,
     tool::{ToolContext, ToolFailure},
     turns::{AgentContext, Before, Stop, take_turns},
 };
@@ -37,7 +39,7 @@ struct Stops {
 }
 
 /// So many are remembered that are not at work.
-const MOST_TO_STOP: usize = 1000;
+const MAX_STOP_REQUESTS: usize = 1000;
 
 impl AgentStops {
     /// Stops the sub-agent with this id and those under it; the others go on. One that is not at work is stopped when it
@@ -53,20 +55,20 @@ impl AgentStops {
             stop.cancel();
             return true;
         }
-        if stops.to_stop.len() < MOST_TO_STOP {
+        if stops.to_stop.len() < MAX_STOP_REQUESTS {
             stops.to_stop.insert(agent.to_owned());
         }
         false
     }
 
-    fn begin(&self, agent: &AgentPath) -> AtWork {
+    fn begin(&self, agent: &AgentPath) -> Stoppable {
         let stop = CancellationToken::new();
         let mut stops = self.lock();
         if agent.id().is_some_and(|id| stops.to_stop.contains(id)) {
             stop.cancel();
         }
         stops.at_work.insert(agent.clone(), stop.clone());
-        AtWork {
+        Stoppable {
             stops: self.clone(),
             agent: agent.clone(),
             stop,
@@ -79,13 +81,13 @@ impl AgentStops {
 }
 
 /// A sub-agent that can be stopped, until this is dropped.
-struct AtWork {
+struct Stoppable {
     stops: AgentStops,
     agent: AgentPath,
     stop: CancellationToken,
 }
 
-impl Drop for AtWork {
+impl Drop for Stoppable {
     fn drop(&mut self) {
         self.stops.lock().at_work.remove(&self.agent);
     }
@@ -108,27 +110,20 @@ pub(crate) fn run_sub_agent(
     job: Job,
 ) -> BoxFuture<'static, Result<String, ToolFailure>> {
     Box::pin(async move {
-        let past = &context.agent.run.past;
-        let started = past
-            .of_call(&context.call)
-            .and_then(|past| past.sub_agent.clone());
-        let path = match started {
-            Some(path) => match past.end_of(&path) {
-                Some(end) => {
-                    name_to_model(&context, &path);
-                    return ended_before(end);
-                }
-                None => path,
-            },
-            None => start(&context, &spec, &job).await,
+        let mut has_context = true;
+        let start = start(&context.agent, started(&context, &spec, &job));
+        let work = async |path| {
+            let child = Arc::new(context.agent.child(path, spec));
+            let ended = work(&child, job).await;
+            has_context = !matches!(ended, Err(End::NothingEarlier(_)));
+            tell(&child, ended).await
         };
-        let child = Arc::new(context.agent.child(path.clone(), spec));
-        let ended = match work(&child, job).await {
-            Err(End::NothingEarlier(why)) => return failed(&child.emitter, why.0).await,
-            ended => ended,
-        };
-        name_to_model(&context, &path);
-        tell(&child, ended).await
+        let journal = &context.agent.journal;
+        let (path, end) = journal.sub_agent(&context.call, start, work).await;
+        if has_context {
+            name_to_model(&context, &path);
+        }
+        end.for_caller()
     })
 }
 
@@ -144,48 +139,46 @@ where
     Work: FnOnce(Arc<AgentContext>) -> Ended + Send,
     Ended: Future<Output = Result<String, Stop>> + Send,
 {
-    let past = &context.agent.run.past;
-    let started = past
-        .of_call(&context.call)
-        .and_then(|past| past.sub_agent.clone());
-    let path = match started {
-        Some(path) => match past.end_of(&path) {
-            Some(end) => return ended_before(end),
-            None => path,
-        },
-        None => start(&context, &spec, &job).await,
+    let start = start(&context.agent, started(&context, &spec, &job));
+    let work = async |path| {
+        let child = Arc::new(context.agent.child(path, spec));
+        let at_work = child.run.stops.begin(child.emitter.agent());
+        let finish = child.run.finish.clone();
+        let work = AssertUnwindSafe(work(Arc::clone(&child))).catch_unwind();
+        let ended = tokio::select! {
+            biased;
+            () = at_work.stop.cancelled() => Err(End::Stopped),
+            () = finish.cancelled() => Err(End::Stopped),
+            ended = work => ended.map_or(Err(End::Fault), |ended| ended.map_err(End::Of)),
+        };
+        tell(&child, ended).await
     };
-    let child = Arc::new(context.agent.child(path, spec));
-    let at_work = child.run.stops.begin(child.emitter.agent());
-    let finish = child.run.finish.clone();
-    let work = AssertUnwindSafe(work(Arc::clone(&child))).catch_unwind();
-    let ended = tokio::select! {
-        biased;
-        () = at_work.stop.cancelled() => Err(End::Stopped),
-        () = finish.cancelled() => Err(End::Stopped),
-        ended = work => ended.map_or(Err(End::Fault), |ended| ended.map_err(End::Of)),
-    };
-    tell(&child, ended).await
+    let journal = &context.agent.journal;
+    let (_, end) = journal.sub_agent(&context.call, start, work).await;
+    end.for_caller()
+}
+
+/// The event that says that it starts.
+fn started(context: &ToolContext, spec: &AgentSpec, job: &Job) -> EventBody {
+    EventBody::AgentStarted {
+        name: job.name.clone(),
+        call: context.call.clone(),
+        task: job.task.clone(),
+        agent_type: Some(spec.name.clone()),
+        continues: job.continues.clone(),
+    }
 }
 
 /// Tells the log that it starts.
-async fn start(context: &ToolContext, spec: &AgentSpec, job: &Job) -> AgentPath {
-    let (path, call) = (context.agent.next_child(), context.call.clone());
-    let (name, task, continues) = (job.name.clone(), job.task.clone(), job.continues.clone());
-    let emitter = context.agent.emitter.for_agent(path.clone());
-    let is_stored_first = continues.is_some();
-    let started = EventBody::AgentStarted {
-        name,
-        call,
-        task,
-        agent_type: Some(spec.name.clone()),
-        continues,
-    };
-    if is_stored_first {
-        // With all that stands before it: it may go on from an agent of this run, whose log is read next.
-        emitter.emit_stored(started).await;
-    } else {
-        emitter.emit(started).await;
+async fn start(agent: &AgentContext, started: EventBody) -> AgentPath {
+    let path = agent.journal.next_child();
+    let emitter = agent.emitter.for_agent(path.clone());
+    match &started {
+        // It may go on from an agent of this run, whose log is read next: that has to be stored up to here.
+        EventBody::AgentStarted {
+            continues: Some(_), ..
+        } => emitter.emit_stored(started).await,
+        _ => emitter.emit(started).await,
     }
     path
 }
@@ -207,7 +200,7 @@ async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     tokio::select! {
         biased;
         () = at_work.stop.cancelled() => Err(End::Stopped),
-        () = child.run.work_time.reaches(end_of_time), if child.has_own_time() => {
+        () = child.run.active_time.reaches(end_of_time), if child.has_own_time() => {
             Err(End::Of(Stop::Limited { problem, text: String::new() }))
         }
         ended = AssertUnwindSafe(work).catch_unwind() => ended.unwrap_or(Err(End::Fault)),
@@ -230,41 +223,40 @@ async fn conversation(
         .await
 }
 
-/// Tells the log how it ended, and its caller what came of it.
-async fn tell(child: &AgentContext, ended: Result<String, End>) -> Result<String, ToolFailure> {
+/// Tells the log how it ended.
+async fn tell(child: &AgentContext, ended: Result<String, End>) -> SubAgentEnd {
     let emitter = &child.emitter;
     child.report_lost_calls().await;
-    match ended {
+    let (outcome, result) = match ended {
         Ok(answer) => {
+            let result = answer.clone();
+            let outcome = Outcome::Completed;
             emitter
-                .emit(EventBody::AgentFinished {
-                    outcome: Outcome::Completed,
-                    result: answer.clone(),
-                })
+                .emit(EventBody::AgentFinished { outcome, result })
                 .await;
-            Ok(answer)
+            return SubAgentEnd {
+                outcome,
+                result: answer,
+            };
+        }
+        Err(End::Of(Stop::Limited { problem, text })) if text.is_empty() => {
+            (Outcome::Limited, problem.message)
         }
         Err(End::Of(Stop::Limited { problem, text })) => {
-            let result = if text.is_empty() {
-                problem.message
-            } else {
-                format!("{text}\n\n({})", problem.message)
-            };
-            emitter.close(Outcome::Limited, &result).await;
-            Ok(result)
+            (Outcome::Limited, format!("{text}\n\n({})", problem.message))
         }
-        Err(End::Stopped) => {
-            emitter.close(Outcome::Cancelled, STOPPED_ALONE).await;
-            Err(ToolFailure(STOPPED_ALONE.to_owned()))
-        }
+        Err(End::Stopped) => (Outcome::Cancelled, STOPPED_ALONE.to_owned()),
         // Only the main agent has the caller's tools.
-        Err(End::Of(Stop::HandedOver)) => {
-            failed(emitter, "It called a tool it does not have.".into()).await
-        }
-        Err(End::Of(Stop::Failed(problem))) => failed(emitter, problem.message).await,
-        Err(End::NothingEarlier(why)) => failed(emitter, why.0).await,
-        Err(End::Fault) => failed(emitter, "It met a fault in the server.".into()).await,
-    }
+        Err(End::Of(Stop::HandedOver)) => (
+            Outcome::Failed,
+            "It called a tool it does not have.".to_owned(),
+        ),
+        Err(End::Of(Stop::Failed(problem))) => (Outcome::Failed, problem.message),
+        Err(End::NothingEarlier(why)) => (Outcome::Failed, why.0),
+        Err(End::Fault) => (Outcome::Failed, "It met a fault in the server.".to_owned()),
+    };
+    emitter.close(outcome, &result).await;
+    SubAgentEnd { outcome, result }
 }
 
 /// Said of a sub-agent that a person has stopped by itself.
@@ -285,41 +277,40 @@ fn name_to_model(context: &ToolContext, path: &AgentPath) {
     }
 }
 
-/// What the caller is told of a sub-agent that had ended before the server was stopped.
-fn ended_before((outcome, result): (Outcome, String)) -> Result<String, ToolFailure> {
-    match outcome {
-        Outcome::Completed | Outcome::Limited => Ok(result),
-        Outcome::Cancelled => Err(ToolFailure(result)),
-        Outcome::Failed | Outcome::HandedOver => Err(sub_agent_failed(&result)),
+impl SubAgentEnd {
+    /// What the caller is told.
+    fn for_caller(self) -> Result<String, ToolFailure> {
+        let result = self.result;
+        match self.outcome {
+            Outcome::Completed | Outcome::Limited => Ok(result),
+            Outcome::Cancelled => Err(ToolFailure(result)),
+            Outcome::Failed | Outcome::HandedOver => {
+                Err(ToolFailure(format!("The sub-agent failed. {result}")))
+            }
+        }
     }
 }
 
-async fn failed(emitter: &Emitter, reason: String) -> Result<String, ToolFailure> {
-    emitter.close(Outcome::Failed, &reason).await;
-    Err(sub_agent_failed(&reason))
-}
-
-fn sub_agent_failed(reason: &str) -> ToolFailure {
-    ToolFailure(format!("The sub-agent failed. {reason}"))
-}
-
-/// Tells the caller that it cannot have this agent. One that was started before the server was stopped, and has gone
-/// since, is ended.
+/// Tells the caller that it cannot have this agent. One that was started before a restart and is gone since is ended.
 pub(crate) async fn no_sub_agent(
     context: &ToolContext,
     why: ToolFailure,
 ) -> Result<String, ToolFailure> {
-    let past = &context.agent.run.past;
-    let Some(path) = past
-        .of_call(&context.call)
-        .and_then(|past| past.sub_agent.clone())
-    else {
+    let journal = &context.agent.journal;
+    if journal.started_sub_agent(&context.call).is_none() {
         return Err(why);
-    };
-    match past.end_of(&path) {
-        Some(end) => ended_before(end),
-        None => failed(&context.agent.emitter.for_agent(path), why.0).await,
     }
+    let work = async |path| {
+        let emitter = context.agent.emitter.for_agent(path);
+        emitter.close(Outcome::Failed, &why.0).await;
+        SubAgentEnd {
+            outcome: Outcome::Failed,
+            result: why.0,
+        }
+    };
+    let start = future::pending();
+    let (_, end) = journal.sub_agent(&context.call, start, work).await;
+    end.for_caller()
 }
 
 impl AgentContext {

@@ -22,7 +22,7 @@ use crate::{
 /// Reads the addresses of a search's results out of the text of its answer.
 pub(crate) type Found = fn(&str) -> Vec<String>;
 
-/// What of a tool's answer names addresses that may be opened without consent.
+/// What of a tool's answer names addresses that may be opened without approval.
 #[derive(Clone, Copy)]
 pub(crate) enum Names {
     /// The results of a search.
@@ -286,7 +286,8 @@ impl Tool {
             description,
             parameters: parameters.into(),
         };
-        let (schema, function) = (Arc::clone(&self.schema), Arc::clone(&self.function));
+        let schema = Arc::clone(&self.schema);
+        let function = Arc::clone(&self.function);
         Self {
             spec,
             schema,
@@ -314,14 +315,14 @@ impl Tool {
     }
 
     /// The same tool; it searches, and `found` reads the addresses of the results out of what it answers: the agent that
-    /// has called it may open those without consent. `found` must not take an address from a title or a snippet.
+    /// has called it may open those without approval. `found` must not take an address from a title or a snippet.
     #[must_use]
     pub fn finding_addresses(mut self, found: Found) -> Self {
         self.names = Some(Names::Found(found));
         self
     }
 
-    /// The same tool; a person answers: an address that they write may be opened without consent, in the whole run.
+    /// The same tool; a person answers: an address that they write may be opened without approval, in the whole run.
     #[must_use]
     pub(crate) fn answered_by_person(mut self) -> Self {
         self.names = Some(Names::Said);
@@ -329,7 +330,7 @@ impl Tool {
     }
 
     /// The same tool; it opens the address in this argument. One that no person and no search has named needs a
-    /// person's consent, since an address can carry away what the model knows.
+    /// person's approval, since an address can carry away what the model knows.
     #[must_use]
     pub fn opening(mut self, argument: &'static str) -> Self {
         self.opens = Some(argument);
@@ -397,7 +398,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// The tools an agent has, and which of them wait for a person's consent. Cloning is cheap.
+/// The tools an agent has, and which of them wait for a person's approval. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<Tool>>,
@@ -495,7 +496,7 @@ impl Toolbox {
         }
     }
 
-    /// The same tools; the named one waits for a person's consent before it runs.
+    /// The same tools; the named one waits for a person's approval before it runs.
     #[must_use]
     pub fn with_approval(mut self, name: &str) -> Self {
         self.needs_approval.push(name.to_owned());
@@ -538,7 +539,7 @@ impl Toolbox {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// Whether a call of this tool waits for a person's consent.
+    /// Whether a call of this tool waits for a person's approval.
     #[must_use]
     pub fn needs_approval(&self, name: &str) -> bool {
         self.needs_approval.iter().any(|listed| listed == name)

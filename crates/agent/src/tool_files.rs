@@ -16,7 +16,7 @@ const MAX_FOR_MODEL_BYTES: u64 = 5_000_000;
 /// Most files that the model is given of one call.
 const MAX_FOR_MODEL: usize = 8;
 /// A conversation with more media of tools than this loses the older ones.
-const MOST_IN_CONTEXT: Bound = Bound {
+const MAX_IN_CONTEXT: Bound = Bound {
     files: 16,
     bytes: 24_000_000,
 };
@@ -191,7 +191,8 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
 
 /// Drops the older media of tools where a conversation has many: each request would carry all of them.
 pub(crate) fn drop_old_media(messages: &mut [Message]) {
-    let (mut files, mut bytes) = (0, 0);
+    let mut files = 0;
+    let mut bytes = 0;
     for url in messages
         .iter()
         .filter(|message| message.role == Role::Tool)
@@ -200,10 +201,11 @@ pub(crate) fn drop_old_media(messages: &mut [Message]) {
         files += 1;
         bytes += url.len();
     }
-    if files <= MOST_IN_CONTEXT.files && bytes <= MOST_IN_CONTEXT.bytes {
+    if files <= MAX_IN_CONTEXT.files && bytes <= MAX_IN_CONTEXT.bytes {
         return;
     }
-    let (mut files, mut bytes) = (0, 0);
+    let mut files = 0;
+    let mut bytes = 0;
     for message in messages
         .iter_mut()
         .rev()
@@ -280,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_conversation_with_many_pictures_loses_the_older_ones() {
-        let mut messages = vec![with_picture(10); MOST_IN_CONTEXT.files];
+        let mut messages = vec![with_picture(10); MAX_IN_CONTEXT.files];
         drop_old_media(&mut messages);
         assert_eq!(
             messages.iter().flat_map(media_of).count(),

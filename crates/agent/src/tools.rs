@@ -6,13 +6,13 @@ mod edit_file;
 pub(crate) mod find_tools;
 mod glob;
 mod grep;
-pub(crate) mod latex;
+mod latex;
 mod ls;
 pub(crate) mod memory;
 mod move_file;
-pub(crate) mod python;
+mod python;
 mod read_file;
-pub(crate) mod shell;
+mod shell;
 pub(crate) mod skill;
 pub(crate) mod task;
 mod write_file;
@@ -20,10 +20,25 @@ mod write_todos;
 
 use std::sync::Arc;
 
-use crate::{Tool, ToolFailure};
+use crate::{Agents, Programs, Tool, ToolFailure};
 
 /// Those that run programs.
 pub const PROGRAM_TOOLS: [&str; 3] = ["latex", "python", "shell"];
+
+impl Programs {
+    /// Gives the tools that run programs to the agents that may use them.
+    ///
+    /// # Errors
+    /// Where a tool's schema is not valid, which a test rules out.
+    pub fn equip(&self, agents: &Agents) -> Result<Agents, ToolFailure> {
+        let mut tools = vec![Arc::new(python::tool(self)?)];
+        if self.found().shell {
+            tools.push(Arc::new(shell::tool(self)?));
+            tools.push(Arc::new(latex::tool(self)?));
+        }
+        Ok(agents.with_tools(&tools))
+    }
+}
 
 /// All tools, in the order models see them.
 ///

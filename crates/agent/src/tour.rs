@@ -43,7 +43,7 @@ fn pause_before(line: &Line, pace_ms: u64) -> Line {
     }
 }
 
-/// The agents as the tour uses them: one harmless tool waits for consent, to show what that looks like.
+/// The agents as the tour uses them: one harmless tool waits for approval, to show what that looks like.
 #[must_use]
 pub fn agents(agents: &Agents) -> Agents {
     let mut agents = agents.clone();

@@ -1,21 +1,15 @@
-//! The loop of one agent: call the model, run the tools it asks for, again until it answers.
+//! The agent loop: call the model, run the tools it asks for, and repeat until it answers.
 
-use std::{
-    borrow::Cow,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, AtomicUsize, Ordering},
-    },
-};
+use std::{borrow::Cow, sync::Arc};
 
 use domain::{
     AgentPath, CallTrace, EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, Words,
-    event::NoticeLevel, message::arguments_value, trace::parts_model_calls,
+    event::NoticeLevel, message::arguments_value,
 };
 use llm::ChatRequest;
 
 use crate::{
-    AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
+    AgentLimits, AgentSpec, AnswerForm, Emitter, Models,
     addresses::Addresses,
     answer::{Answer, RequestedCall},
     answer_form::write_in_form,
@@ -27,6 +21,7 @@ use crate::{
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
     hooks::{add_context, after_model, before_model, kept_answer},
+    journal::AgentJournal,
     offered::within,
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
@@ -46,32 +41,12 @@ pub(crate) struct AgentContext {
     pub(crate) models: Arc<Models>,
     /// Its own where it has limits of its own, or that of whoever started it.
     pub(crate) budget: Arc<Budget>,
-    counters: Counters,
+    /// What it has done, and the ids of what it does.
+    pub(crate) journal: AgentJournal,
     /// How the code that it runs has fared.
     pub(crate) code: Code,
     /// The addresses that it has found itself and may open without asking.
     pub(crate) found: Addresses,
-}
-
-/// Numbers for the agent's items, so that ids do not depend on what other agents do meanwhile.
-struct Counters {
-    items: AtomicUsize,
-    sub_agents: AtomicUsize,
-    /// The next model call.
-    model_calls: AtomicU32,
-}
-
-impl Counters {
-    /// Goes on counting where the agent had come to.
-    fn after(past: &Past, agent: &AgentPath) -> Self {
-        let (items, sub_agents) = past.numbers(agent);
-        let model_calls = past.model_calls(agent).into();
-        Self {
-            items: items.into(),
-            sub_agents: sub_agents.into(),
-            model_calls,
-        }
-    }
 }
 
 /// Why an agent ended without an answer of its own accord.
@@ -100,86 +75,46 @@ impl Stop {
 }
 
 impl AgentContext {
-    pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter) -> Self {
-        let spec = run.agents.main.clone();
-        let counters = Counters::after(&run.past, emitter.agent());
-        let (models, budget) = (Arc::clone(&run.models), Arc::clone(&run.budget));
-        let code = Code::after(run.past.pictures(emitter.agent()));
+    pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter, journal: AgentJournal) -> Self {
         Self {
+            spec: run.agents.main.clone(),
+            models: Arc::clone(&run.models),
+            budget: Arc::clone(&run.budget),
             run,
             emitter,
-            spec,
-            models,
-            budget,
-            counters,
-            code,
+            code: Code::after(journal.pictures()),
+            journal,
             found: Addresses::default(),
         }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
-        let past = &self.run.past;
-        let counters = Counters::after(past, &path);
+        let journal = self.journal.for_agent(path.clone());
         let models = spec.models.as_ref().unwrap_or(&self.models);
         let budget = if spec.limits == AgentLimits::default() {
             Arc::clone(&self.budget)
         } else {
-            let began = past
-                .began(&path)
-                .unwrap_or_else(|| self.run.work_time.spent());
-            Arc::new(Budget::of_agent(
-                &self.budget,
-                spec.limits,
-                began,
-                past.used_under(&path),
-            ))
+            let began = journal.began();
+            let began = began.unwrap_or_else(|| self.run.active_time.spent());
+            let of_agent = Budget::of_agent(&self.budget, spec.limits, began, journal.used());
+            Arc::new(of_agent)
         };
-        let (run, emitter, models) = (
-            Arc::clone(&self.run),
-            self.emitter.for_agent(path),
-            Arc::clone(models),
-        );
-        let code = Code::after(run.past.pictures(emitter.agent()));
         Self {
-            run,
-            emitter,
+            run: Arc::clone(&self.run),
+            emitter: self.emitter.for_agent(path),
+            models: Arc::clone(models),
             spec,
-            models,
             budget,
-            counters,
-            code,
+            code: Code::after(journal.pictures()),
+            journal,
             found: Addresses::default(),
         }
     }
 
-    /// The path for the next sub-agent.
-    pub(crate) fn next_child(&self) -> AgentPath {
-        let number = self.counters.sub_agents.fetch_add(1, Ordering::Relaxed) + 1;
-        self.emitter.agent().child(number)
-    }
-
-    /// An id for the next item, unique within the run.
-    pub(crate) fn next_item(&self, kind: char) -> String {
-        let number = self.counters.items.fetch_add(1, Ordering::Relaxed) + 1;
-        match self.emitter.agent().id() {
-            Some(agent) => format!("{agent}.{kind}{number}"),
-            None => format!("{kind}{number}"),
-        }
-    }
-
-    /// Hands over an event after which the agent's next model call is another one.
-    pub(crate) async fn emit_and_part_calls(&self, body: EventBody) {
-        debug_assert!(parts_model_calls(&body));
-        self.counters.model_calls.fetch_add(1, Ordering::Relaxed);
-        self.emitter.emit(body).await;
-    }
-
     /// What the server of the next model call is told of the trace.
     pub(crate) fn call_trace(&self) -> CallTrace {
-        self.run.trace.call(
-            self.emitter.agent(),
-            self.counters.model_calls.load(Ordering::Relaxed),
-        )
+        let next = self.journal.next_model_call();
+        self.run.trace.call(self.emitter.agent(), next)
     }
 
     /// Tells the log that a model is about to be asked; those who debug the run see what it is sent.
@@ -317,26 +252,19 @@ pub(crate) async fn take_turns(
     drop(at_first);
     let mut sent_back = 0;
     for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
-        let past = agent.run.past.answer(agent.emitter.agent(), step);
-        let said = agent.run.past.guidance(agent.emitter.agent(), step);
+        let mut record = agent.journal.step(step);
+        let said = record.guidance();
         let said = said.inspect(|text| agent.run.said.learn(text));
         messages.extend(said.map(|text| Message::text(Role::User, text)));
-        let last = match &past {
-            Some((_, last)) => {
-                let by_number = last_of_steps(&agent, step - before.steps);
-                by_number.or_else(|| last.clone().map(Words::from))
-            }
-            None => {
-                let input_tokens =
-                    estimate_request(&messages, within(&tools, limit, &messages).specs());
-                begin_step(&agent, step, before.steps, input_tokens).await?
-            }
+        let begin = async {
+            let input_tokens =
+                estimate_request(&messages, within(&tools, limit, &messages).specs());
+            begin_step(&agent, step, before.steps, input_tokens).await
         };
-        before_model(&agent, step, &mut messages, past.is_some()).await?;
-        do_again(
-            &agent.run.past.compactions(agent.emitter.agent(), step),
-            &mut messages,
-        );
+        let last = record.begin(begin).await?;
+        let last = last_of_steps(&agent, step - before.steps).or(last);
+        before_model(&agent, step, &mut messages).await?;
+        do_again(record.compactions(), &mut messages);
         // The last step has no tools, so that the agent answers with what it has.
         let offered = if last.is_some() {
             Toolbox::default()
@@ -344,28 +272,22 @@ pub(crate) async fn take_turns(
             agent.code.left_of(&agent.run, &tools)
         };
         let offered = within(&offered, limit, &messages);
-        let past = answer_of_before(&agent, step, past).await;
-        let is_past = past.is_some();
-        let answer = match past {
-            Some(answer) => answer,
-            None => {
-                let shape = Shape { step, ..shape };
-                ask(
-                    &agent,
-                    &mut messages,
-                    &offered,
-                    (last.is_some(), shape),
-                    &mut gauge,
-                )
-                .await?
-            }
-        };
-        let answer = with_meant_arguments(&agent, &offered, answer, is_past).await;
+        let shape = Shape { step, ..shape };
+        let ask = ask(
+            &agent,
+            &mut messages,
+            &offered,
+            last.is_some(),
+            shape,
+            &mut gauge,
+        );
+        let answer = record.answer(kept_answer(&agent, step), ask).await?;
+        let answer = with_meant_arguments(&agent, &offered, answer, &record).await;
         gauge.learn(
             estimate_request(&messages, offered.specs()),
             answer.input_tokens,
         );
-        let context = after_model(&agent, step, &answer, is_past).await?;
+        let context = after_model(&agent, &record, &answer).await?;
         if answer.paused && last.is_none() {
             messages.push(answer.into_message());
             add_context(&mut messages, &context);
@@ -378,7 +300,7 @@ pub(crate) async fn take_turns(
             } else {
                 warn_of_empty(&agent, &answer).await;
                 let may_go_on = last.is_none() && sent_back < MAX_SENT_BACK;
-                match end_with(&agent, step, answer, is_past, may_go_on).await? {
+                match end_with(&agent, &record, answer, may_go_on).await? {
                     Ended::With(text) => text,
                     Ended::NotYet { said, reason } => {
                         sent_back += 1;
@@ -419,26 +341,6 @@ async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox
     }
 }
 
-/// What the model said in a step before the server was stopped; nothing where it is to be asked. One that had said nothing
-/// may have been about to be asked again.
-async fn answer_of_before(
-    agent: &AgentContext,
-    step: u32,
-    past: Option<(Answer, Option<String>)>,
-) -> Option<Answer> {
-    match past {
-        Some((answer, _)) if answer.is_empty() => {
-            let text = kept_answer(agent, step).await?;
-            Some(Answer {
-                text,
-                held: true,
-                ..answer
-            })
-        }
-        past => past.map(|(answer, _)| answer),
-    }
-}
-
 /// Tells the log that a step begins, after those before the first turn. Returns why it is the agent's last, where it is.
 async fn begin_step(
     agent: &AgentContext,
@@ -448,7 +350,7 @@ async fn begin_step(
 ) -> Result<Option<Words>, Stop> {
     check_budget(agent).await?;
     let last = last_of_steps(agent, step - steps_before).or_else(|| {
-        let spent = agent.run.work_time.spent();
+        let spent = agent.run.active_time.spent();
         let nearly_spent = || {
             agent
                 .budget
@@ -459,6 +361,7 @@ async fn begin_step(
     });
     let why = last.as_ref().map(ToString::to_string);
     agent
+        .journal
         .emit_and_part_calls(EventBody::StepStarted { step, last: why })
         .await;
     agent.status(Sentence::Thinking).await;
@@ -477,11 +380,13 @@ async fn ask(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
     tools: &Toolbox,
-    (is_last, shape): (bool, Shape<'_>),
+    is_last: bool,
+    shape: Shape<'_>,
     gauge: &mut Gauge,
 ) -> Result<Answer, Stop> {
     make_room(agent, messages, gauge).await?;
-    let (mut refusals, no_tools) = (0, Toolbox::default());
+    let mut refusals = 0;
+    let no_tools = Toolbox::default();
     let mut offered = tools;
     loop {
         let told = messages.len();
@@ -502,7 +407,7 @@ async fn ask(
         if is_limit(&problem) {
             return Err(out_of_budget(agent, problem, String::new()).await);
         }
-        if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MOST_REFUSALS {
+        if problem.code != ProblemCode::ModelContextFull || has_begun || refusals == MAX_REFUSALS {
             return Err(Stop::Failed(problem));
         }
         refusals += 1;
@@ -517,7 +422,7 @@ async fn ask(
 const MAX_SENT_BACK: u32 = 3;
 
 /// How often in one step a conversation that a server finds too long is made shorter.
-const MOST_REFUSALS: u32 = 3;
+const MAX_REFUSALS: u32 = 3;
 
 /// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
@@ -529,27 +434,12 @@ async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall
         .filter(|call| tools.is_client(&call.written.name))
     {
         handed_over = true;
-        if agent
-            .run
-            .past
-            .of_call(call)
-            .is_some_and(|past| past.handed_over)
-        {
-            continue;
-        }
-        let (call, name, arguments) = (
-            call.clone(),
-            written.name.clone(),
-            arguments_value(&written.arguments),
-        );
-        agent
-            .emitter
-            .emit(EventBody::ToolHandedOver {
-                call,
-                name,
-                arguments,
-            })
-            .await;
+        let handed_over = EventBody::ToolHandedOver {
+            call: call.clone(),
+            name: written.name.clone(),
+            arguments: arguments_value(&written.arguments),
+        };
+        agent.journal.once(handed_over).await;
     }
     handed_over
 }
@@ -605,10 +495,4 @@ async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> 
         .notice(NoticeLevel::Warning, problem.clone().words())
         .await;
     Stop::Limited { problem, text }
-}
-
-/// The number that an item's or an agent's id ends with.
-pub(crate) fn trailing_number(id: &str) -> usize {
-    let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    id[digits..].parse().unwrap_or(0)
 }

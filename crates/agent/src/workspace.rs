@@ -294,7 +294,8 @@ fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileProblem> {
 }
 
 fn not_text(path: &Path, bytes: &[u8]) -> FileProblem {
-    let (what, size) = (kind::describe(bytes).to_string(), bytes.len() as u64);
+    let what = kind::describe(bytes).to_string();
+    let size = bytes.len() as u64;
     FileProblem::Refused(
         Files::FileNotText {
             path: path.to_string(),

@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub(crate) summary_tokens: u64,
 }
 
-/// How to make room: nothing where there is enough, or where a summary would not be much shorter than what it stands
+/// How to make room: `None` if there is enough, or where a summary would not be much shorter than what it stands
 /// for. The instructions, the latest request and the latest steps stay; a call and its results stay together, and of
 /// earlier exchanges whole ones.
 pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
@@ -31,7 +31,8 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
         return None;
     }
     let summary_tokens = (limit / 10).clamp(SUMMARY_TOKENS.start, SUMMARY_TOKENS.end);
-    let (first, request) = (first(messages), request(messages));
+    let first = first(messages);
+    let request = request(messages);
     let cuts: Vec<usize> = (first + 1..=messages.len())
         .filter(|cut| may_cut(messages, request, *cut))
         .collect();
@@ -56,7 +57,8 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
 /// Puts the summary in the place of all but the instructions, the latest request and the last `kept` messages. Returns
 /// nothing: what it does depends on its arguments alone, so that it can be done again after a restart.
 pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
-    let (first, request) = (first(messages), request(messages));
+    let first = first(messages);
+    let request = request(messages);
     let cut = messages.len().saturating_sub(kept).max(first);
     let request = request
         .filter(|at| *at < cut)
@@ -183,7 +185,8 @@ mod tests {
     fn whatever_the_window_what_must_stay_stays() {
         for (exchanges, steps) in [(0, 40), (1, 40), (10, 0), (10, 1), (10, 40), (40, 3)] {
             for window in [1_000, 2_000, 4_000, 8_000] {
-                let (messages, gauge) = (run(exchanges, steps), gauge(window));
+                let messages = run(exchanges, steps);
+                let gauge = gauge(window);
                 let limit = gauge.limit().unwrap();
                 let Some(plan) = plan(&messages, &gauge) else {
                     assert!(

@@ -3,7 +3,7 @@
 use domain::{Message, Role};
 
 /// Most pieces: what lies between the first and the latest of more is left out.
-const MOST_PIECES: usize = 8;
+const MAX_PIECES: usize = 8;
 
 /// The messages as text, in pieces of at most `limit_bytes`; a long message is shown with both its ends.
 pub(super) fn pieces<'a>(
@@ -20,8 +20,8 @@ pub(super) fn pieces<'a>(
             _ => pieces.push(entry),
         }
     }
-    if pieces.len() > MOST_PIECES {
-        pieces.drain(1..=pieces.len() - MOST_PIECES);
+    if pieces.len() > MAX_PIECES {
+        pieces.drain(1..=pieces.len() - MAX_PIECES);
         if let Some(piece) = pieces.get_mut(1) {
             piece.insert_str(
                 0,
@@ -90,7 +90,7 @@ mod tests {
         for limit in [100, 1_000, 50_000] {
             let messages = vec![long.clone(); 50];
             let pieces = pieces(messages.iter(), limit);
-            assert!(pieces.len() <= MOST_PIECES);
+            assert!(pieces.len() <= MAX_PIECES);
             assert!(
                 pieces.iter().all(|piece| piece.len() <= limit + 120),
                 "{limit}"

@@ -1,4 +1,4 @@
-//! Calls the hooks of one place one after the other; each sees what those before it have changed.
+//! Calls the hooks of one place one after another; each sees what those before it have changed.
 
 use std::time::Duration;
 
@@ -9,11 +9,8 @@ use domain::{
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::{
-    Hook, HookAnswer, HookRequest, Hooks,
-    past::{PastHook, Place},
-};
-use crate::{AnswerForm, step::millis, tool::Tool, turns::AgentContext};
+use super::{Hook, HookAnswer, HookRequest, Hooks};
+use crate::{AnswerForm, journal::HookPlace, step::millis, tool::Tool, turns::AgentContext};
 
 /// Longest text of a result or an answer that a hook is told, bytes.
 const MAX_TEXT_BYTES: usize = 1_000_000;
@@ -26,6 +23,8 @@ pub(super) struct At<'a> {
     pub(super) call: Option<(&'a str, &'a str)>,
     pub(super) step: Option<u32>,
     pub(super) edited: bool,
+    /// What the hooks look at is not what earlier ones have looked at: their decisions do not count.
+    pub(super) is_new: bool,
     pub(super) limit: Option<Duration>,
 }
 
@@ -36,6 +35,7 @@ impl<'a> At<'a> {
             call: None,
             step: None,
             edited: false,
+            is_new: false,
             limit: None,
         }
     }
@@ -51,6 +51,15 @@ impl<'a> At<'a> {
         Self {
             call: Some((call, tool)),
             ..Self::run(event)
+        }
+    }
+
+    fn place(&self, agent: &AgentContext) -> HookPlace {
+        HookPlace {
+            agent: agent.emitter.agent().clone(),
+            event: self.event,
+            call: self.call.map(|(call, _)| call.to_owned()),
+            step: self.step,
         }
     }
 }
@@ -71,17 +80,6 @@ pub(super) enum Subject<'a> {
         text: &'a mut String,
         form: Option<&'a AnswerForm>,
     },
-}
-
-/// Whose decisions count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// Those in the log alone: what follows was done before.
-    Log,
-    /// Those in the log, and of the hooks that are not in it.
-    Both,
-    /// None in the log: it is about something else now.
-    Hooks,
 }
 
 /// What came of it.
@@ -115,72 +113,56 @@ impl Denied {
     }
 }
 
-/// Calls the hooks of this place until one denies. `about` says what they are told beside the subject.
+/// Calls the hooks of this place until one denies; recorded decisions come first. `about` says what they are told beside
+/// the subject.
 pub(super) async fn look(
     agent: &AgentContext,
     at: At<'_>,
-    source: Source,
     subject: &mut Subject<'_>,
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> Looked {
     let mut looked = Looked::default();
     let hooks = agent.run.hooks.as_ref();
-    let past = &agent.run.past.hooks;
-    if hooks.is_none() && past.is_empty() {
+    if hooks.is_none() && !agent.journal.has_hooks() {
         return looked;
     }
-    let place = Place {
-        agent: agent.emitter.agent().clone(),
-        event: at.event,
-        call: at.call.map(|(call, _)| call.to_owned()),
-        step: at.step,
-    };
-    let known = past.at(&place);
-    let mut decided = Vec::new();
-    for end in known
-        .iter()
-        .filter_map(PastHook::decided)
-        .filter(|_| source != Source::Hooks)
-    {
+    let place = at.place(agent);
+    let recorded = agent.journal.hooks(&place, at.is_new);
+    for end in &recorded.decided {
         if looked.take(end, subject) {
             return looked;
         }
-        decided.push(end.call.hook.as_str());
     }
-    let fitting = hooks
-        .filter(|_| source != Source::Log)
-        .map(|hooks| hooks.at(agent, at))
-        .unwrap_or_default();
-    let fitting: Vec<&Hook> = fitting
-        .into_iter()
-        .filter(|hook| !decided.contains(&&*hook.name))
-        .collect();
-    let mut in_flight: Vec<&HookCall> = known.iter().filter_map(PastHook::in_flight).collect();
-    if source != Source::Log {
-        let goes_on = |call: &&HookCall| {
-            source == Source::Both && fitting.iter().any(|hook| hook.name == call.hook)
-        };
-        for call in in_flight.extract_if(.., |call| !goes_on(call)) {
-            let end = HookEnd::withdrawn(call.clone());
-            agent
-                .emitter
-                .emit(EventBody::HookFinished(Box::new(end)))
-                .await;
-        }
+    if recorded.is_over {
+        return looked;
     }
+    let has_decided = |hook: &Hook| {
+        let mut decided = recorded.decided.iter();
+        decided.any(|end| end.call.hook == hook.name)
+    };
+    let mut fitting = hooks.map(|hooks| hooks.at(agent, at)).unwrap_or_default();
+    fitting.retain(|hook| !has_decided(hook));
+    let is_repeated =
+        |call: &HookCall| !at.is_new && fitting.iter().any(|hook| hook.name == call.hook);
+    let (repeated, withdrawn): (Vec<&HookCall>, Vec<&HookCall>) = recorded
+        .in_flight
+        .iter()
+        .partition(|call| is_repeated(call));
+    agent.journal.withdraw_hooks(withdrawn.into_iter()).await;
     let Some(hooks) = hooks.filter(|_| !fitting.is_empty()) else {
         return looked;
     };
-    let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let _busy = agent.run.active_time.busy();
+    let _at_work = agent.run.pending_input.at_work();
     for hook in fitting {
-        let call = match in_flight.iter().find(|call| call.hook == hook.name) {
+        let call = match repeated.iter().find(|call| call.hook == hook.name) {
             Some(call) => (*call).clone(),
             None => match start(agent, at, hook).await {
                 Some(call) => call,
                 None => return looked,
             },
         };
-        let end = ask(agent, hooks, hook, (call, at.limit), subject, about).await;
+        let end = ask(agent, hooks, hook, call, at.limit, subject, about).await;
         agent
             .emitter
             .emit(EventBody::HookFinished(Box::new(end.clone())))
@@ -192,56 +174,24 @@ pub(super) async fn look(
     looked
 }
 
-/// Takes back the calls of this place that were on their way when the server stopped, and that nobody waits for any more.
+/// Withdraws the calls of this place that had not ended when the server stopped, and that nobody waits for any more.
 pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
-    let call = at.call.map(|(call, _)| call.to_owned());
-    let place = Place {
-        agent: agent.emitter.agent().clone(),
-        event: at.event,
-        call,
-        step: at.step,
-    };
-    for call in agent
-        .run
-        .past
-        .hooks
-        .at(&place)
-        .iter()
-        .filter_map(PastHook::in_flight)
-    {
-        let end = HookEnd::withdrawn(call.clone());
-        agent
-            .emitter
-            .emit(EventBody::HookFinished(Box::new(end)))
-            .await;
-    }
+    let place = at.place(agent);
+    let recorded = agent.journal.hooks(&place, true);
+    let in_flight = recorded.in_flight.into_iter();
+    agent.journal.withdraw_hooks(in_flight).await;
 }
 
 impl Hooks {
     /// Those to be called, in the order in which they are declared.
     pub(super) fn at(&self, agent: &AgentContext, at: At<'_>) -> Vec<&Hook> {
-        let (name, model) = (&agent.spec.known_as, agent.models.chosen().id());
+        let name = &agent.spec.known_as;
+        let model = agent.models.chosen().id();
         let tool = at.call.map(|(_, tool)| tool);
         self.all
             .iter()
             .filter(|hook| hook.fits(at.event, tool, name, model))
             .collect()
-    }
-}
-
-impl PastHook {
-    fn decided(&self) -> Option<&HookEnd> {
-        match self {
-            Self::Decided(end) => Some(end),
-            Self::InFlight(_) => None,
-        }
-    }
-
-    fn in_flight(&self) -> Option<&HookCall> {
-        match self {
-            Self::InFlight(call) => Some(call),
-            Self::Decided(_) => None,
-        }
     }
 }
 
@@ -253,7 +203,7 @@ async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall
         .map(|(call, tool)| (call.to_owned(), tool.to_owned()))
         .unzip();
     let call = HookCall {
-        id: agent.next_item('h'),
+        id: agent.journal.next_item('h'),
         hook: hook.name.clone(),
         event: at.event,
         call,
@@ -273,11 +223,14 @@ async fn ask(
     agent: &AgentContext,
     hooks: &Hooks,
     hook: &Hook,
-    (call, limit): (HookCall, Option<Duration>),
+    call: HookCall,
+    limit: Option<Duration>,
     subject: &mut Subject<'_>,
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> HookEnd {
-    let (id, name, event) = (call.id.clone(), hook.name.clone(), call.event);
+    let id = call.id.clone();
+    let name = hook.name.clone();
+    let event = call.event;
     let mut data = common(agent, &call);
     subject.tell(&mut data);
     for (key, value) in about() {

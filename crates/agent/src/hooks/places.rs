@@ -1,4 +1,4 @@
-//! The places in a run where hooks are called, and what becomes of what they say there.
+//! The places of a run at which hooks are called, and the effect of their decisions there.
 
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub(crate) use super::calling::Denied;
-use super::calling::{At, Looked, Source, Subject, look, withdraw};
+use super::calling::{At, Looked, Subject, look, withdraw};
 use crate::{
     AnswerForm,
     answer::Answer,
+    journal::Step,
     tool::{Tool, ToolFailure},
     turns::{AgentContext, Stop},
 };
@@ -44,7 +45,8 @@ impl Denied {
 
     /// What the agent is told whose answer does not stand.
     pub(crate) fn told(self) -> String {
-        let (hook, reason) = (&self.hook, self.without_full_stop());
+        let hook = &self.hook;
+        let reason = self.without_full_stop();
         format!(
             "The administrator's hook “{hook}” did not accept this as the answer; the reason: {reason}. Go on."
         )
@@ -56,7 +58,8 @@ impl Denied {
     }
 
     fn of_call(self) -> ToolFailure {
-        let (hook, reason) = (&self.hook, self.without_full_stop());
+        let hook = &self.hook;
+        let reason = self.without_full_stop();
         ToolFailure(format!(
             "The administrator's hook “{hook}” did not allow this call; the reason: {reason}. Do not repeat it unchanged."
         ))
@@ -71,15 +74,9 @@ pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) ->
         .find(|message| message.role == Role::User)
         .map(Message::plain_text);
     let about = || object(json!({"message": asked}));
-    let source = if agent.run.past.hooks.is_under_way {
-        Source::Log
-    } else {
-        Source::Both
-    };
     let Looked { denied, context } = look(
         agent,
         At::run(HookEvent::BeforeRun),
-        source,
         &mut Subject::Fixed,
         &about,
     )
@@ -103,7 +100,7 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
         limit,
         ..At::run(HookEvent::AfterRun)
     };
-    look(agent, at, Source::Both, &mut Subject::Fixed, &about).await;
+    look(agent, at, &mut Subject::Fixed, &about).await;
     if let Some(hooks) = &agent.run.hooks {
         hooks.caller.forget().await;
     }
@@ -114,18 +111,15 @@ pub(crate) async fn before_model(
     agent: &AgentContext,
     step: u32,
     messages: &mut [Message],
-    is_past: bool,
 ) -> Result<(), Stop> {
     let told: &[Message] = messages;
     let about = || {
         let (messages, left_out) = last_messages(told);
         object(json!({"messages": messages, "messages_left_out": left_out}))
     };
-    let source = if is_past { Source::Log } else { Source::Both };
     let Looked { denied, context } = look(
         agent,
         At::step(HookEvent::BeforeModel, step),
-        source,
         &mut Subject::Fixed,
         &about,
     )
@@ -137,9 +131,8 @@ pub(crate) async fn before_model(
 /// After a model call. Returns what the model is to be told with its next one.
 pub(crate) async fn after_model(
     agent: &AgentContext,
-    step: u32,
+    step: &Step<'_>,
     answer: &Answer,
-    is_past: bool,
 ) -> Result<Vec<String>, Stop> {
     let about = || {
         let calls = answer.calls.iter().map(|call| {
@@ -148,54 +141,24 @@ pub(crate) async fn after_model(
         });
         object(json!({"text": answer.text, "tool_calls": calls.collect::<Vec<_>>()}))
     };
-    let source = match is_past {
-        // What the step led to was done.
-        true if agent
-            .run
-            .past
-            .has_begun_step(agent.emitter.agent(), step.saturating_add(1)) =>
-        {
-            Source::Log
-        }
-        true => Source::Both,
-        false => Source::Hooks,
+    let at = At {
+        is_new: !step.is_replayed(),
+        ..At::step(HookEvent::AfterModel, step.number())
     };
-    let Looked { denied, context } = look(
-        agent,
-        At::step(HookEvent::AfterModel, step),
-        source,
-        &mut Subject::Fixed,
-        &about,
-    )
-    .await;
+    let Looked { denied, context } = look(agent, at, &mut Subject::Fixed, &about).await;
     denied.map_or(Ok(context), |denied| Err(denied.stops()))
 }
 
-/// Before a tool call, and before consent is asked: hooks may change its arguments. Returns what they add to its result.
+/// Before a tool call, and before approval is asked: hooks may change its arguments. Returns what they add to its result.
 pub(crate) async fn before_tool(
     agent: &AgentContext,
     tool: &Tool,
     call: &str,
     arguments: &mut Value,
 ) -> Result<Vec<String>, ToolFailure> {
-    // Where somebody was asked about it, they were asked about what hooks had made of it.
-    let was_asked = agent
-        .run
-        .past
-        .of_call(call)
-        .is_some_and(|past| past.approval.is_some());
-    let source = if was_asked { Source::Log } else { Source::Both };
     let at = At::call(HookEvent::BeforeTool, call, tool.name());
-    verdict_on_call(
-        look(
-            agent,
-            at,
-            source,
-            &mut Subject::Arguments { arguments, tool },
-            &Map::new,
-        )
-        .await,
-    )
+    let mut subject = Subject::Arguments { arguments, tool };
+    verdict_on_call(look(agent, at, &mut subject, &Map::new).await)
 }
 
 /// Before a tool call whose arguments a person has changed: hooks may deny it, and change nothing.
@@ -207,10 +170,11 @@ pub(crate) async fn before_edited_tool(
 ) -> Result<Vec<String>, ToolFailure> {
     let at = At {
         edited: true,
+        is_new: true,
         ..At::call(HookEvent::BeforeTool, call, tool.name())
     };
     let about = || object(json!({"tool": {"arguments": arguments}}));
-    verdict_on_call(look(agent, at, Source::Hooks, &mut Subject::Fixed, &about).await)
+    verdict_on_call(look(agent, at, &mut Subject::Fixed, &about).await)
 }
 
 fn verdict_on_call(Looked { denied, context }: Looked) -> Result<Vec<String>, ToolFailure> {
@@ -231,7 +195,7 @@ pub(crate) async fn withdraw_before_tool(agent: &AgentContext, call: &str, tool:
 /// What hooks added to a call before the server was stopped.
 pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str) -> Vec<String> {
     let at = At::call(HookEvent::BeforeTool, call, tool);
-    look(agent, at, Source::Log, &mut Subject::Fixed, &Map::new)
+    look(agent, at, &mut Subject::Fixed, &Map::new)
         .await
         .context
 }
@@ -240,7 +204,8 @@ pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str
 /// the call have added, is told with it.
 pub(crate) async fn after_tool(
     agent: &AgentContext,
-    (call, tool): (&str, &str),
+    call: &str,
+    tool: &str,
     arguments: &Value,
     result: Result<String, ToolFailure>,
     added_before: Vec<String>,
@@ -254,7 +219,6 @@ pub(crate) async fn after_tool(
     let looked = look(
         agent,
         at,
-        Source::Both,
         &mut Subject::Result {
             text: &mut text,
             error,
@@ -293,7 +257,8 @@ pub(crate) struct KeptResult {
 /// Keeps the result of a call that hooks are about to look at. One in doubt is none: after a restart it is in doubt again.
 pub(crate) async fn keep_result(
     agent: &AgentContext,
-    (call, tool): (&str, &str),
+    call: &str,
+    tool: &str,
     result: impl FnOnce() -> KeptResult,
 ) {
     let at = At::call(HookEvent::AfterTool, call, tool);
@@ -364,23 +329,17 @@ pub(crate) enum Settled {
     SentBack(Denied),
 }
 
-/// Before the main agent ends with an answer. For one that was shown before the server was stopped the log says it.
+/// Before the main agent ends with an answer. If it was shown before a restart, the log has what hooks said of it.
 pub(crate) async fn before_answer(
     agent: &AgentContext,
-    step: u32,
+    step: &Step<'_>,
     answer: &Answer,
-    is_past: bool,
 ) -> Settled {
     if !agent.emitter.agent().is_main() {
         return Settled::Stands;
     }
     if !answer.held {
-        let end = agent
-            .run
-            .past
-            .hooks
-            .sent_back(agent.emitter.agent(), step)
-            .filter(|_| is_past);
+        let end = step.sent_back();
         return end.map_or(Settled::Stands, |end| Settled::SentBack(Denied::by(end)));
     }
     let mut text = answer.text.clone();
@@ -388,15 +347,11 @@ pub(crate) async fn before_answer(
         text: &mut text,
         form: None,
     };
-    let source = if is_past { Source::Both } else { Source::Hooks };
-    let looked = look(
-        agent,
-        At::step(HookEvent::BeforeAnswer, step),
-        source,
-        &mut subject,
-        &Map::new,
-    )
-    .await;
+    let at = At {
+        is_new: !step.is_replayed(),
+        ..At::step(HookEvent::BeforeAnswer, step.number())
+    };
+    let looked = look(agent, at, &mut subject, &Map::new).await;
     looked.denied.map_or(Settled::Stands, Settled::SentBack)
 }
 
@@ -406,23 +361,24 @@ pub(crate) fn sent_back(end: &HookEnd) -> Option<String> {
     is_it.then(|| Denied::by(end).told())
 }
 
-/// The answer as it is shown: hooks may change it, or withhold it.
+/// The answer as it is shown: hooks may change it, or withhold it. Earlier decisions count if it is replayed.
 pub(crate) async fn after_answer(
     agent: &AgentContext,
     step: u32,
     mut text: String,
     form: Option<&AnswerForm>,
-    is_past: bool,
+    is_replayed: bool,
 ) -> Result<String, Denied> {
     if !agent.emitter.agent().is_main() {
         return Ok(text);
     }
-    let source = if is_past { Source::Both } else { Source::Hooks };
-    let at = At::step(HookEvent::AfterAnswer, step);
+    let at = At {
+        is_new: !is_replayed,
+        ..At::step(HookEvent::AfterAnswer, step)
+    };
     let looked = look(
         agent,
         at,
-        source,
         &mut Subject::Answer {
             text: &mut text,
             form,
@@ -455,7 +411,8 @@ fn with_context(text: String, context: &[String]) -> String {
 
 /// The latest messages in words, and how many are left out before them.
 fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
-    let (mut told, mut room) = (Vec::new(), MAX_MESSAGES_BYTES);
+    let mut told = Vec::new();
+    let mut room = MAX_MESSAGES_BYTES;
     for message in messages.iter().rev() {
         let text = message.plain_text();
         let size = text.len()

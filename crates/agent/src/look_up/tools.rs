@@ -1,4 +1,4 @@
-//! What a look does, as tools: searching where it may look, and reading a page for what is looked for.
+//! The tools of a retrieval: searching a library, and reading a page for the passages that matter.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{LookUp, found::read_page};
 use crate::{
     Tool, ToolFailure, ToolKind,
-    research::{Hit, Library, tools::search},
+    library::{Hit, Library, search},
 };
 
 /// What the log calls the one that reads a page.
@@ -25,9 +25,9 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
     let documents = look_up
         .documents
         .as_ref()
-        .map(|library| search(library, PASSAGE_CHARS));
+        .map(|library| search::tool(library, PASSAGE_CHARS));
     let web = look_up.web.as_ref().map(|library| {
-        search(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses))
+        search::tool(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses))
     });
     let read = look_up
         .web
@@ -66,7 +66,8 @@ fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure
     Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments: Value, _| {
         let library = Arc::clone(&library);
         async move {
-            let (url, about) = (&arguments["url"], &arguments["about"]);
+            let url = &arguments["url"];
+            let about = &arguments["about"];
             let page = library.read(url.as_str().unwrap_or_default());
             let page = tokio::time::timeout(PATIENCE, page).await;
             let page = page

@@ -21,13 +21,13 @@ pub const FOLLOW_UPS: usize = 5;
 /// Most queries for a message.
 pub const QUERIES: usize = 5;
 
-const MOST_TAG_CHARS: usize = 40;
+const MAX_TAG_CHARS: usize = 40;
 /// What has more is a sentence.
-const MOST_TAG_WORDS: usize = 4;
-const MOST_FOLLOW_UP_CHARS: usize = 400;
-const MOST_QUERY_CHARS: usize = 300;
-const MOST_COMPLETION_CHARS: usize = 300;
-const MOST_CONTINUED_WORDS: usize = 6;
+const MAX_TAG_WORDS: usize = 4;
+const MAX_FOLLOW_UP_CHARS: usize = 400;
+const MAX_QUERY_CHARS: usize = 300;
+const MAX_COMPLETION_CHARS: usize = 300;
+const MAX_CONTINUED_WORDS: usize = 6;
 /// From then on so few are enough: what is offered should be there 300 ms after the last key, half of which the page waits.
 const FEWEST_CONTINUED_WORDS: usize = 2;
 const SOON: Duration = Duration::from_millis(120);
@@ -62,7 +62,8 @@ impl Notes {
     /// With what is wrong, for the model.
     pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (Words, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
-        let (mut notes, mut faults) = (Self::default(), Vec::<Words>::new());
+        let mut notes = Self::default();
+        let mut faults = Vec::<Words>::new();
         let found = object(text, &fields);
         for pipeline in wanted {
             let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);
@@ -83,7 +84,7 @@ impl Notes {
                 }
                 Pipeline::FollowUps => {
                     let listed = value.filter(is_list_of_questions);
-                    notes.follow_ups = distinct(listed.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
+                    notes.follow_ups = distinct(listed.as_ref(), MAX_FOLLOW_UP_CHARS, FOLLOW_UPS);
                     notes
                         .follow_ups
                         .is_empty()
@@ -109,7 +110,7 @@ impl Notes {
 /// With what is wrong, for the model.
 pub fn read_queries(text: &str) -> Result<Vec<String>, Words> {
     let found = object_with("queries", text)?;
-    Ok(distinct(found.get("queries"), MOST_QUERY_CHARS, QUERIES))
+    Ok(distinct(found.get("queries"), MAX_QUERY_CHARS, QUERIES))
 }
 
 /// How much of a text that is being continued can be offered, bytes, once that is enough: to the end of a sentence or line,
@@ -123,7 +124,7 @@ pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
         return Some(said.len());
     }
     let most = if took < SOON {
-        MOST_CONTINUED_WORDS
+        MAX_CONTINUED_WORDS
     } else {
         FEWEST_CONTINUED_WORDS
     };
@@ -164,10 +165,7 @@ pub fn continuation(said: &str, written: &str) -> String {
     } else {
         line
     };
-    line.trim_end()
-        .chars()
-        .take(MOST_COMPLETION_CHARS)
-        .collect()
+    line.trim_end().chars().take(MAX_COMPLETION_CHARS).collect()
 }
 
 /// How the text goes on, in one line and without what is there already; empty where it does not.
@@ -194,7 +192,7 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
     } else {
         new
     };
-    Ok(new.chars().take(MOST_COMPLETION_CHARS).collect())
+    Ok(new.chars().take(MAX_COMPLETION_CHARS).collect())
 }
 
 fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, Words> {
@@ -255,8 +253,7 @@ fn tags(value: Option<&Value>) -> Vec<String> {
     };
     let mut tags: Vec<String> = Vec::new();
     for tag in split.iter().map(tidy) {
-        let fits =
-            tag.chars().count() <= MOST_TAG_CHARS && tag.split(' ').count() <= MOST_TAG_WORDS;
+        let fits = tag.chars().count() <= MAX_TAG_CHARS && tag.split(' ').count() <= MAX_TAG_WORDS;
         if says_something(&tag) && fits && !tags.contains(&tag) {
             tags.push(tag);
         }

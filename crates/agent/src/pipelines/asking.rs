@@ -6,7 +6,7 @@ use domain::{Message, Role, Usage, Words};
 use llm::ModelError;
 use serde_json::Value;
 
-use crate::alone::{self, Effort, OneShot};
+use crate::one_shot::{self, Effort, OneShot};
 
 /// How much of an answer that cannot be used the model is shown again, characters.
 const SHOWN_CHARS: usize = 1_000;
@@ -25,7 +25,7 @@ pub struct Bounds {
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked<T> {
-    /// What was read; nothing where the answers could not be used.
+    /// What was read; `None` if the answers could not be used.
     pub read: Option<T>,
     /// What was wrong with the last one, if it could not.
     pub fault: Option<Words>,
@@ -59,7 +59,7 @@ pub async fn continue_text<T>(
 ) -> Result<Asked<T>, ModelError> {
     let messages = [Message::text(Role::User, text)];
     let effort = effort(bounds, enough);
-    let (text, usage) = alone::answer_heard(model, &messages, None, effort, heard).await?;
+    let (text, usage) = one_shot::answer_heard(model, &messages, None, effort, heard).await?;
     let (read, fault) = match read(&text) {
         Ok(whole) => (Some(whole), None),
         Err((fault, part)) => (part, Some(fault)),
@@ -93,7 +93,7 @@ pub async fn ask<T>(
     };
     let effort = effort(bounds, |_, _| None);
     for _ in 0..if bounds.repair { 2 } else { 1 } {
-        let answer = alone::answer(model, &messages, form, effort).await;
+        let answer = one_shot::answer(model, &messages, form, effort).await;
         let (text, used) = match answer {
             // The first try has used something, and what it had come to is better than nothing.
             Err(_) if asked.tries > 0 => break,

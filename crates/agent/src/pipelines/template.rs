@@ -6,9 +6,9 @@ use domain::refusal::Settings;
 use super::values::Values;
 
 /// Longest template, bytes.
-pub const MOST_TEMPLATE_BYTES: usize = 32_000;
+pub const MAX_TEMPLATE_BYTES: usize = 32_000;
 /// Largest number after a colon.
-const MOST_COUNT: usize = 1_000_000;
+const MAX_COUNT: usize = 1_000_000;
 
 /// A template that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,8 @@ impl TemplateError {
     /// What is said of it.
     #[must_use]
     pub fn refusal(&self) -> Settings {
-        let (line, column) = (self.line as u64, self.column as u64);
+        let line = self.line as u64;
+        let column = self.column as u64;
         Settings::WrongTemplate {
             line,
             column,
@@ -129,9 +130,9 @@ impl Template {
     /// # Errors
     /// With the place of a variable that is not known, or not there for this template.
     pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
-        if text.len() > MOST_TEMPLATE_BYTES {
+        if text.len() > MAX_TEMPLATE_BYTES {
             let problem = Settings::LongTemplate {
-                limit: MOST_TEMPLATE_BYTES as u64,
+                limit: MAX_TEMPLATE_BYTES as u64,
             };
             return Err(TemplateError {
                 line: 1,
@@ -190,7 +191,8 @@ impl Template {
     }
 
     fn around(&self, open: Option<Variable>, values: &Values<'_>) -> Vec<String> {
-        let (mut parts, mut filled) = (Vec::new(), String::new());
+        let mut parts = Vec::new();
+        let mut filled = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
@@ -279,7 +281,7 @@ fn cut(text: &str) -> Result<Cut, Settings> {
     let count = count
         .parse()
         .ok()
-        .filter(|count| (1..=MOST_COUNT).contains(count))
+        .filter(|count| (1..=MAX_COUNT).contains(count))
         .ok_or_else(wrong)?;
     match way.to_ascii_lowercase().as_str() {
         "start" => Ok(Cut::Start(count)),
@@ -360,7 +362,7 @@ mod tests {
             "Line 1, column 1: “:” stands only in MESSAGES and prompt, not in USER_NAME.",
         );
         check(
-            &"x".repeat(MOST_TEMPLATE_BYTES + 1),
+            &"x".repeat(MAX_TEMPLATE_BYTES + 1),
             "Line 1, column 1: A template has at most 32000 bytes.",
         );
     }

@@ -7,7 +7,7 @@ use super::Said;
 /// What stands before a text that is continued: messages, and characters of each.
 const CONTINUED_MESSAGES: usize = 4;
 const CONTINUED_CHARS: usize = 400;
-const MOST_WRITTEN_CHARS: usize = 1_000;
+const MAX_WRITTEN_CHARS: usize = 1_000;
 
 /// What one pipeline asks about a chat, so that several can be asked in one call.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ pub(super) fn to_continue(said: &[Said], written: &str) -> String {
     let from = written
         .char_indices()
         .rev()
-        .nth(MOST_WRITTEN_CHARS)
+        .nth(MAX_WRITTEN_CHARS)
         .map_or(0, |(at, _)| at);
     // A model that has seen a blank expects no word that begins with one.
     text + "\nPerson: " + written[from..].trim_end()

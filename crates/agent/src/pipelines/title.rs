@@ -9,7 +9,7 @@ use crate::script::{self, writes_without_blanks};
 /// The words of a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
 /// One without blanks between its words, as in Chinese.
-const MOST_TITLE_CHARS: usize = 60;
+const MAX_TITLE_CHARS: usize = 60;
 /// Stands before a title to which the model gave no emoji.
 const ANY_CHAT: &str = "💬";
 /// So much of a message is looked at for the words beside a title that is too short.
@@ -113,7 +113,7 @@ fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
     let words = words
         .trim_end_matches(['.', ':', ';', ','])
         .chars()
-        .take(MOST_TITLE_CHARS)
+        .take(MAX_TITLE_CHARS)
         .collect();
     Ok((emoji, words))
 }
@@ -163,7 +163,8 @@ fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
     if TITLE_WORDS.contains(&sentence.len()) {
         (from, to) = (0, sentence.len());
     }
-    let (least, most) = (*TITLE_WORDS.start(), *TITLE_WORDS.end());
+    let least = *TITLE_WORDS.start();
+    let most = *TITLE_WORDS.end();
     while from > 0 && (to - from < least || is_loose(sentence[from]) && to - from < most) {
         from -= 1;
     }
@@ -181,7 +182,7 @@ fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
         .into_iter()
         .flat_map(char::to_uppercase)
         .collect();
-    let fits = TITLE_WORDS.contains(&words.len()) && text.chars().count() <= MOST_TITLE_CHARS;
+    let fits = TITLE_WORDS.contains(&words.len()) && text.chars().count() <= MAX_TITLE_CHARS;
     fits.then(|| first + letters.as_str())
 }
 

@@ -5,13 +5,13 @@ use domain::Role;
 use super::template::{Cut, Name, Variable};
 
 /// Most of one message where the template does not say how much, characters: both ends of it.
-const MOST_MESSAGE_CHARS: usize = 4_000;
+const MAX_MESSAGE_CHARS: usize = 4_000;
 /// Most of all messages together, characters; what was said last wins.
-const MOST_MESSAGES_CHARS: usize = 24_000;
+const MAX_MESSAGES_CHARS: usize = 24_000;
 /// Most of any other value, characters.
-const MOST_VALUE_CHARS: usize = 200_000;
+const MAX_VALUE_CHARS: usize = 200_000;
 /// Most of all answers together that are to become one, characters.
-const MOST_ANSWERS_CHARS: usize = 60_000;
+const MAX_ANSWERS_CHARS: usize = 60_000;
 /// What stands for what nobody has said.
 const NOT_KNOWN: &str = "Unknown";
 
@@ -76,7 +76,7 @@ impl Values<'_> {
     pub(super) fn write(&self, variable: Variable, out: &mut String) {
         match variable {
             Variable::Prompt(part) => {
-                out.push_str(&cut_text(self.prompt(), part, MOST_MESSAGES_CHARS))
+                out.push_str(&cut_text(self.prompt(), part, MAX_MESSAGES_CHARS))
             }
             Variable::Messages(which, each) => self.write_messages(which, each, out),
             Variable::Plain(Name::CurrentDatetime) => {
@@ -84,7 +84,7 @@ impl Values<'_> {
             }
             Variable::Plain(Name::Responses) => self.write_answers(out),
             Variable::Plain(name) => {
-                out.push_str(&cut_text(self.plain(name), None, MOST_VALUE_CHARS));
+                out.push_str(&cut_text(self.plain(name), None, MAX_VALUE_CHARS));
             }
         }
     }
@@ -141,7 +141,7 @@ impl Values<'_> {
             Some(Cut::Middle(count)) => (&all[..count.div_ceil(2)], at_end(count / 2)),
         };
         let mut lines: Vec<String> = Vec::new();
-        let mut room = MOST_MESSAGES_CHARS;
+        let mut room = MAX_MESSAGES_CHARS;
         for said in head.iter().chain(tail).rev() {
             let who = if said.role == Role::User {
                 "USER"
@@ -150,7 +150,7 @@ impl Values<'_> {
             };
             let line = format!(
                 "{who}: {}",
-                cut_text(&said.text, each, MOST_MESSAGE_CHARS.min(room))
+                cut_text(&said.text, each, MAX_MESSAGE_CHARS.min(room))
             );
             let chars = line.chars().count();
             if chars > room {
@@ -180,7 +180,8 @@ pub fn fit_answers<'a>(
         .map(|answer| answer.chars().count())
         .collect();
     lengths.sort_unstable();
-    let (mut room, mut most) = (most_chars.min(MOST_ANSWERS_CHARS), usize::MAX);
+    let mut room = most_chars.min(MAX_ANSWERS_CHARS);
+    let mut most = usize::MAX;
     for (before, length) in lengths.iter().enumerate() {
         let share = room / (lengths.len() - before);
         if *length > share {
@@ -289,7 +290,7 @@ mod tests {
             .iter()
             .map(|one| one.chars().count())
             .sum();
-        assert!(most <= MOST_ANSWERS_CHARS + 9 * 3, "{most}");
+        assert!(most <= MAX_ANSWERS_CHARS + 9 * 3, "{most}");
         assert!(fit_answers(["", " "], 10).is_empty());
         let values = Values {
             answers: &answers[..1],
@@ -336,9 +337,9 @@ mod tests {
                 .chars()
                 .count()
         };
-        assert!(filled("{{MESSAGES}}") <= MOST_MESSAGES_CHARS + 100);
-        assert!(filled("{{MESSAGES|end:900000}}") <= MOST_MESSAGES_CHARS + 100);
-        assert!(filled("{{CONTEXT}}") <= MOST_VALUE_CHARS + 3);
-        assert!(filled("{{prompt:start:1000000}}") <= MOST_MESSAGES_CHARS);
+        assert!(filled("{{MESSAGES}}") <= MAX_MESSAGES_CHARS + 100);
+        assert!(filled("{{MESSAGES|end:900000}}") <= MAX_MESSAGES_CHARS + 100);
+        assert!(filled("{{CONTEXT}}") <= MAX_VALUE_CHARS + 3);
+        assert!(filled("{{prompt:start:1000000}}") <= MAX_MESSAGES_CHARS);
     }
 }

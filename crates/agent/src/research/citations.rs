@@ -3,16 +3,16 @@
 
 use std::collections::HashSet;
 
-use super::excerpt::words;
+use crate::library::excerpt::words;
 
 /// Longest mark that is looked at, characters; what is longer is no citation.
 const MARK_CHARS: usize = 60;
 
 /// So many sentences of a text that cites nothing are looked at, and so many sources are named for it.
-const MOST_SENTENCES: usize = 100;
-const MOST_ADDED: usize = 3;
+const MAX_SENTENCES: usize = 100;
+const MAX_ADDED: usize = 3;
 /// Words that a sentence and a quote have to share for that.
-const LEAST_SHARED: usize = 3;
+const MIN_SHARED: usize = 3;
 
 /// Reads a text piece by piece and holds back what may become a citation.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
     }
     let quotes: Vec<HashSet<String>> = quotes.iter().map(|quote| words(quote)).collect();
     let mut marks: Vec<usize> = Vec::new();
-    for sentence in text.split(['.', '!', '?', '\n']).take(MOST_SENTENCES) {
+    for sentence in text.split(['.', '!', '?', '\n']).take(MAX_SENTENCES) {
         let said = words(sentence);
         let best = quotes
             .iter()
@@ -174,7 +174,7 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
     }
     marks
         .iter()
-        .take(MOST_ADDED)
+        .take(MAX_ADDED)
         .map(|number| format!("[{number}]"))
         .collect()
 }
@@ -185,7 +185,7 @@ fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
     let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
     let numbers = said.iter().filter(is_number).count();
     let has_number = numbers == 0 || said.intersection(quote).any(|word| is_number(&word));
-    (shared >= LEAST_SHARED && shared * 2 > said.len() && has_number).then_some(shared)
+    (shared >= MIN_SHARED && shared * 2 > said.len() && has_number).then_some(shared)
 }
 
 /// The numbers that a text cites, each once, in the order of their first place.

@@ -1,5 +1,5 @@
-//! The course of a research: plan, turns of searching and reading, report. What each step does stands in the log as tool
-//! calls, from which the same course is taken again after a restart.
+//! The control flow of research: plan, turns of searching and reading, report. Each step is recorded as tool calls, so that a
+//! resumed run takes the same course again.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -10,10 +10,9 @@ use domain::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Hit, Task, as_query, citations, first_chars,
+    Task, citations,
     notes::{Notes, Reading},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
-    ranking::{Candidate, best, same_address},
     says_the_same,
     thinking::{Thought, think},
     tools::{self, ASK, PLAN, READ, parts, todos},
@@ -23,6 +22,11 @@ use crate::{
     answers::{shown, write_answer},
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
+    journal::Step,
+    library::{
+        Hit, as_query, first_chars,
+        ranking::{Candidate, best, same_address},
+    },
     loose_json::texts,
     quota::is_limit,
     run::with_instructions,
@@ -36,8 +40,8 @@ use crate::{
 const MESSAGES: usize = 12;
 const CONVERSATION_BYTES: usize = 24_000;
 /// How much of the notes models are told, bytes.
-const MOST_NOTES_BYTES: usize = 60_000;
-const LEAST_NOTES_BYTES: usize = 2_000;
+const MAX_NOTES_BYTES: usize = 60_000;
+const MIN_NOTES_BYTES: usize = 2_000;
 /// So much of the request stands once more behind the notes, characters.
 const REQUEST_CHARS: usize = 2_000;
 /// How often a report is tried with fewer notes, where the model's window is full.
@@ -52,6 +56,17 @@ enum Over {
     Finish,
     /// A limit is near.
     Limit(Words),
+}
+
+/// As the log has it.
+impl From<&str> for Over {
+    fn from(why: &str) -> Self {
+        if why == FINISH {
+            Self::Finish
+        } else {
+            Self::Limit(why.into())
+        }
+    }
 }
 
 struct Course {
@@ -81,7 +96,8 @@ pub(super) async fn carry_out(
         .collect();
     let tools = agent.tools();
     let conversation = conversation(&history);
-    let (plan, queries) = (Vec::new(), Vec::new());
+    let plan = Vec::new();
+    let queries = Vec::new();
     let mut course = Course {
         agent,
         task,
@@ -144,17 +160,11 @@ impl Course {
 
     /// Why the next step has to be the report. A step that was begun before a restart is what it was then.
     fn over(&self) -> Option<Over> {
-        let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
-        if let Some(why) = past.last_of(path, self.step + 1) {
-            return Some(if why == FINISH {
-                Over::Finish
-            } else {
-                Over::Limit(why.into())
-            });
-        }
-        if past.answer(path, self.step + 1).is_some() {
-            return None;
-        }
+        let next = self.agent.journal.step(self.step + 1);
+        next.last(|| self.over_now())
+    }
+
+    fn over_now(&self) -> Option<Over> {
         if self.agent.run.finish.is_cancelled() {
             return Some(Over::Finish);
         }
@@ -167,7 +177,7 @@ impl Course {
             };
             return Some(Over::Limit(near.into()));
         }
-        let spent = self.agent.run.work_time.spent();
+        let spent = self.agent.run.active_time.spent();
         self.agent
             .budget
             .nearly_spent(spent)
@@ -178,26 +188,25 @@ impl Course {
     async fn make_plan(&mut self) -> Result<(), Stop> {
         let interactive = self.task.research.interactive;
         for may_ask in [interactive, false] {
-            let calls = match self.begin(None).await {
-                Some(calls) => calls,
-                None => {
-                    self.agent.status(Sentence::Planning).await;
-                    let language = prompts::in_the_language_of(&self.task.question);
-                    let ask = format!(
-                        "{}{}{language}",
-                        prompts::PLAN,
-                        if may_ask { MAY_ASK } else { "" }
-                    );
-                    let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
-                    let thought = self.think(ask, properties).await?;
-                    let fields = thought
-                        .as_ref()
-                        .and_then(|thought| thought.fields.clone())
-                        .unwrap_or_default();
-                    let wanted = self.wanted_plan(&fields, may_ask);
-                    self.request(vec![wanted], thought).await
-                }
+            self.next_step();
+            let decide = async {
+                self.agent.status(Sentence::Planning).await;
+                let language = prompts::in_the_language_of(&self.task.question);
+                let ask = format!(
+                    "{}{}{language}",
+                    prompts::PLAN,
+                    if may_ask { MAY_ASK } else { "" }
+                );
+                let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
+                let thought = self.think(ask, properties).await?;
+                let fields = thought
+                    .as_ref()
+                    .and_then(|thought| thought.fields.clone())
+                    .unwrap_or_default();
+                let wanted = self.wanted_plan(&fields, may_ask);
+                Ok(self.request(vec![wanted], thought).await)
             };
+            let calls = self.step().try_calls(decide).await?;
             let results = self.run(&calls).await;
             let Some((call, result)) = calls.first().zip(results.first()) else {
                 break;
@@ -247,25 +256,24 @@ impl Course {
         )
     }
 
-    /// What the searches of a turn found; nothing where the notes answer the question.
+    /// What the searches of a turn found; `None` if the notes answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
-        let calls = match self.begin(None).await {
-            Some(calls) => calls,
-            None => {
-                self.tell_plan(TodoStatus::InProgress).await;
-                self.agent.status(Sentence::SearchingInTurn { turn }).await;
-                let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
-                let thought = self.think(self.state(QUERIES), properties).await?;
-                let fields = thought.as_ref().map(|thought| thought.fields.clone());
-                let queries = match fields {
-                    // A person wants the report now.
-                    None => Vec::new(),
-                    Some(fields) => self.next_queries(fields.as_ref()),
-                };
-                let wanted = self.searches(&queries);
-                self.request(wanted, thought).await
-            }
+        self.next_step();
+        let decide = async {
+            self.tell_plan(TodoStatus::InProgress).await;
+            self.agent.status(Sentence::SearchingInTurn { turn }).await;
+            let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
+            let thought = self.think(self.state(QUERIES), properties).await?;
+            let fields = thought.as_ref().map(|thought| thought.fields.clone());
+            let queries = match fields {
+                // A person wants the report now.
+                None => Vec::new(),
+                Some(fields) => self.next_queries(fields.as_ref()),
+            };
+            let wanted = self.searches(&queries);
+            Ok(self.request(wanted, thought).await)
         };
+        let calls = self.step().try_calls(decide).await?;
         if calls.is_empty() {
             return Ok(None);
         }
@@ -346,34 +354,28 @@ impl Course {
 
     /// Reads these side by side, and keeps the notes.
     async fn read_all(&mut self, turn: u32, chosen: Vec<Candidate>) {
-        let calls = match self.begin(None).await {
-            Some(calls) => calls,
-            None => {
-                self.agent
-                    .status(Sentence::ReadingInTurn {
-                        turn,
-                        count: chosen.len() as u64,
-                    })
-                    .await;
-                let focus = first_chars(&self.queries.join("; "), 1_000);
-                let call = |Candidate { library, hit }| {
-                    (
-                        READ,
-                        json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}),
-                    )
-                };
-                self.request(chosen.into_iter().map(call).collect(), None)
-                    .await
-            }
+        self.next_step();
+        let decide = async {
+            let count = chosen.len() as u64;
+            self.agent
+                .status(Sentence::ReadingInTurn { turn, count })
+                .await;
+            let focus = first_chars(&self.queries.join("; "), 1_000);
+            let call = |Candidate { library, hit }| {
+                (
+                    READ,
+                    json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}),
+                )
+            };
+            self.request(chosen.into_iter().map(call).collect(), None)
+                .await
         };
-        // Before the others are read: what was read before a restart.
+        let calls = self.step().calls(decide).await;
+        // What was read before a restart is known before the others are read.
         for call in &calls {
-            let past = &self.agent.run.past;
-            let path = past
-                .of_call(&call.id)
-                .and_then(|call| call.sub_agent.as_ref());
-            let read = path.and_then(|path| past.end_of(path));
-            if let Some(reading) = read.and_then(|(_, result)| serde_json::from_str(&result).ok()) {
+            let reader = self.agent.journal.started_sub_agent(&call.id);
+            let read = reader.and_then(|reader| reader.end);
+            if let Some(reading) = read.and_then(|end| serde_json::from_str(&end.result).ok()) {
                 self.know_text(&reading);
             }
         }
@@ -402,25 +404,18 @@ impl Course {
             Over::Finish => FINISH.to_owned(),
             Over::Limit(why) => why.to_string(),
         });
-        let past = self
-            .agent
-            .run
-            .past
-            .answer(self.agent.emitter.agent(), self.step + 1);
-        let said = past
-            .map(|(answer, _)| answer.text)
-            .filter(|text| !text.trim().is_empty());
-        let text = match said {
-            Some(text) => text,
-            None => {
-                self.begin(last.clone()).await;
-                self.tell_plan(TodoStatus::Completed).await;
-                self.agent.status(Sentence::WritingReport).await;
-                let text = self.write().await?;
-                self.tell_share(&text).await;
-                text
-            }
+        let agent = Arc::clone(&self.agent);
+        let report = agent.journal.step(self.step + 1);
+        let write = async {
+            self.next_step();
+            self.step().emit_begin(last).await;
+            self.tell_plan(TodoStatus::Completed).await;
+            self.agent.status(Sentence::WritingReport).await;
+            let text = self.write().await?;
+            self.tell_share(&text).await;
+            Ok(text)
         };
+        let text = report.text(write).await?;
         match over {
             Some(Over::Limit(why)) => {
                 self.agent.notice(NoticeLevel::Warning, why.clone()).await;
@@ -500,7 +495,8 @@ impl Course {
             } else {
                 NoticeLevel::Warning
             };
-            let (verified, count) = (verified as u64, cited as u64);
+            let verified = verified as u64;
+            let count = cited as u64;
             self.agent
                 .notice(level, Sentence::QuotesFound { verified, count })
                 .await;
@@ -536,13 +532,13 @@ impl Course {
 
     fn notes_bytes(&self) -> usize {
         let window = self.agent.models.chosen().settings().context_tokens;
-        let bytes = window.map_or(MOST_NOTES_BYTES, |tokens| {
+        let bytes = window.map_or(MAX_NOTES_BYTES, |tokens| {
             usize::try_from(tokens).unwrap_or(usize::MAX)
         });
-        bytes.clamp(LEAST_NOTES_BYTES, MOST_NOTES_BYTES)
+        bytes.clamp(MIN_NOTES_BYTES, MAX_NOTES_BYTES)
     }
 
-    /// Asks the model for fields. Nothing where a person wants the report now.
+    /// Asks the model for fields. `None` if a person wants the report now.
     async fn think(&self, ask: String, properties: Value) -> Result<Option<Thought>, Stop> {
         let mut messages = with_instructions(RESEARCHER, self.conversation.clone());
         messages.push(Message::text(Role::User, ask));
@@ -559,25 +555,16 @@ impl Course {
         }
     }
 
-    /// Begins the next step. Its calls, where it was begun before a restart and had them all.
-    async fn begin(&mut self, last: Option<String>) -> Option<Vec<RequestedCall>> {
+    /// Goes to the next step, before which the person may have said something where the run is a fork.
+    fn next_step(&mut self) {
         self.step += 1;
-        let path = self.agent.emitter.agent();
-        // Where it is a fork, the person may have said something there.
-        let said = self.agent.run.past.guidance(path, self.step);
+        let said = self.agent.journal.step(self.step).guidance();
         self.conversation
             .extend(said.map(|text| Message::text(Role::User, text)));
-        let past = self.agent.run.past.answer(path, self.step);
-        if let Some((answer, _)) = past {
-            return Some(answer.calls);
-        }
-        self.agent
-            .emit_and_part_calls(EventBody::StepStarted {
-                step: self.step,
-                last,
-            })
-            .await;
-        None
+    }
+
+    fn step(&self) -> Step<'_> {
+        self.agent.journal.step(self.step)
     }
 
     /// Tells the log of the step's calls, and of the model call that led to them.
@@ -620,7 +607,8 @@ fn conversation(history: &[Message]) -> Vec<Message> {
                 ..Message::text(message.role, "")
             })
         });
-    let (mut kept, mut bytes) = (Vec::new(), 0);
+    let mut kept = Vec::new();
+    let mut bytes = 0;
     for message in said.collect::<Vec<_>>().into_iter().rev().take(MESSAGES) {
         bytes += message.plain_text().len();
         if bytes > CONVERSATION_BYTES && !kept.is_empty() {

@@ -1,17 +1,19 @@
-//! What was learnt from sources, as it stands in the log: a point, and the words of the source that say it.
+//! Notes on sources: a point, and the words of the source that prove it. They are kept in the log.
 
 use std::fmt::Write;
 
 use domain::{EventBody, Message, Role, event::Source};
 use serde::{Deserialize, Serialize};
 
-use super::{first_chars, quotes::plain};
-use crate::turns::AgentContext;
+use crate::{
+    library::{first_chars, quotes::plain},
+    turns::AgentContext,
+};
 
 /// Most notes from one source.
-pub(super) const MOST_OF_SOURCE: usize = 6;
+pub(super) const MAX_NOTES_PER_SOURCE: usize = 6;
 /// Most notes of a report without a model.
-const MOST_OF_REPORT: usize = 40;
+const MAX_NOTES_IN_REPORT: usize = 40;
 /// Longest point and longest quote, characters.
 pub(super) const POINT_CHARS: usize = 240;
 pub(super) const QUOTE_CHARS: usize = 360;
@@ -37,7 +39,7 @@ pub(super) struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Taken {
     pub(super) point: String,
-    /// The words of the source, as they stand there; nothing where what the model gave does not.
+    /// The words of the source, as they stand there; `None` if what the model gave does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quote: Option<String>,
     /// The place in what is kept of the source.
@@ -76,7 +78,8 @@ pub(super) struct Notes {
 impl Notes {
     /// The notes of earlier turns of the chat.
     pub(super) fn of_earlier(history: &[Message]) -> (Self, Vec<Reading>) {
-        let (mut notes, mut readings) = (Self::default(), Vec::new());
+        let mut notes = Self::default();
+        let mut readings = Vec::new();
         for message in history.iter().filter(|message| message.role == Role::Tool) {
             if let Ok(reading) = serde_json::from_str::<Reading>(&message.plain_text()) {
                 notes.add(&reading);
@@ -94,7 +97,8 @@ impl Notes {
                 _ => note.url == reading.url && note.taken.point == taken.point,
             };
             if !self.all.iter().any(is_same) {
-                let (title, url) = (reading.title.clone(), reading.url.clone());
+                let title = reading.title.clone();
+                let url = reading.url.clone();
                 self.all.push(Note {
                     title,
                     url,
@@ -128,15 +132,11 @@ impl Notes {
             .enumerate()
             .skip(std::mem::replace(&mut self.told, self.all.len()));
         let new = new.map(|(at, note)| note.source(at + 1));
-        let sources: Vec<Source> = new
-            .filter(|source| !agent.run.past.knows_source(&source.id))
-            .collect();
-        if !sources.is_empty() {
-            agent
-                .emitter
-                .emit(EventBody::SourcesFound { sources })
-                .await;
-        }
+        let sources = new.collect();
+        agent
+            .journal
+            .once(EventBody::SourcesFound { sources })
+            .await;
     }
 
     /// How many of these have a quote that was found in its source, and how many there are.
@@ -177,7 +177,7 @@ impl Notes {
 
     /// A report without a model: the points as they are.
     pub(super) fn as_report(&self) -> String {
-        let lines = self.all.iter().enumerate().take(MOST_OF_REPORT);
+        let lines = self.all.iter().enumerate().take(MAX_NOTES_IN_REPORT);
         lines
             .map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1))
             .collect::<Vec<_>>()

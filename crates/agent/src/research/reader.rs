@@ -7,19 +7,24 @@ use ring::digest::{Context, SHA256};
 use serde_json::{Value, json};
 
 use super::{
-    Page, Task,
-    excerpt::{best_sentences, excerpt, nearest_sentences},
-    first_chars,
-    notes::{MOST_OF_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
+    Task,
+    notes::{MAX_NOTES_PER_SOURCE, POINT_CHARS, QUOTE_CHARS, Reading, Taken},
     prompts::{COPY_EXACTLY, READER},
-    quotes::{Quotable, plain},
     thinking::think,
 };
-use crate::turns::{AgentContext, Stop};
+use crate::{
+    library::{
+        Page,
+        excerpt::{best_sentences, excerpt, nearest_sentences},
+        first_chars,
+        quotes::{Quotable, plain},
+    },
+    turns::{AgentContext, Stop},
+};
 
 /// How much of a source a model reads, characters.
-const MOST_CHARS: usize = 24_000;
-const LEAST_CHARS: usize = 2_000;
+const MAX_CHARS: usize = 24_000;
+const MIN_CHARS: usize = 2_000;
 /// How much of a source is looked at, characters.
 const PAGE_CHARS: usize = 2_000_000;
 /// How many sentences stand for the notes of a model that takes none.
@@ -42,11 +47,11 @@ pub(super) async fn read(
 ) -> Result<Reading, Stop> {
     let text = first_chars(&page.text, PAGE_CHARS);
     let window = agent.models.chosen().settings().context_tokens;
-    let most = window.map_or(MOST_CHARS, |tokens| {
-        usize::try_from(tokens).unwrap_or(MOST_CHARS)
+    let most = window.map_or(MAX_CHARS, |tokens| {
+        usize::try_from(tokens).unwrap_or(MAX_CHARS)
     });
     let about = format!("{} {focus}", task.question);
-    let shown = excerpt(&text, &about, most.clamp(LEAST_CHARS, MOST_CHARS));
+    let shown = excerpt(&text, &about, most.clamp(MIN_CHARS, MAX_CHARS));
     let mut messages = vec![
         Message::text(Role::System, READER),
         Message::text(
@@ -83,7 +88,8 @@ pub(super) async fn read(
             .filter_map(|said| taken(&quotable, &page, said.clone(), &said));
         return Ok(reading(&page, &text, notes.collect()));
     };
-    let (mut notes, mut wrong) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
+    let mut wrong = Vec::new();
     for Written { point, quote } in written_notes {
         match taken(&quotable, &page, point.clone(), &quote) {
             Some(note) => notes.push(note),
@@ -135,7 +141,7 @@ pub(super) async fn read(
         quote: None,
         copy: None,
     }));
-    notes.truncate(MOST_OF_SOURCE);
+    notes.truncate(MAX_NOTES_PER_SOURCE);
     Ok(reading(&page, &text, notes))
 }
 
@@ -164,7 +170,8 @@ fn add_nearest(
 
 /// Whether one of two pieces of a text has the other in it.
 fn shares(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
+    let one = plain(one);
+    let other = plain(other);
     one.contains(other.trim()) || other.contains(one.trim())
 }
 
@@ -174,7 +181,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .take(2 * MOST_OF_SOURCE);
+        .take(2 * MAX_NOTES_PER_SOURCE);
     let notes = list.filter_map(|note| {
         let text = |name: &str| {
             note.get(name)
@@ -182,17 +189,18 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
                 .map(str::trim)
                 .unwrap_or_default()
         };
-        let (point, quote) = (text("point"), text("quote"));
+        let point = text("point");
+        let quote = text("quote");
         let point = if point.is_empty() { quote } else { point };
         (!point.is_empty()).then(|| Written {
             point: first_chars(&one_line(point), POINT_CHARS),
             quote: quote.to_owned(),
         })
     });
-    notes.take(MOST_OF_SOURCE).collect()
+    notes.take(MAX_NOTES_PER_SOURCE).collect()
 }
 
-/// A note whose quote stands in the source; nothing where it does not.
+/// A note whose quote stands in the source; `None` if it does not.
 fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
     let quote = first_chars(quote, QUOTE_CHARS);
     let (place, words) = quotable.find(&quote)?;

@@ -1,11 +1,11 @@
-//! What our code asks the model: an answer in JSON, which nobody is shown as it is.
+//! Asks the model for JSON that steers the research. Its answer is not shown as it is.
 
 use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
 
-use super::first_chars;
 use crate::{
-    loose_json::object, open_call::EndedCall, quiet_call::call_quietly, turns::AgentContext,
+    internal_call::call_internally, library::first_chars, loose_json::object, open_call::EndedCall,
+    turns::AgentContext,
 };
 
 /// Longest answer that is waited for, bytes.
@@ -16,7 +16,7 @@ const SHOWN_CHARS: usize = 1_000;
 /// What came of it.
 #[derive(Debug)]
 pub(super) struct Thought {
-    /// The answer; nothing where the model gave none that can be read, also when asked again.
+    /// The answer; `None` if the model gave none that can be read, also when asked again.
     pub(super) fields: Option<Map<String, Value>>,
     call: EndedCall,
 }
@@ -74,7 +74,7 @@ async fn once(
     form: &Value,
     fields: &[&str],
 ) -> Result<(Thought, String), Problem> {
-    let answer = call_quietly(agent, messages, ANSWER_BYTES, Some(form)).await?;
+    let answer = call_internally(agent, messages, ANSWER_BYTES, Some(form)).await?;
     let thought = Thought {
         fields: object(&answer.text, fields),
         call: answer.call,

@@ -1,4 +1,4 @@
-//! What research does, as tool calls: so that it stands in the log, is shown, and is not done twice after a crash.
+//! The steps of research as tool calls, so that they are in the log, are shown, and are not repeated after a crash.
 
 use std::sync::Arc;
 
@@ -11,9 +11,11 @@ use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Hits, Library, Task, first_chars, reader};
+use super::{Task, reader};
 use crate::{
-    AgentSpec, Question, Tool, ToolChoice, ToolFailure, Toolbox, loose_json,
+    AgentSpec, Question, Tool, ToolChoice, ToolFailure, Toolbox,
+    library::{Library, first_chars, search},
+    loose_json,
     subagent::{Job, run_reader},
     tool::{ToolContext, ToolKind},
 };
@@ -25,12 +27,10 @@ pub(super) const READ: &str = "read_source";
 /// Asks the person.
 pub(super) const ASK: &str = "ask_user";
 
-/// How many places a search gives.
-const HITS: usize = 8;
 /// Longest snippet of a place, characters.
 const SNIPPET_CHARS: usize = 240;
 /// Most parts of a plan, and characters of each.
-pub(super) const MOST_PARTS: usize = 10;
+pub(super) const MAX_PARTS: usize = 10;
 pub(super) const PART_CHARS: usize = 300;
 /// What the form of the plan calls its one field.
 const FIELD: &str = "plan";
@@ -43,7 +43,7 @@ pub(super) fn all(
     let is_open =
         |library: &&Arc<dyn Library>| narrowed.iter().all(|choice| choice.allows(library.name()));
     for library in task.research.libraries.iter().filter(is_open) {
-        tools.push(Arc::new(search(library, SNIPPET_CHARS)?));
+        tools.push(Arc::new(search::tool(library, SNIPPET_CHARS)?));
     }
     tools.push(Arc::new(read(task)?));
     Ok(tools)
@@ -157,7 +157,7 @@ pub(super) fn parts(texts: Vec<String>) -> Vec<String> {
     let parts = lines.map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
     parts
         .filter(|part| !part.is_empty())
-        .take(MOST_PARTS)
+        .take(MAX_PARTS)
         .map(|part| first_chars(part, PART_CHARS))
         .collect()
 }
@@ -176,48 +176,6 @@ fn form(plan: &[String]) -> Result<Form, ToolFailure> {
         },
     };
     Form::new(vec![field]).map_err(|fault| ToolFailure(fault.message.message))
-}
-
-/// What searches the library, as JSON; so much of each place is told.
-pub(crate) fn search(
-    library: &Arc<dyn Library>,
-    snippet_chars: usize,
-) -> Result<Tool, ToolFailure> {
-    let properties = json!({"query": {"type": "string"}});
-    let spec = spec(library.name(), "Searches for sources.", properties);
-    let library = Arc::clone(library);
-    Tool::from_outside(
-        spec,
-        ToolKind::REPEATABLE,
-        move |arguments: Value, context: ToolContext| {
-            let library = Arc::clone(&library);
-            async move {
-                let query = arguments["query"].as_str().unwrap_or_default();
-                let Hits {
-                    places: mut hits,
-                    note,
-                } = tokio::select! {
-                    () = context.agent.run.finish.cancelled() => return Err(not_any_more()),
-                    hits = library.search(query, HITS) => hits?,
-                };
-                if let Some(note) = note {
-                    context.progress(note).await;
-                }
-                hits.truncate(HITS);
-                for hit in &mut hits {
-                    hit.title = first_chars(&hit.title, 200);
-                    hit.snippet = first_chars(&hit.snippet, snippet_chars);
-                }
-                // An address that is that long is a trap.
-                hits.retain(|hit| hit.url.len() <= 1_000);
-                serde_json::to_string_pretty(&hits).map_err(|error| ToolFailure(error.to_string()))
-            }
-        },
-    )
-}
-
-fn not_any_more() -> ToolFailure {
-    ToolFailure("The report is written now, with what is known.".to_owned())
 }
 
 #[derive(Deserialize)]

@@ -83,7 +83,8 @@ mod tests {
     use super::FrontMatter;
 
     fn check(text: &str, name: &str, description: &str, body: &str) {
-        let (name, description) = (name.to_owned(), description.to_owned());
+        let name = name.to_owned();
+        let description = description.to_owned();
         assert_eq!(
             FrontMatter::parse(text),
             Ok(FrontMatter {

@@ -53,10 +53,11 @@ async fn edit_file(arguments: Arguments, context: ToolContext) -> Result<String,
     // Another agent may have written meanwhile; its change must not be lost.
     let written = context
         .workspace()
-        .replace(&path, (&content, version), &edited)
+        .replace(&path, &content, version, &edited)
         .await?;
     context.emit(written.event(&path)).await;
-    let (version, size_bytes) = (written.version, written.size_bytes);
+    let version = written.version;
+    let size_bytes = written.size_bytes;
     let places = if places == 1 {
         "1 place".to_owned()
     } else {

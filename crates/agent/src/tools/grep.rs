@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_search_ends_with_its_time() {
-        let (pattern, mut found) = (Regex::new("a").unwrap(), Found::default());
+        let pattern = Regex::new("a").unwrap();
+        let mut found = Found::default();
         assert!(!found.search("/a", "a\na", &pattern, Instant::now()));
         assert!(found.search("/a", "a\na", &pattern, Instant::now() + TIME_LIMIT));
         assert_eq!(found.shown(), "/a:1: a\n/a:2: a");
@@ -160,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_line_is_searched_as_far_as_it_may_cost() {
-        let (pattern, mut found) = (Regex::new("x").unwrap(), Found::default());
+        let pattern = Regex::new("x").unwrap();
+        let mut found = Found::default();
         let line = |before: usize| format!("{}x", "é".repeat(before / 2));
         let lines = format!(
             "{}\n{}",

@@ -46,7 +46,7 @@ async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     }
 }
 
-/// Makes a change and tells the log that it begins and how it ended, of which the log may have heard before a crash.
+/// Makes a change. The log says once that it begins and how it ended.
 async fn change(
     context: &ToolContext,
     name: &str,
@@ -54,33 +54,25 @@ async fn change(
     wish: Wish,
 ) -> Result<Done, ToolFailure> {
     let memory = memory(context).await?;
-    let past = context.agent.run.past.of_call(&context.call);
-    let (has_begun, is_over) = past
-        .map(|past| (past.memory_begun, past.memory_changed))
-        .unwrap_or_default();
-    let (call, named) = (context.call.clone(), name.to_owned());
-    if !has_begun && !is_over {
-        let (call, name) = (Some(call.clone()), Some(named.clone()));
-        context
-            .emit(EventBody::MemoryUpdateStarted {
-                call,
-                name,
-                chat: None,
-            })
-            .await;
-    }
+    let journal = &context.agent.journal;
+    let call = Some(context.call.clone());
+    let named = Some(name.to_owned());
+    let started = EventBody::MemoryUpdateStarted {
+        call: call.clone(),
+        name: named.clone(),
+        chat: None,
+    };
+    journal.once(started).await;
     let caller = Caller {
         agent: &context.agent.spec.known_as,
         call: &context.call,
     };
     let done = memory.change(caller, name, only_for_me, wish).await;
-    if !is_over {
-        let end = match &done {
-            Ok(done) => done.event(&call),
-            Err(ToolFailure(why)) => EventBody::memory_update_failed(Some(call), Some(named), why),
-        };
-        context.emit(end).await;
-    }
+    let end = match &done {
+        Ok(done) => done.event(&context.call),
+        Err(ToolFailure(why)) => EventBody::memory_update_failed(call, named, why),
+    };
+    journal.once(end).await;
     done
 }
 

@@ -61,13 +61,13 @@ async fn python(
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
     let mut entered = programs.enter(&context).await?;
-    let room = entered.room()?;
+    let workdir = entered.workdir()?;
     if arguments.restart {
-        room.end_session();
+        workdir.end_session();
     }
     let printer = Printer::default();
     let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-    let running = room.run_cell(
+    let running = workdir.run_cell(
         programs.sandbox(),
         programs.limits(),
         &arguments.code,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Tool, ToolFailure,
-    skills::Skill,
+    Agents, Tool, ToolFailure,
+    skills::{Skill, Skills},
     tool::{ToolContext, ToolKind},
     workspace::Path,
 };
@@ -35,14 +35,42 @@ struct Arguments {
     copy: bool,
 }
 
+impl Agents {
+    /// The same agents; those that may use them know of these skills and have the tool to load them.
+    ///
+    /// # Errors
+    /// Where the tool's schema is not valid, which a test rules out.
+    pub fn with_skills(&self, skills: &Skills) -> Result<Self, ToolFailure> {
+        let mut agents = self.clone();
+        if skills.skills.is_empty() {
+            return Ok(agents);
+        }
+        let tool = tool()?;
+        for agent in agents.all_mut() {
+            let may = |skill: &&Arc<Skill>| match &agent.may_know {
+                Some(names) => names.contains(&skill.name),
+                None => agent.may_use.allows(NAME),
+            };
+            let known: Vec<Arc<Skill>> = skills.skills.iter().filter(may).cloned().collect();
+            if !known.is_empty() {
+                agent.tools = agent
+                    .tools
+                    .with_tools(&[Arc::new(told_with(&tool, &known))]);
+            }
+            agent.skills = known.into();
+        }
+        Ok(agents)
+    }
+}
+
 /// The tool without skills yet.
-pub(crate) fn tool() -> Result<Tool, ToolFailure> {
+fn tool() -> Result<Tool, ToolFailure> {
     // The same bytes again at the same place do no harm.
     Tool::new(NAME, DESCRIPTION, ToolKind::REPEATABLE, skill)
 }
 
 /// The tool as it is told to an agent that knows these skills.
-pub(crate) fn with_skills(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
+fn told_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     let room = DESCRIPTIONS_BYTES / skills.len().max(1);
     let line = |skill: &Arc<Skill>| {
         let end = skill.description.floor_char_boundary(room);
@@ -113,7 +141,8 @@ async fn copy_files(
         file.map_or_else(|| skill.files.keys().cloned().collect(), |file| vec![file]);
     let mut copied = Vec::new();
     for file in files {
-        let (from, name) = (Arc::clone(&skill), file.clone());
+        let from = Arc::clone(&skill);
+        let name = file.clone();
         let content = on_disk(move || from.content_of(&name)).await?;
         let path = Path::parse_file(&format!("/skills/{}/{file}", skill.name))?;
         let written = context

@@ -33,7 +33,8 @@ async fn write_file(arguments: Arguments, context: ToolContext) -> Result<String
         .workspace()
         .write(&path, &arguments.content, None)
         .await?;
-    let (version, size_bytes) = (written.version, written.size_bytes);
+    let version = written.version;
+    let size_bytes = written.size_bytes;
     let answer = match version {
         1 => format!("Wrote {path}, {size_bytes} bytes."),
         version => format!("Replaced {path}, {size_bytes} bytes, version {version}."),

@@ -48,7 +48,7 @@ impl Texts {
         format!("{}: {}\n{path}", self.task, self.half(half))
     }
 
-    /// Which half year a sub-agent was told to read; nothing where this is no sub-agent's task.
+    /// Which half year a sub-agent was told to read; `None` if this is no sub-agent's task.
     pub(super) fn half_year_of(&self, task: &str) -> Option<Half> {
         let rest = task.strip_prefix(self.task)?;
         [Half::First, Half::Second]

@@ -72,7 +72,7 @@ pub enum LineKind {
     Removed,
 }
 
-/// Counts the lines that differ; nothing where the texts are too long to compare.
+/// Counts the lines that differ; `None` if the texts are too long to compare.
 #[must_use]
 pub fn count(old: &str, new: &str) -> Option<LineCounts> {
     // The two most frequent cases need no comparing, however long the text is.
@@ -85,12 +85,14 @@ pub fn count(old: &str, new: &str) -> Option<LineCounts> {
     compare(old, new).map(|diff| counts(&diff))
 }
 
-/// The difference; nothing where the texts are too long to compare.
+/// The difference; `None` if the texts are too long to compare.
 #[must_use]
 pub fn difference(old: &str, new: &str) -> Option<Difference> {
     let diff = compare(old, new)?;
     let LineCounts { added, removed } = counts(&diff);
-    let (mut hunks, mut room, mut cut) = (Vec::new(), SHOWN_LINES_LIMIT, false);
+    let mut hunks = Vec::new();
+    let mut room = SHOWN_LINES_LIMIT;
+    let mut cut = false;
     for group in diff.grouped_ops(CONTEXT) {
         let changes = group.iter().flat_map(|op| diff.iter_changes(op));
         let mut shown = Vec::new();
@@ -105,7 +107,8 @@ pub fn difference(old: &str, new: &str) -> Option<Difference> {
                 ChangeTag::Insert => LineKind::Added,
                 ChangeTag::Delete => LineKind::Removed,
             };
-            let (old, new) = (change.old_index(), change.new_index());
+            let old = change.old_index();
+            let new = change.new_index();
             let text = shown_text(change.value());
             shown.push(Line {
                 kind,
@@ -147,7 +150,8 @@ fn counts(diff: &TextDiff<'_, '_, str>) -> LineCounts {
         .iter()
         .filter(|op| op.tag() != DiffTag::Equal)
         .fold(LineCounts::default(), |sum, op| {
-            let (added, removed) = (op.new_range().len() as u64, op.old_range().len() as u64);
+            let added = op.new_range().len() as u64;
+            let removed = op.old_range().len() as u64;
             LineCounts {
                 added: sum.added + added,
                 removed: sum.removed + removed,
@@ -240,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_is_long_is_bounded() {
-        let (old, new) = ("a\n".repeat(60_000), "b\n".repeat(60_000));
+        let old = "a\n".repeat(60_000);
+        let new = "b\n".repeat(60_000);
         assert_eq!((count(&old, &new), difference(&old, &new)), (None, None));
         assert_eq!(counted("", &old), Some((60_000, 0)));
         let long = difference("", &"x\n".repeat(20_000)).unwrap();
@@ -267,7 +272,8 @@ mod tests {
                 .map(|number| format!("{}\n", number >> 50))
                 .collect()
         };
-        let (old, new) = (text(1), text(2));
+        let old = text(1);
+        let new = text(2);
         let begun = std::time::Instant::now();
         let counts = count(&old, &new).unwrap();
         assert!(

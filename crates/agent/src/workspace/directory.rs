@@ -108,7 +108,8 @@ impl Directory {
         &self,
         work: impl FnOnce(&sandbox::Directory) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, FileProblem> {
-        let (path, left_out) = (self.path.clone(), self.left_out.clone());
+        let path = self.path.clone();
+        let left_out = self.left_out.clone();
         // Opened anew each time: it may have been mounted or made again.
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
@@ -145,7 +146,8 @@ impl Directory {
             }
             FolderError::Disk(error) => {
                 tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
-                let (name, why) = (self.name.clone(), error.kind().to_string());
+                let name = self.name.clone();
+                let why = error.kind().to_string();
                 FileProblem::Unavailable(Files::DirectoryFails { name, why }.into())
             }
         }
@@ -176,7 +178,9 @@ impl Turn<'_> {
         path: &Path,
         content: &[u8],
     ) -> Result<sandbox::Draft, FileProblem> {
-        let (inside, content, seen) = (inside(path), content.to_vec(), self.seen);
+        let inside = inside(path);
+        let content = content.to_vec();
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| disk.draft(&inside, &content, seen))
             .await
@@ -188,14 +192,17 @@ impl Turn<'_> {
     }
 
     pub(super) async fn remove(&self, path: &Path) -> Result<(), FileProblem> {
-        let (inside, seen) = (inside(path), self.seen);
+        let inside = inside(path);
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.remove(&inside, seen)))
             .await
     }
 
     pub(super) async fn rename(&self, from: &Path, to: &Path) -> Result<(), FileProblem> {
-        let (from, to, seen) = (inside(from), inside(to), self.seen);
+        let from = inside(from);
+        let to = inside(to);
+        let seen = self.seen;
         self.directory
             .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.rename(&from, &to, seen)))
             .await
@@ -232,7 +239,7 @@ impl Workspace {
         }
     }
 
-    /// The directory its files are in; nothing where they are virtual.
+    /// The directory its files are in; `None` if they are virtual.
     ///
     /// # Errors
     /// Where it is not to be had.
@@ -277,7 +284,7 @@ impl Workspace {
         Ok((rows, more))
     }
 
-    /// Waits for the right to change this file, and lets the store catch up with the disk. Nothing where the file is in
+    /// Waits for the right to change this file, and lets the store catch up with the disk. `None` if the file is in
     /// the store alone.
     pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
         let Some(directory) = self.directory_of(path)? else {
@@ -307,7 +314,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Gives how the file looks; nothing where there is none.
+    /// Gives how the file looks; `None` if there is none.
     pub(super) async fn catch_up(
         &self,
         directory: &Directory,

@@ -51,7 +51,8 @@ impl Workspace {
                 .into(),
             ));
         }
-        let (turn, other) = (self.turn(from).await?, self.directory_of(to)?);
+        let turn = self.turn(from).await?;
+        let other = self.directory_of(to)?;
         match (&turn, other) {
             (Some(_), Some(directory)) => drop(self.catch_up(directory, to).await?),
             (None, None) => {}
@@ -127,7 +128,7 @@ impl Workspace {
         }
     }
 
-    /// What a file held at this version; nothing where there was no file then, as at version 0.
+    /// What a file held at this version; `None` if there was no file then, as at version 0.
     ///
     /// # Errors
     /// Where that state is not kept.

@@ -1,4 +1,4 @@
-//! Writing into a workspace: within its limits, and only over what the writer has seen.
+//! Writes files of a workspace, within its limits and only over a version that the writer has seen.
 
 use std::sync::atomic::Ordering;
 
@@ -53,7 +53,8 @@ impl Workspace {
     pub async fn replace(
         &self,
         path: &Path,
-        (before, version): (&str, u64),
+        before: &str,
+        version: u64,
         content: &str,
     ) -> Result<Written, FileProblem> {
         check_text(content)?;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agent::{Allowed, ApprovalAnswer, AskError, Consents, Rule};
+use agent::{AnswerError, ApprovalDecision, ApprovalPolicy, Rule, StandingApproval};
 use domain::{
     EventBody, Reply,
     event::{Decision, Remembered},
@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::play::{Play, lines};
 
-fn answer(decision: Decision) -> ApprovalAnswer {
-    ApprovalAnswer::only(decision)
+fn answer(decision: Decision) -> ApprovalDecision {
+    ApprovalDecision::only(decision)
 }
 
 /// Three writes in one answer, then one more, each of which asks.
@@ -34,8 +34,8 @@ async fn many_writes() -> Play {
     play
 }
 
-fn rules(rules: serde_json::Value) -> Consents {
-    Consents::new(
+fn rules(rules: serde_json::Value) -> ApprovalPolicy {
+    ApprovalPolicy::new(
         serde_json::from_value::<Vec<Rule>>(rules).unwrap().into(),
         Vec::new(),
     )
@@ -78,18 +78,20 @@ async fn edited_arguments_are_checked_and_used() {
             let mut edit = answer(Decision::Allow);
             edit.arguments = Some(json!({"path": 5}));
             let refused = play
-                .asks
+                .pending_input
                 .answer_approval(approval, edit.clone())
                 .unwrap_err();
             assert!(
-                matches!(refused, AskError::InvalidArguments(_)),
+                matches!(refused, AnswerError::InvalidArguments(_)),
                 "{refused}"
             );
             edit.arguments = Some(json!({"path": "b.md", "content": "better"}));
-            play.asks.answer_approval(approval, edit.clone()).unwrap();
+            play.pending_input
+                .answer_approval(approval, edit.clone())
+                .unwrap();
             assert_eq!(
-                play.asks.answer_approval(approval, edit),
-                Err(AskError::NotWaiting)
+                play.pending_input.answer_approval(approval, edit),
+                Err(AnswerError::NotWaiting)
             );
         })
         .await;
@@ -109,7 +111,7 @@ async fn denied_the_model_is_told_why() {
             if let EventBody::ApprovalAsked { approval, .. } = &event.body {
                 let mut deny = answer(Decision::Deny);
                 deny.reason = Some("not there".into());
-                play.asks.answer_approval(approval, deny).unwrap();
+                play.pending_input.answer_approval(approval, deny).unwrap();
             }
         })
         .await;
@@ -166,7 +168,9 @@ async fn a_sub_agent_waits_alone() {
             }
             // Only when its sibling is done does the person answer.
             if worked && let Some(question) = question.take() {
-                play.asks.answer_question(&question, "blue".into()).unwrap();
+                play.pending_input
+                    .answer_question(&question, "blue".into())
+                    .unwrap();
             }
         })
         .await;
@@ -201,15 +205,16 @@ async fn stopped_while_it_waits_nothing_stays_open() {
         ]
     );
     assert_eq!(
-        play.asks.answer_approval("p2", answer(Decision::Allow)),
-        Err(AskError::NotWaiting)
+        play.pending_input
+            .answer_approval("p2", answer(Decision::Allow)),
+        Err(AnswerError::NotWaiting)
     );
 }
 
 #[tokio::test]
 async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
     let play = many_writes().await;
-    let allowed: Allowed = serde_json::from_value(json!({
+    let allowed: StandingApproval = serde_json::from_value(json!({
         "tool": "write_file", "arguments": {"path": "/notes/*", "content": "*"}, "remembered": "chat"
     }))
     .unwrap();
@@ -228,16 +233,18 @@ async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
             assert!(may_remember);
             asked.push((approval.clone(), arguments["path"].clone()));
             if asked.len() == 3 {
-                let answer = ApprovalAnswer {
+                let answer = ApprovalDecision {
                     remembered: Some(Remembered::Chat),
                     ..answer(Decision::Allow)
                 };
-                play.asks.answer_approval(&asked[0].0, answer).unwrap();
-                play.consents.allow(allowed.clone());
-                play.asks.allow_all(&allowed);
+                play.pending_input
+                    .answer_approval(&asked[0].0, answer)
+                    .unwrap();
+                play.approval_policy.allow(allowed.clone());
+                play.pending_input.allow_all(&allowed);
                 // It goes on only with this one: the rule does not fit it.
-                play.asks
-                    .answer_approval(&asked[2].0, ApprovalAnswer::only(Decision::Deny))
+                play.pending_input
+                    .answer_approval(&asked[2].0, ApprovalDecision::only(Decision::Deny))
                     .unwrap();
             }
         })
@@ -277,7 +284,7 @@ async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
 #[tokio::test]
 async fn the_administrators_rules_come_first() {
     let mut play = many_writes().await;
-    play.consents = rules(json!([
+    play.approval_policy = rules(json!([
         {"tool": "write_*", "arguments": {"path": "/other"}, "then": "deny"},
         {"tool": "write_file", "arguments": {"path": "/notes/c"}, "then": "ask_each_time"},
         {"tool": "write_file", "then": "allow"},
@@ -288,21 +295,21 @@ async fn the_administrators_rules_come_first() {
             let EventBody::ApprovalAsked { approval, .. } = &event.body else {
                 return;
             };
-            let for_good = ApprovalAnswer {
+            let for_good = ApprovalDecision {
                 remembered: Some(Remembered::Always),
                 ..answer(Decision::Allow)
             };
             assert_eq!(
-                play.asks.answer_approval(approval, for_good),
-                Err(AskError::EachTime)
+                play.pending_input.answer_approval(approval, for_good),
+                Err(AnswerError::EachTime)
             );
             // Nobody can edit a call into one that is refused.
             let edited = Some(json!({"path": "/other", "content": "x"}));
-            let edit = ApprovalAnswer {
+            let edit = ApprovalDecision {
                 arguments: edited,
                 ..answer(Decision::Allow)
             };
-            play.asks.answer_approval(approval, edit).unwrap();
+            play.pending_input.answer_approval(approval, edit).unwrap();
             asked.push(approval.clone());
         })
         .await;
@@ -387,26 +394,26 @@ async fn a_form_takes_only_what_fits_it() {
             let reply =
                 |values: serde_json::Value| Reply::Values(values.as_object().cloned().unwrap());
             let refused = play
-                .asks
+                .pending_input
                 .answer_question(question, reply(json!({"city": "Rome", "seats": 10})));
-            let Err(AskError::Unfit(fault)) = refused else {
+            let Err(AnswerError::Unfit(fault)) = refused else {
                 panic!("{refused:?}")
             };
             assert_eq!(fault.field.as_deref(), Some("seats"));
             assert!(
-                play.asks
+                play.pending_input
                     .check_reply(question, "Rome for two".into())
                     .is_err()
             );
-            play.asks
+            play.pending_input
                 .check_reply(question, "City: Rome".into())
                 .unwrap();
-            play.asks
+            play.pending_input
                 .answer_question(question, reply(json!({"seats": 3, "city": "Rome"})))
                 .unwrap();
             assert_eq!(
-                play.asks.answer_question(question, "x".into()),
-                Err(AskError::NotWaiting)
+                play.pending_input.answer_question(question, "x".into()),
+                Err(AnswerError::NotWaiting)
             );
         })
         .await;
@@ -430,7 +437,7 @@ async fn who_does_not_want_to_answer_says_so() {
         let log = play
             .watched(&mut |event, play| {
                 if let EventBody::QuestionAsked { question, .. } = &event.body {
-                    play.asks
+                    play.pending_input
                         .answer_question(question, Reply::Declined(None))
                         .unwrap();
                 }

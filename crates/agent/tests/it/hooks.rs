@@ -9,7 +9,7 @@ use std::{
 };
 
 use agent::{
-    ApprovalAnswer, Hook, HookAnswer, HookCaller, HookRequest, Hooks, Pattern, Tool, Toolbox,
+    ApprovalDecision, Hook, HookAnswer, HookCaller, HookRequest, Hooks, Pattern, Tool, Toolbox,
     history::messages_of, tool::ToolKind,
 };
 use domain::{
@@ -442,9 +442,9 @@ async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
     ] {
         let mut play = launching(&fake, vec![hook("safety", &[HookEvent::BeforeTool])]).await;
         play.agents.main.tools = play.agents.main.tools.clone().with_approval("launch");
-        let answer = ApprovalAnswer {
+        let answer = ApprovalDecision {
             arguments: edited.clone(),
-            ..ApprovalAnswer::only(Decision::Allow)
+            ..ApprovalDecision::only(Decision::Allow)
         };
         let log = play
             .watched(&mut |event, play| {
@@ -455,7 +455,9 @@ async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
                 } = &event.body
                 {
                     assert_eq!(*arguments, json!({"what": "kite"}));
-                    play.asks.answer_approval(approval, answer.clone()).unwrap();
+                    play.pending_input
+                        .answer_approval(approval, answer.clone())
+                        .unwrap();
                 }
             })
             .await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agent::{
     Asker, LookUp, ToolChoice, ToolFailure,
     history::messages_of,
-    research::{Hit, Hits, Library, Page},
+    library::{Hit, Hits, Library, Page},
 };
 use domain::{EventBody, Message, Role, RunEvent, event::Source, laws};
 use futures_util::{FutureExt, future::BoxFuture};

@@ -49,7 +49,7 @@ impl Person {
             workspace: None,
         };
         self.store.create_run(&run).await.unwrap();
-        Memory::new(self.store.clone(), self.id, (id, None), Arc::new(|| 7))
+        Memory::new(self.store.clone(), self.id, id, None, Arc::new(|| 7))
     }
 
     /// A run that makes these calls one after the other.

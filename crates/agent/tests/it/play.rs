@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Agents, ApprovalAnswer, Asks, Consents, EarlierAgents, Emitter, FoundTools, LateTools, Limits,
-    ModelSettings, Past, RunRequest, StopSignals, Workspace, no_earlier_agent,
+    Agents, ApprovalDecision, ApprovalPolicy, DeferredTools, EarlierAgents, Emitter, FoundTools,
+    Journal, Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace,
+    no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -18,14 +19,14 @@ pub(crate) struct Play {
     pub(crate) agents: Agents,
     pub(crate) limits: Limits,
     pub(crate) quota: Option<std::sync::Arc<dyn agent::Quota>>,
-    pub(crate) consents: Consents,
+    pub(crate) approval_policy: ApprovalPolicy,
     pub(crate) hooks: Option<agent::Hooks>,
     pub(crate) settings: ModelSettings,
     pub(crate) model: ChatModel,
     pub(crate) fallbacks: Vec<agent::CallableModel>,
     pub(crate) workspace: Workspace,
     pub(crate) memory: Option<(agent::Memory, agent::Told)>,
-    pub(crate) asks: Asks,
+    pub(crate) pending_input: PendingInput,
     pub(crate) stop: StopSignals,
     /// The conversation before the question.
     pub(crate) said_before: Vec<Message>,
@@ -84,14 +85,14 @@ impl Play {
             agents: Agents::built_in().unwrap(),
             limits: Limits::default(),
             quota: None,
-            consents: Consents::default(),
+            approval_policy: ApprovalPolicy::default(),
             hooks: None,
             settings: ModelSettings::default(),
             model,
             fallbacks: Vec::new(),
             workspace: Workspace::new(store, "test".into(), Arc::new(|| 7)),
             memory: None,
-            asks: Asks::default(),
+            pending_input: PendingInput::default(),
             stop: StopSignals::default(),
             said_before: Vec::new(),
             question: "Please.".into(),
@@ -134,7 +135,7 @@ impl Play {
             chat: None,
             message: None,
             agents: self.agents.clone(),
-            late_tools: self.late_tools(),
+            deferred_tools: self.deferred_tools(),
             narrowed: self.narrowed.clone(),
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
@@ -145,19 +146,19 @@ impl Play {
             fallbacks: self.fallbacks.clone(),
             wishes: self.wishes.clone(),
             history: self.history(),
-            given: agent::Given::default(),
+            context_material: agent::ContextMaterial::default(),
             today: None,
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
             limits: self.limits,
             quota: self.quota.clone(),
-            consents: self.consents.clone(),
+            approval_policy: self.approval_policy.clone(),
             hooks: self.hooks.clone(),
             earlier: self.earlier_agents(run),
             research: self.research.clone(),
             look_up: self.look_up.clone(),
             council: None,
-            past: self.past(),
+            journal: self.journal(),
             outlives_server: self.outlives_server,
             trace: RunTrace {
                 run: RunId::generate(),
@@ -166,7 +167,12 @@ impl Play {
             },
             caller: None,
         };
-        let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
+        let work = agent::run(
+            request,
+            emitter,
+            self.pending_input.clone(),
+            self.stop.clone(),
+        );
         tokio::join!(self.collect(run, events, watch), work).0
     }
 
@@ -194,10 +200,10 @@ impl Play {
         log
     }
 
-    fn late_tools(&self) -> Option<LateTools> {
+    fn deferred_tools(&self) -> Option<DeferredTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
         let missing = missing.into_iter().map(Words::from).collect();
-        Some(LateTools::new(async {
+        Some(DeferredTools::new(async {
             FoundTools {
                 tools,
                 needs_approval,
@@ -230,10 +236,10 @@ impl Play {
         self.said_before.iter().cloned().chain([said]).collect()
     }
 
-    fn past(&self) -> Past {
-        let mut past = Past::default();
-        self.before.iter().for_each(|event| past.push(event));
-        past
+    fn journal(&self) -> Journal {
+        let mut journal = Journal::default();
+        self.before.iter().for_each(|event| journal.push(event));
+        journal
     }
 
     /// The conversation sent with each model call.
@@ -244,8 +250,10 @@ impl Play {
     /// Allows whatever asks.
     pub(crate) fn allow(&self, event: &RunEvent) {
         if let EventBody::ApprovalAsked { approval, .. } = &event.body {
-            let answer = ApprovalAnswer::only(domain::event::Decision::Allow);
-            self.asks.answer_approval(approval, answer).unwrap();
+            let answer = ApprovalDecision::only(domain::event::Decision::Allow);
+            self.pending_input
+                .answer_approval(approval, answer)
+                .unwrap();
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use agent::{
     Research, ToolFailure,
     history::messages_of,
-    research::{Hit, Hits, Library, Page},
+    library::{Hit, Hits, Library, Page},
 };
 use domain::{
     EventBody, Message, Role, RunEvent,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{ApprovalAnswer, Tool, Toolbox, history::messages_of, tool::ToolKind};
+use agent::{ApprovalDecision, Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{EventBody, Message, Role, RunEvent, event::Decision, laws};
 use llm::{
     ChatRequest,
@@ -87,10 +87,12 @@ async fn play(launches: &Launches) -> Play {
 async fn say_yes(play: &Play) {
     loop {
         for number in 0..500 {
-            let allow = ApprovalAnswer::only(Decision::Allow);
-            let _ = play.asks.answer_approval(&format!("p{number}"), allow);
+            let allow = ApprovalDecision::only(Decision::Allow);
             let _ = play
-                .asks
+                .pending_input
+                .answer_approval(&format!("p{number}"), allow);
+            let _ = play
+                .pending_input
                 .answer_question(&format!("q{number}"), "which: This one.".into());
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -1,6 +1,6 @@
 //! The tour plays through the same loop and tools as any model.
 
-use agent::{ApprovalAnswer, tour};
+use agent::{ApprovalDecision, tour};
 use domain::{EventBody, event::Decision};
 
 use crate::play::{Play, lines};
@@ -12,8 +12,10 @@ async fn tour(question: &str, decision: Decision) -> (Vec<String>, String) {
     let log = play
         .watched(&mut |event, play| {
             if let EventBody::ApprovalAsked { approval, .. } = &event.body {
-                let answer = ApprovalAnswer::only(decision);
-                play.asks.answer_approval(approval, answer).unwrap();
+                let answer = ApprovalDecision::only(decision);
+                play.pending_input
+                    .answer_approval(approval, answer)
+                    .unwrap();
             }
         })
         .await;

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-use agent::learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask};
+use agent::learning::{Asked, KnownFact, Lessons, MAX_FACTS, ask};
 use domain::{
     EventBody, FactId, MessageId, Outcome, Problem, Role, RunId, Usage, event::FactCounts,
     message::plain_text,
@@ -145,7 +145,7 @@ impl Learning {
         let learned = learned
             .map(|lessons| learned_of(lessons, &facts, &said))
             .unwrap_or_default();
-        let most = u32::try_from(MOST_FACTS).unwrap_or(u32::MAX);
+        let most = u32::try_from(MAX_FACTS).unwrap_or(u32::MAX);
         let stored = self
             .store
             .learn(from, &learned, most, self.clock.now_ms())

@@ -67,7 +67,8 @@ impl Preparation {
         Memory::new(
             self.store.clone(),
             owner,
-            (run, chat),
+            run,
+            chat,
             Arc::new(move || clock.now_ms()),
         )
     }

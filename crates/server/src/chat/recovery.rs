@@ -7,7 +7,7 @@ use std::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use agent::{CallWishes, Past, Told, ToolChoice};
+use agent::{CallWishes, Journal, Told, ToolChoice};
 use anyhow::Context;
 use domain::{EventBody, Message, ModelParameters, Origin, Problem, RunId, Sentence, Words};
 use llm::ToolSpec;
@@ -481,10 +481,10 @@ impl Recovery {
                     self.runs.go_on(new, so_far);
                 }
             }
-            FromLog::Cannot(so_far, past, why_not) => {
+            FromLog::Cannot(so_far, journal, why_not) => {
                 tracing::info!(run = %run.id, %why_not, "ending the log of an interrupted run");
                 self.runs
-                    .close_left_open(run, (so_far, *past), why_not)
+                    .close_left_open(run, (so_far, *journal), why_not)
                     .await?;
             }
         }
@@ -498,8 +498,8 @@ impl Recovery {
     pub(crate) async fn read_rested(&self, run: RunId) -> anyhow::Result<FromLog> {
         let run = self.store.run(run).await?;
         let found = self.find_kept(&run).await?;
-        let (so_far, mut past) = self.runs.left_open(&run).await?;
-        past.has_rested();
+        let (so_far, mut journal) = self.runs.left_open(&run).await?;
+        journal.has_rested();
         let needed = so_far
             .waiting()
             .iter()
@@ -508,7 +508,7 @@ impl Recovery {
                 _ => None,
             });
         let run_is = RunIs::Woken(needed.collect());
-        self.ready(&run, found, (so_far.without_gap(), past), run_is)
+        self.ready(&run, found, (so_far.without_gap(), journal), run_is)
             .await
     }
 
@@ -537,13 +537,13 @@ impl Recovery {
         &self,
         run: &Run,
         found: Found,
-        (so_far, mut past): (LogSoFar, Past),
+        (so_far, mut journal): (LogSoFar, Journal),
         run_is: RunIs,
     ) -> anyhow::Result<FromLog> {
-        past.goes_on_at(self.clock.now_ms());
-        let (mut kept, model) = match able_to_go_on(found, &so_far, &past) {
+        journal.goes_on_at(self.clock.now_ms());
+        let (mut kept, model) = match able_to_go_on(found, &so_far, &journal) {
             Ok(able) => able,
-            Err(why_not) => return Ok(FromLog::Cannot(so_far, Box::new(past), why_not)),
+            Err(why_not) => return Ok(FromLog::Cannot(so_far, Box::new(journal), why_not)),
         };
         let history = match kept.history.take() {
             Some(history) => history,
@@ -564,10 +564,10 @@ impl Recovery {
             .preparation
             .request(work, workspace, run.id, about)
             .await?;
-        request.past = past;
-        if request.late_tools.is_some() {
+        request.journal = journal;
+        if request.deferred_tools.is_some() {
             // It needs the tools that it had.
-            request.late_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
+            request.deferred_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
         }
         Ok(FromLog::GoesOn(Box::new(request), so_far))
     }
@@ -616,7 +616,7 @@ fn able_to_go_on(
         forbidden,
     }: Found,
     so_far: &LogSoFar,
-    past: &Past,
+    journal: &Journal,
 ) -> Result<(Kept, ResolvedModel), Words> {
     let kept = kept
         .filter(|_| !so_far.has_ended)
@@ -627,7 +627,7 @@ fn able_to_go_on(
     let model = model.ok_or_else(|| Sentence::ModelGone {
         name: kept.model.clone(),
     })?;
-    if past.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
+    if journal.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
         return Err(Sentence::GivenUp.into());
     }
     Ok((kept, model))

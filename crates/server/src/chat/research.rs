@@ -4,7 +4,7 @@ mod library;
 
 use std::sync::Arc;
 
-use agent::{Research, research::Library};
+use agent::{Research, library::Library};
 use domain::RunId;
 use store::{Principal, StoreError};
 

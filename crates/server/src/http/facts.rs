@@ -1,6 +1,6 @@
 //! What agents have learned about the caller, and what the caller lets them do with the memory.
 
-use agent::learning::MOST_FACT_CHARS;
+use agent::learning::MAX_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FactId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
@@ -75,9 +75,9 @@ pub(super) async fn put(
     Json(body): Json<FactBody>,
 ) -> Result<Json<FactView>, ApiError> {
     let text = body.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
+    if text.is_empty() || text.chars().count() > MAX_FACT_CHARS {
         return Err(ApiError::invalid(refusal::Chats::BadFact {
-            limit: MOST_FACT_CHARS as u64,
+            limit: MAX_FACT_CHARS as u64,
         }));
     }
     let correct = || store.correct_fact(caller.id(), id, &text);

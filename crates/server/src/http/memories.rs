@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::memory::{MOST_BLOCKS, MOST_DESCRIPTION_CHARS, MOST_NAME_CHARS, MOST_TEXT_CHARS};
+use agent::memory::{MAX_BLOCKS, MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS};
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
@@ -101,16 +101,16 @@ impl MemoryBody {
                 false => Ok(text),
             }
         };
-        let name = one_line(self.name, MOST_NAME_CHARS, |limit| {
+        let name = one_line(self.name, MAX_NAME_CHARS, |limit| {
             refusal::Chats::LongMemoryName { limit }
         })?;
         if name.is_empty() {
             return Err(ApiError::invalid(refusal::Chats::MemoryWithoutName));
         }
         let text = self.text.trim_end().to_owned();
-        if text.chars().count() > MOST_TEXT_CHARS as usize {
+        if text.chars().count() > MAX_TEXT_CHARS as usize {
             return Err(ApiError::invalid(refusal::Chats::LongMemory {
-                limit: MOST_TEXT_CHARS.into(),
+                limit: MAX_TEXT_CHARS.into(),
             }));
         }
         Ok(MemoryContent {
@@ -118,7 +118,7 @@ impl MemoryBody {
                 refusal::Chats::LongMemoryAgent { limit }
             })?,
             name,
-            description: one_line(self.description, MOST_DESCRIPTION_CHARS, |limit| {
+            description: one_line(self.description, MAX_DESCRIPTION_CHARS, |limit| {
                 refusal::Chats::LongMemoryDescription { limit }
             })?,
             text,
@@ -168,7 +168,7 @@ pub(super) async fn create(
     let change = MemoryChange::Create {
         id,
         content,
-        most: MOST_BLOCKS,
+        most: MAX_BLOCKS,
     };
     Ok((
         StatusCode::CREATED,
@@ -231,7 +231,7 @@ async fn make_now(
         }
         Err(StoreError::Conflict("limit")) => {
             Err(ApiError::conflict(refusal::Chats::TooManyMemories {
-                count: MOST_BLOCKS.into(),
+                count: MAX_BLOCKS.into(),
             }))
         }
         Err(StoreError::Conflict("version")) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::ApprovalAnswer;
+use agent::ApprovalDecision;
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode},
@@ -147,9 +147,9 @@ async fn go_on(
         } else {
             Decision::Deny
         };
-        let answer = ApprovalAnswer {
+        let answer = ApprovalDecision {
             reason,
-            ..ApprovalAnswer::only(decision)
+            ..ApprovalDecision::only(decision)
         };
         // It may have been answered elsewhere; what came of it is in the log.
         or_answered(

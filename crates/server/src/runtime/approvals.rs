@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use agent::{Allowed, ApprovalAnswer, AskError, Consents, Pattern};
+use agent::{AnswerError, ApprovalDecision, ApprovalPolicy, Pattern, StandingApproval};
 use domain::{
     AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
@@ -47,8 +47,8 @@ enum AskedDecision {
 
 impl AnswerApproval {
     /// A decision on one call alone.
-    pub(crate) fn once(answer: ApprovalAnswer) -> Self {
-        let ApprovalAnswer {
+    pub(crate) fn once(answer: ApprovalDecision) -> Self {
+        let ApprovalDecision {
             decision,
             arguments,
             reason,
@@ -87,8 +87,8 @@ impl AnswerApproval {
     }
 
     /// What the run is told, without what is remembered.
-    pub(crate) fn answer(&self) -> ApprovalAnswer {
-        ApprovalAnswer {
+    pub(crate) fn answer(&self) -> ApprovalDecision {
+        ApprovalDecision {
             decision: match self.decision {
                 AskedDecision::Allow => Decision::Allow,
                 AskedDecision::Deny => Decision::Deny,
@@ -116,13 +116,13 @@ impl Commands {
         &self,
         principal: &Principal,
         chat: Option<ChatId>,
-    ) -> Result<Consents, StoreError> {
+    ) -> Result<ApprovalPolicy, StoreError> {
         let mut allowed = self.store.allowed_calls_in(principal.account, chat).await?;
         if principal.is_front_end_person() {
             allowed.retain(|allowed| allowed.chat.is_some());
         }
         let rules = Arc::clone(&self.config.approvals);
-        Ok(Consents::new(
+        Ok(ApprovalPolicy::new(
             rules,
             allowed.iter().filter_map(read).collect(),
         ))
@@ -142,7 +142,7 @@ impl Commands {
         let answer = said.answer();
         let Some(remembered) = said.remember else {
             return live
-                .asks
+                .pending_input
                 .answer_approval(approval, answer)
                 .map_err(not_taken);
         };
@@ -164,7 +164,7 @@ impl Commands {
         &self,
         live: &Arc<LiveRun>,
         approval: &str,
-        answer: ApprovalAnswer,
+        answer: ApprovalDecision,
         ForGood {
             remembered,
             arguments,
@@ -177,15 +177,15 @@ impl Commands {
             ),
             Remembered::Always => None,
         };
-        let answer = ApprovalAnswer {
+        let answer = ApprovalDecision {
             remembered: Some(remembered),
             ..answer
         };
         let tool = live
-            .asks
+            .pending_input
             .check_approval(approval, &answer)
             .map_err(not_taken)?;
-        let allowed = Allowed {
+        let allowed = StandingApproval {
             tool,
             arguments,
             remembered,
@@ -212,7 +212,7 @@ impl Commands {
             }
             stored => stored?,
         }
-        if let Err(error) = live.asks.answer_approval(approval, answer) {
+        if let Err(error) = live.pending_input.answer_approval(approval, answer) {
             // Somebody else was quicker: then nothing is to be allowed for good either.
             self.store.ask_again(live.principal.account, row.id).await?;
             return Err(not_taken(error));
@@ -222,7 +222,12 @@ impl Commands {
     }
 
     /// Tells the runs that are going in the chat, or all of the person, wherever they are.
-    async fn tell_allowed(&self, principal: &Principal, chat: Option<ChatId>, allowed: &Allowed) {
+    async fn tell_allowed(
+        &self,
+        principal: &Principal,
+        chat: Option<ChatId>,
+        allowed: &StandingApproval,
+    ) {
         let here = self.runs.live_of(principal);
         here.iter()
             .filter(|run| chat.is_none() || run.chat == chat)
@@ -247,7 +252,7 @@ impl Commands {
     }
 
     /// Allows such calls in a run of this process.
-    pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &Allowed) {
+    pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &StandingApproval) {
         run.consents.allow(allowed.clone());
         let (run, allowed) = (Arc::clone(run), allowed.clone());
         // One that rests has to be brought back first, which the person need not wait for.
@@ -257,7 +262,7 @@ impl Commands {
 }
 
 /// One that cannot be read any more allows nothing.
-fn read(row: &AllowedCall) -> Option<Allowed> {
+fn read(row: &AllowedCall) -> Option<StandingApproval> {
     let arguments = row
         .arguments
         .clone()
@@ -273,7 +278,7 @@ fn read(row: &AllowedCall) -> Option<Allowed> {
     } else {
         Remembered::Always
     };
-    Some(Allowed {
+    Some(StandingApproval {
         tool: row.tool.clone(),
         arguments,
         remembered,
@@ -287,18 +292,18 @@ pub(crate) fn still_resting(_: StillResting) -> ApiError {
 }
 
 /// An answer to a run that was not taken, as the caller is told.
-pub(crate) fn not_taken(error: AskError) -> ApiError {
+pub(crate) fn not_taken(error: AnswerError) -> ApiError {
     use axum::http::StatusCode;
     match error {
-        AskError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
-        AskError::Unfit(fault) => ApiError::invalid(fault.message)
+        AnswerError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
+        AnswerError::Unfit(fault) => ApiError::invalid(fault.message)
             .with_field(fault.field.as_deref())
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
-        AskError::InvalidArguments(why) => {
+        AnswerError::InvalidArguments(why) => {
             ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }
-        AskError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
+        AnswerError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 use tokio_util::task::TaskTracker;
 
-use agent::{Allowed, ApprovalAnswer, AskError};
+use agent::{AnswerError, ApprovalDecision, StandingApproval};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, Store, StoreError};
@@ -62,13 +62,13 @@ pub(crate) enum Command {
     /// A person has allowed such calls for good.
     Allow {
         /// Which calls.
-        allowed: Allowed,
+        allowed: StandingApproval,
     },
 }
 
 impl Command {
     /// A decision and nothing to be remembered.
-    pub(crate) fn approve(approval: &str, answer: ApprovalAnswer) -> Self {
+    pub(crate) fn approve(approval: &str, answer: ApprovalDecision) -> Self {
         Self::Approve {
             approval: approval.to_owned(),
             decision: AnswerApproval::once(answer),
@@ -199,10 +199,12 @@ impl Commands {
             | Command::StopAgent { .. }
             | Command::Allow { .. } => Ok(()),
             Command::Approve { approval, decision } => live
-                .asks
+                .pending_input
                 .check_approval(approval, &decision.answer())
                 .map(drop),
-            Command::Answer { question, reply } => live.asks.check_reply(question, reply.clone()),
+            Command::Answer { question, reply } => {
+                live.pending_input.check_reply(question, reply.clone())
+            }
         };
         taken.map_err(not_taken)
     }
@@ -312,7 +314,7 @@ impl Commands {
             }
             Command::Answer { question, reply } => {
                 live.wake_for(&question).await.map_err(still_resting)?;
-                live.asks
+                live.pending_input
                     .answer_question(&question, reply)
                     .map_err(not_taken)?;
             }
@@ -492,7 +494,7 @@ impl Drop for StopsWhenDropped {
 /// What can always be said may be said to nobody.
 fn told_nobody(command: &Command) -> Result<(), ApiError> {
     match command.waits_for() {
-        Some(_) => Err(not_taken(AskError::NotWaiting)),
+        Some(_) => Err(not_taken(AnswerError::NotWaiting)),
         None => Ok(()),
     }
 }

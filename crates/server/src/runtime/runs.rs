@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Past, RunRequest};
+use agent::{Journal, RunRequest};
 use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
@@ -330,7 +330,7 @@ impl Runs {
     ///
     /// # Errors
     /// Where the database does not answer or holds something that is not a log.
-    pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
+    pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Journal), StoreError> {
         let (log, calls) = recovery::read(&self.0.store, run).await?;
         self.0.usage.note_past(run, &calls).await?;
         Ok(log)
@@ -348,7 +348,7 @@ impl Runs {
     pub async fn close_left_open(
         &self,
         run: &Run,
-        log: (LogSoFar, Past),
+        log: (LogSoFar, Journal),
         words: Words,
     ) -> Result<(), StoreError> {
         self.close(run, log, recovery::Why::CannotGoOn(words)).await
@@ -366,7 +366,7 @@ impl Runs {
     async fn close(
         &self,
         run: &Run,
-        log: (LogSoFar, Past),
+        log: (LogSoFar, Journal),
         why: recovery::Why,
     ) -> Result<(), StoreError> {
         let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{FoundTools, LateTools};
+use agent::{DeferredTools, FoundTools};
 use domain::{Sentence, Words};
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
@@ -187,12 +187,12 @@ impl McpServers {
         principal: &Principal,
         run: RunIs,
         permit: Permit,
-    ) -> Option<LateTools> {
+    ) -> Option<DeferredTools> {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
         let (servers, principal) = (self.clone(), principal.clone());
-        Some(LateTools::new(async move {
+        Some(DeferredTools::new(async move {
             servers.find(&principal, run, permit).await
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, Weak};
 
-use agent::{CheckedSpec, Tool, ToolContext, ToolFailure, ToolKind, research::Hit};
+use agent::{CheckedSpec, Tool, ToolContext, ToolFailure, ToolKind, library::Hit};
 use domain::{EventBody, UserId, event::Source};
 use llm::ToolSpec;
 use serde::Deserialize;

@@ -20,7 +20,7 @@ pub(crate) async fn put_to_rest(server: &Server, run: &str) {
     let live = server.app.runs.live(run.parse::<RunId>().unwrap()).unwrap();
     for _ in 0..500 {
         server.app.runs.rest_where_quiet();
-        if live.asks.rests() {
+        if live.pending_input.rests() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -104,10 +104,8 @@ impl WantedField {
             format: Some(format),
         };
         let text = |most: u64| -> Result<Kind, ToolFailure> {
-            let (least, most) = (
-                self.count(self.min)?.unwrap_or(0),
-                self.count(self.max)?.unwrap_or(most),
-            );
+            let least = self.count(self.min)?.unwrap_or(0);
+            let most = self.count(self.max)?.unwrap_or(most);
             Ok(Kind::Text {
                 least,
                 most: Some(most.min(TEXT_LIMIT_CHARS)),

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Most lines shown.
-const MOST_LINES: usize = 50;
+const MAX_LINES: usize = 50;
 /// Longest line shown, characters.
-const MOST_LINE_CHARS: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
@@ -40,7 +40,8 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
     if words.is_empty() {
         return Err(ToolFailure("The query has no words.".to_owned()));
     }
-    let (mut shown, mut rest) = (Vec::new(), 0_usize);
+    let mut shown = Vec::new();
+    let mut rest = 0_usize;
     for block in memory(&context)
         .await?
         .list(&context.agent.spec.known_as)
@@ -65,7 +66,7 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
             lines.push(content.description.as_str());
         }
         for line in lines {
-            match shown.len() < MOST_LINES {
+            match shown.len() < MAX_LINES {
                 true => shown.push(format!("{}: {}", content.name, start_of(line))),
                 false => rest += 1,
             }
@@ -79,5 +80,5 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
 }
 
 fn start_of(line: &str) -> String {
-    line.chars().take(MOST_LINE_CHARS).collect()
+    line.chars().take(MAX_LINE_CHARS).collect()
 }

@@ -1,6 +1,5 @@
 //! The plan: changed or skipped while it waits, and in letters that the person reads, as is what they are asked.
 
-use agent::Asks;
 use domain::{EventBody, Reply, RunEvent};
 use llm::script::text;
 use serde_json::json;
@@ -11,10 +10,12 @@ use crate::play::lines;
 async fn with_reply(reply: Reply) -> Vec<RunEvent> {
     let (mut play, _) = play(good).await;
     play.research.as_mut().unwrap().interactive = true;
-    let asks: Asks = play.asks.clone();
+    let pending_input = play.pending_input.clone();
     play.watched(&mut |event, _| {
         if let EventBody::QuestionAsked { question, .. } = &event.body {
-            asks.answer_question(question, reply.clone()).unwrap();
+            pending_input
+                .answer_question(question, reply.clone())
+                .unwrap();
         }
     })
     .await
@@ -92,13 +93,14 @@ async fn the_person_is_asked_in_letters_that_they_write_in_and_not_their_own_que
         .await;
         play.question = "Когда отплыл корабль, и сколько было людей?".into();
         play.research.as_mut().unwrap().interactive = true;
-        let asks: Asks = play.asks.clone();
+        let pending_input = play.pending_input.clone();
         let mut told = Vec::new();
         let log = play
             .watched(&mut |event, _| {
                 if let EventBody::QuestionAsked { question, text, .. } = &event.body {
                     told.push(text.clone());
-                    asks.answer_question(question, Reply::Declined(None))
+                    pending_input
+                        .answer_question(question, Reply::Declined(None))
                         .unwrap();
                 }
             })

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use agent::{
     ToolFailure,
-    research::{Hit, Hits, Library, Page},
+    library::{Hit, Hits, Library, Page},
 };
 use domain::{CollectionId, DocumentId, event::Source};
 use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};

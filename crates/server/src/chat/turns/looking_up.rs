@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use agent::{
     Asker, LookUp,
+    library::Library,
     pipelines::{Pipeline, Said, read_queries},
-    research::Library,
 };
 use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, Sentence, UserId};
 use futures_util::{FutureExt, future::BoxFuture};

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use agent::{
-    Given,
+    ContextMaterial,
     pipelines::{Pipeline, Values},
 };
 use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source, refusal};
@@ -109,7 +109,7 @@ impl Referred {
     }
 
     /// What is told where only names are: what each message points to.
-    pub(crate) fn named(self, history: &[Message]) -> Given {
+    pub(crate) fn named(self, history: &[Message]) -> ContextMaterial {
         let mut texts = Vec::new();
         for at in 0..history.len() {
             let names: Vec<&str> = self
@@ -122,9 +122,9 @@ impl Referred {
                 texts.push((at, format!("[The person points to: {}]", names.join(", "))));
             }
         }
-        Given {
+        ContextMaterial {
             texts,
-            ..Given::default()
+            ..ContextMaterial::default()
         }
     }
 
@@ -330,8 +330,8 @@ impl Preparation {
         (model, permit): (&ResolvedModel, &Permit),
         history: &[Message],
         (referred, is_left): (&Referred, bool),
-    ) -> Result<(Given, Searched), StoreError> {
-        let (mut given, mut left) = (Given::default(), Searched::default());
+    ) -> Result<(ContextMaterial, Searched), StoreError> {
+        let (mut given, mut left) = (ContextMaterial::default(), Searched::default());
         let window = model.context_tokens;
         let tokens = window.map_or(UNKNOWN_WINDOW_TOKENS, |window| {
             (window / SHARE_OF_WINDOW).min(MOST_TOKENS)
@@ -535,7 +535,7 @@ impl Preparation {
         &self,
         principal: &Principal,
         (query, searched): (String, Searched),
-        (told, given): (&mut Told, &mut Given),
+        (told, given): (&mut Told, &mut ContextMaterial),
         room: &mut usize,
     ) -> Result<(), StoreError> {
         if query.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
+use agent::{Agents, CallableModel, Journal, RunRequest, Skills, Tool, tour};
 use domain::{ChatId, MessageId, RunId, RunTrace};
 use store::{Store, StoreError};
 
@@ -187,7 +187,7 @@ impl Preparation {
             chat,
             message,
             agents,
-            late_tools,
+            deferred_tools: late_tools,
             narrowed,
             client_tools,
             model,
@@ -198,7 +198,7 @@ impl Preparation {
             fallbacks,
             wishes,
             history,
-            given,
+            context_material: given,
             today: is_agent.then(|| self.pipeline_settings.told_now().day()),
             workspace: self
                 .chat_files
@@ -207,13 +207,13 @@ impl Preparation {
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits,
             quota: Some(Arc::new(quota)),
-            consents,
+            approval_policy: consents,
             hooks: self.hooks.of_run(run, chat, &principal),
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             research,
             look_up,
             council,
-            past: Past::default(),
+            journal: Journal::default(),
             outlives_server,
             trace: RunTrace {
                 run,

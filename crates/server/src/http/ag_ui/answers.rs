@@ -1,6 +1,6 @@
 //! Brings what a person answered to the run that waits for it, and finds the place where its stream goes on.
 
-use agent::ApprovalAnswer;
+use agent::ApprovalDecision;
 use domain::{Form, Reply, RunId, event::Decision};
 use serde_json::Value;
 use store::Chat;
@@ -175,10 +175,10 @@ fn command(ask: &Ask, answer: Answer) -> Command {
 }
 
 /// `{approved, editedArgs?, reason?}`, or what other servers' clients send; what cannot be understood is a no.
-fn decision(answer: Answer) -> ApprovalAnswer {
-    let denied = |reason: String| ApprovalAnswer {
+fn decision(answer: Answer) -> ApprovalDecision {
+    let denied = |reason: String| ApprovalDecision {
         reason: Some(reason).filter(|reason| !reason.is_empty()),
-        ..ApprovalAnswer::only(Decision::Deny)
+        ..ApprovalDecision::only(Decision::Deny)
     };
     let Answer::Resolved(said) = answer else {
         return denied("the question was dismissed".to_owned());
@@ -192,9 +192,9 @@ fn decision(answer: Answer) -> ApprovalAnswer {
             let arguments = Some(&said["editedArgs"])
                 .filter(|edited| edited.is_object())
                 .cloned();
-            ApprovalAnswer {
+            ApprovalDecision {
                 arguments,
-                ..ApprovalAnswer::only(Decision::Allow)
+                ..ApprovalDecision::only(Decision::Allow)
             }
         }
         Some(false) => denied(said["reason"].as_str().unwrap_or_default().to_owned()),

@@ -1,8 +1,8 @@
 //! Reads what Glasshouse itself has exported.
 
 use agent::{
-    learning::{MOST_FACT_CHARS, MOST_FACTS},
-    memory::MOST_BLOCKS,
+    learning::{MAX_FACT_CHARS, MAX_FACTS},
+    memory::MAX_BLOCKS,
 };
 use domain::{
     MemoryId, Words,
@@ -228,7 +228,7 @@ impl<'a> Own<'a> {
         let change = MemoryChange::Create {
             id: MemoryId::generate(),
             content: content.clone(),
-            most: MOST_BLOCKS,
+            most: MAX_BLOCKS,
         };
         let make = || {
             self.app
@@ -247,7 +247,7 @@ impl<'a> Own<'a> {
             }
             Err(StoreError::Conflict("limit")) => {
                 let why = Imports::MemoriesFull {
-                    count: MOST_BLOCKS.into(),
+                    count: MAX_BLOCKS.into(),
                 };
                 self.report.leave("memory", &name, why);
             }
@@ -259,9 +259,9 @@ impl<'a> Own<'a> {
     async fn fact(&mut self, fact: export::Fact) -> Result<(), ApiError> {
         self.small += 1;
         let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
+        if text.is_empty() || text.chars().count() > MAX_FACT_CHARS {
             let why = refusal::Chats::BadFact {
-                limit: MOST_FACT_CHARS as u64,
+                limit: MAX_FACT_CHARS as u64,
             };
             self.report.leave("fact", &text, why);
             return Ok(());
@@ -287,13 +287,13 @@ impl<'a> Own<'a> {
         let import = || {
             self.app
                 .store
-                .import_fact(owner, &brought, MOST_FACTS as u32)
+                .import_fact(owner, &brought, MAX_FACTS as u32)
         };
         if self.app.runs.tell_memory_update(owner, import).await? {
             self.report.made().facts += 1;
         } else {
             let why = Imports::FactsFull {
-                count: MOST_FACTS as u64,
+                count: MAX_FACTS as u64,
             };
             self.report.leave("fact", &brought.text, why);
         }

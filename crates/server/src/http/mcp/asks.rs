@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use agent::ApprovalAnswer;
+use agent::ApprovalDecision;
 use domain::{EventBody, ProblemCode, Reply, RunId, event::Decision};
 use rmcp::{
     Peer, RoleServer,
@@ -249,17 +249,17 @@ fn question_form(options: &[String]) -> Value {
 }
 
 /// Only a clear yes is one.
-fn decision(action: &ElicitationAction, said: &Value) -> ApprovalAnswer {
+fn decision(action: &ElicitationAction, said: &Value) -> ApprovalDecision {
     if matches!(action, ElicitationAction::Accept) && said["decision"] == "allow" {
-        return ApprovalAnswer::only(Decision::Allow);
+        return ApprovalDecision::only(Decision::Allow);
     }
     let reason = said["reason"]
         .as_str()
         .filter(|reason| !reason.trim().is_empty())
         .map(str::to_owned);
-    ApprovalAnswer {
+    ApprovalDecision {
         reason,
-        ..ApprovalAnswer::only(Decision::Deny)
+        ..ApprovalDecision::only(Decision::Deny)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{AnswerForm, ApprovalAnswer, CallWishes};
+use agent::{AnswerForm, ApprovalDecision, CallWishes};
 use axum::{
     body::Body,
     http::HeaderMap,
@@ -266,9 +266,9 @@ pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
             let command = match &logged.event.body {
                 EventBody::ApprovalAsked { approval, .. } => {
                     let reason = Some(NOBODY.to_owned());
-                    let deny = ApprovalAnswer {
+                    let deny = ApprovalDecision {
                         reason,
-                        ..ApprovalAnswer::only(Decision::Deny)
+                        ..ApprovalDecision::only(Decision::Deny)
                     };
                     Command::approve(approval, deny)
                 }

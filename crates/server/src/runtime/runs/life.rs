@@ -37,10 +37,10 @@ pub(super) async fn live_through(
             given_up = true;
             break;
         }
-        if live.has_ended() || !live.asks.rests() {
+        if live.has_ended() || !live.pending_input.rests() {
             break;
         }
-        live.asks.is_dropped();
+        live.pending_input.is_dropped();
         live.forget_tail();
         let next = tokio::select! {
             () = runs.draining.cancelled() => None,
@@ -81,11 +81,11 @@ async fn work(
                 agents: live.agents.clone(),
             };
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
-            request.consents = live.consents.clone();
+            request.approval_policy = live.consents.clone();
             let about = run_log::span(live, &request);
             about.in_scope(|| run_log::note_research(&request));
-            let agent =
-                agent::run(*request, emitter, live.asks.clone(), stop).instrument(about.clone());
+            let agent = agent::run(*request, emitter, live.pending_input.clone(), stop)
+                .instrument(about.clone());
             // Two tasks, so that an event handed to the log does not wake the agent.
             let agent = runs.tasks.spawn(agent);
             let recorded = recorder::record(runs, live, events, before)
@@ -131,7 +131,7 @@ async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<FromLog>> {
         };
         match read.await {
             Ok(log) => {
-                live.asks.wake(live.waiting().len());
+                live.pending_input.wake(live.waiting().len());
                 return Some(Box::new(log));
             }
             // Its chat was deleted by way of another server.

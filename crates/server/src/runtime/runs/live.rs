@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use agent::{AgentStops, Asks, Consents};
+use agent::{AgentStops, ApprovalPolicy, PendingInput};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
 use serde_json::Value;
@@ -43,9 +43,9 @@ pub struct LiveRun {
     /// The chat's title when it started.
     pub title: String,
     /// What it waits for from a person.
-    pub asks: Asks,
+    pub pending_input: PendingInput,
     /// Which of its calls need consent.
-    pub consents: Consents,
+    pub consents: ApprovalPolicy,
     /// Stops it.
     pub cancel: CancellationToken,
     /// Has research write its report.
@@ -98,7 +98,7 @@ pub(super) struct About {
     pub(super) principal: Principal,
     pub(super) chat: Option<ChatId>,
     pub(super) title: String,
-    pub(super) consents: Consents,
+    pub(super) consents: ApprovalPolicy,
 }
 
 impl From<&NewLiveRun> for About {
@@ -111,7 +111,7 @@ impl From<&NewLiveRun> for About {
             ..
         }: &NewLiveRun,
     ) -> Self {
-        let (chat, consents) = (request.chat, request.consents.clone());
+        let (chat, consents) = (request.chat, request.approval_policy.clone());
         Self {
             run: *run,
             principal: principal.clone(),
@@ -142,9 +142,9 @@ impl LiveRun {
             ..Tail::default()
         });
         let waiting = Mutex::new(before.waiting.clone());
-        let asks = Asks::default();
+        let pending_input = PendingInput::default();
         // Until it has asked again, its log is ahead of it.
-        asks.wake(before.waiting.len());
+        pending_input.wake(before.waiting.len());
         let finish = CancellationToken::new();
         if report_wanted {
             finish.cancel();
@@ -154,7 +154,7 @@ impl LiveRun {
             principal,
             chat,
             title,
-            asks,
+            pending_input,
             consents,
             cancel: CancellationToken::new(),
             finish,

@@ -1,7 +1,7 @@
 //! Logs that an earlier process left open: read, so that the run can go on, or ended, so that nothing stays
 //! half-written.
 
-use agent::Past;
+use agent::Journal;
 use domain::{AgentPath, EventBody, RunEvent, Words, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
@@ -14,20 +14,21 @@ const PAGE_BYTES: usize = 1024 * 1024;
 pub(super) async fn read(
     store: &Store,
     run: &Run,
-) -> Result<((LogSoFar, Past), Vec<RunEvent>), StoreError> {
-    let (mut so_far, mut past, mut calls) = (LogSoFar::default(), Past::default(), Vec::new());
+) -> Result<((LogSoFar, Journal), Vec<RunEvent>), StoreError> {
+    let (mut so_far, mut journal, mut calls) =
+        (LogSoFar::default(), Journal::default(), Vec::new());
     loop {
         let after = so_far.last_seq;
         let page = store.events_after(run.id, after, PAGE_BYTES).await?;
         if page.is_empty() {
             so_far.next_seq = seq_after_restart(after);
-            return Ok(((so_far, past), calls));
+            return Ok(((so_far, journal), calls));
         }
         for segment in &page {
             for logged in parse(segment, after)? {
                 so_far.push(&logged.event);
                 note_ask(&mut so_far.waiting, &logged);
-                past.push(&logged.event);
+                journal.push(&logged.event);
                 if used_by(&logged.event.body).is_some() {
                     calls.push(logged.event.clone());
                 }
@@ -49,7 +50,7 @@ pub(super) async fn close(
     store: &Store,
     clock: &Clock,
     run: &Run,
-    (mut so_far, mut past): (LogSoFar, Past),
+    (mut so_far, mut journal): (LogSoFar, Journal),
     why: Why,
 ) -> Result<u64, StoreError> {
     if !so_far.has_ended {
@@ -66,8 +67,8 @@ pub(super) async fn close(
             ));
         }
         bodies.extend(match why {
-            Why::CannotGoOn(words) => past.end(words),
-            Why::Stopped => past.stop(),
+            Why::CannotGoOn(words) => journal.end(words),
+            Why::Stopped => journal.stop(),
         });
         let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
         let mut lines = String::new();

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Allowed, Past, RunRequest};
+use agent::{Journal, RunRequest, StandingApproval};
 use domain::{EventBody, RunId, Words};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
@@ -30,7 +30,7 @@ pub enum FromLog {
     /// All that it needs to go on.
     GoesOn(Box<RunRequest>, LogSoFar),
     /// The run cannot go on, for this reason, in a sentence for its owner.
-    Cannot(LogSoFar, Box<Past>, Words),
+    Cannot(LogSoFar, Box<Journal>, Words),
 }
 
 /// Reads one run's log; fails where that may be tried again.
@@ -112,7 +112,7 @@ impl LiveRun {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if place.is_some()
-            && self.asks.rest(self.waiting().len())
+            && self.pending_input.rest(self.waiting().len())
             && let Some(put_down) = place.take()
         {
             put_down.cancel();
@@ -152,12 +152,12 @@ impl LiveRun {
     /// # Errors
     /// Where it does not come back in time, as when the database does not answer.
     pub async fn wake_for(&self, ask: &str) -> Result<(), StillResting> {
-        if !self.asks.is_away() || !self.waits_for(ask) {
+        if !self.pending_input.is_away() || !self.waits_for(ask) {
             return Ok(());
         }
         self.bed.wanted.notify_one();
         tokio::select! {
-            () = self.asks.asked(ask) => Ok(()),
+            () = self.pending_input.asked(ask) => Ok(()),
             () = self.withdrawn(ask) => Ok(()),
             () = self.ended() => Ok(()),
             () = tokio::time::sleep(WAKES_WITHIN) => Err(StillResting),
@@ -197,7 +197,7 @@ impl LiveRun {
     }
 
     /// Allows what waits and fits, bringing the run back for it where it rests.
-    pub async fn allow_all(&self, allowed: &Allowed) {
+    pub async fn allow_all(&self, allowed: &StandingApproval) {
         let open = self.waiting();
         let fitting = open.iter().find_map(|asked| match &asked.event.body {
             EventBody::ApprovalAsked {
@@ -214,6 +214,6 @@ impl LiveRun {
         {
             tracing::warn!(run = %self.id, "a run that rests could not be told that its call is allowed");
         }
-        self.asks.allow_all(allowed);
+        self.pending_input.allow_all(allowed);
     }
 }

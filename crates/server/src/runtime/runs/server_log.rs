@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use agent::{Consents, Emitter};
+use agent::{ApprovalPolicy, Emitter};
 use domain::{EventBody, Outcome, Problem, ProblemCode, RunId, Sentence, Usage};
 use store::Principal;
 use tokio::{sync::oneshot, task::JoinHandle};
@@ -39,7 +39,7 @@ impl Runs {
             principal,
             chat: None,
             title: String::new(),
-            consents: Consents::default(),
+            consents: ApprovalPolicy::default(),
         };
         let live = Arc::new(LiveRun::new(about, false, &before));
         self.lock().insert(run, Arc::clone(&live));

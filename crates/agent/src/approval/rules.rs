@@ -1,5 +1,5 @@
-//! Which tool calls need a person's consent: the administrator's rules, then what the person has allowed for good,
-//! then the tool's own default.
+//! The approval policy: which tool calls require a person's approval. The administrator's rules come first, then standing
+//! approvals, then the tool's own default.
 
 use std::{
     collections::BTreeMap,
@@ -38,7 +38,8 @@ impl TryFrom<String> for Pattern {
                 limit: PATTERN_LIMIT_BYTES as u64,
             }));
         }
-        let (mut pieces, mut piece) = (Vec::new(), String::new());
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
         let mut characters = written.chars().peekable();
         while let Some(character) = characters.next() {
             match character {
@@ -134,9 +135,9 @@ fn stays_inside(text: &str, written: &str) -> bool {
 pub enum Verdict {
     /// They run.
     Allow,
-    /// They wait for consent, which may be given for good.
+    /// They wait for approval, which may be given for good.
     Ask,
-    /// They wait for consent, each of them.
+    /// They wait for approval, each of them.
     AskEachTime,
     /// They do not run.
     Deny,
@@ -175,7 +176,7 @@ impl Rule {
 /// What a person has allowed for good. Without arguments, each call of the tool; with them, calls that have these
 /// arguments, which fit, and no others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allowed {
+pub struct StandingApproval {
     /// The tool's name.
     pub tool: String,
     /// Patterns by argument.
@@ -185,7 +186,7 @@ pub struct Allowed {
     pub remembered: Remembered,
 }
 
-impl Allowed {
+impl StandingApproval {
     /// The same, once it is small enough to be kept.
     ///
     /// # Errors
@@ -221,28 +222,28 @@ impl Allowed {
 
 /// What a call needs before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// Nothing.
     Nothing,
     /// Nothing any more: the person has allowed such calls.
-    Given(Remembered),
-    /// A person's consent.
-    Consent { may_remember: bool },
+    Standing(Remembered),
+    /// A person's approval.
+    Approval { may_remember: bool },
     /// It must not run.
     Refused,
 }
 
 /// All rules that hold for a run. Clones share what is allowed while it is going.
 #[derive(Debug, Clone, Default)]
-pub struct Consents {
+pub struct ApprovalPolicy {
     rules: Arc<[Rule]>,
-    allowed: Arc<Mutex<Vec<Allowed>>>,
+    allowed: Arc<Mutex<Vec<StandingApproval>>>,
 }
 
-impl Consents {
+impl ApprovalPolicy {
     /// The administrator's rules, the first that fits being the one that holds, and what the person has allowed.
     #[must_use]
-    pub fn new(rules: Arc<[Rule]>, allowed: Vec<Allowed>) -> Self {
+    pub fn new(rules: Arc<[Rule]>, allowed: Vec<StandingApproval>) -> Self {
         Self {
             rules,
             allowed: Arc::new(Mutex::new(allowed)),
@@ -250,14 +251,19 @@ impl Consents {
     }
 
     /// Holds for calls from now on.
-    pub fn allow(&self, allowed: Allowed) {
+    pub fn allow(&self, allowed: StandingApproval) {
         self.allowed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(allowed);
     }
 
-    pub(crate) fn need(&self, tool: &str, asks_by_default: bool, arguments: &Value) -> Need {
+    pub(crate) fn requirement(
+        &self,
+        tool: &str,
+        asks_by_default: bool,
+        arguments: &Value,
+    ) -> Requirement {
         let by_default = if asks_by_default {
             Verdict::Ask
         } else {
@@ -265,16 +271,16 @@ impl Consents {
         };
         let rule = self.rules.iter().find(|rule| rule.fits(tool, arguments));
         match rule.map_or(by_default, |rule| rule.then) {
-            Verdict::Allow => Need::Nothing,
-            Verdict::Deny => Need::Refused,
-            Verdict::AskEachTime => Need::Consent {
+            Verdict::Allow => Requirement::Nothing,
+            Verdict::Deny => Requirement::Refused,
+            Verdict::AskEachTime => Requirement::Approval {
                 may_remember: false,
             },
             Verdict::Ask => {
                 let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
                 let given = allowed.iter().find(|allowed| allowed.fits(tool, arguments));
-                given.map_or(Need::Consent { may_remember: true }, |given| {
-                    Need::Given(given.remembered)
+                given.map_or(Requirement::Approval { may_remember: true }, |given| {
+                    Requirement::Standing(given.remembered)
                 })
             }
         }
@@ -342,7 +348,7 @@ mod tests {
     #[test]
     fn what_is_allowed_names_all_arguments_of_a_call() {
         let arguments = BTreeMap::from([("path".to_owned(), pattern("/notes/*"))]);
-        let allowed = Allowed {
+        let allowed = StandingApproval {
             tool: "read".into(),
             arguments: Some(arguments),
             remembered: Remembered::Always,
@@ -351,7 +357,7 @@ mod tests {
         assert!(!allowed.fits("read", &json!({"path": "/notes/a", "follow_links": true})));
         assert!(!allowed.fits("read", &json!({})));
         assert!(!allowed.fits("write", &json!({"path": "/notes/a"})));
-        let list = |pattern_text: &str| Allowed {
+        let list = |pattern_text: &str| StandingApproval {
             arguments: Some(BTreeMap::from([("args".to_owned(), pattern(pattern_text))])),
             ..allowed.clone()
         };
@@ -361,7 +367,7 @@ mod tests {
             list(r#"["push","--force","x"]"#).fits("read", &pushes)
                 && list("*").fits("read", &pushes)
         );
-        let any = Allowed {
+        let any = StandingApproval {
             arguments: None,
             ..allowed
         };
@@ -377,30 +383,34 @@ mod tests {
             {"tool": "files__*", "then": "allow"},
         ]))
         .unwrap();
-        let consents = Consents::new(rules.into(), Vec::new());
-        let any = Allowed {
+        let policy = ApprovalPolicy::new(rules.into(), Vec::new());
+        let any = StandingApproval {
             tool: "shell".into(),
             arguments: None,
             remembered: Remembered::Chat,
         };
-        let need = |command: &str| consents.need("shell", false, &json!({"command": command}));
-        assert_eq!(need("ls"), Need::Consent { may_remember: true });
-        consents.allow(any);
-        assert_eq!(need("ls"), Need::Given(Remembered::Chat));
-        assert_eq!(need("rm -r . && ls"), Need::Refused);
+        let requirement =
+            |command: &str| policy.requirement("shell", false, &json!({"command": command}));
         assert_eq!(
-            need("git push --force"),
-            Need::Consent {
+            requirement("ls"),
+            Requirement::Approval { may_remember: true }
+        );
+        policy.allow(any);
+        assert_eq!(requirement("ls"), Requirement::Standing(Remembered::Chat));
+        assert_eq!(requirement("rm -r . && ls"), Requirement::Refused);
+        assert_eq!(
+            requirement("git push --force"),
+            Requirement::Approval {
                 may_remember: false
             }
         );
         assert_eq!(
-            consents.need("files__write", true, &json!({})),
-            Need::Nothing
+            policy.requirement("files__write", true, &json!({})),
+            Requirement::Nothing
         );
         assert_eq!(
-            consents.need("other", true, &json!({})),
-            Need::Consent { may_remember: true }
+            policy.requirement("other", true, &json!({})),
+            Requirement::Approval { may_remember: true }
         );
     }
 }

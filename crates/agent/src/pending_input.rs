@@ -1,5 +1,5 @@
-//! What a run waits for a person to say: approvals and questions. Waiting holds a small entry here, no thread; and a run
-//! that does nothing else can be put to rest, which takes it out of memory.
+//! The approvals and questions of a run that wait for a person. Each is a small entry and holds no thread; a run that only
+//! waits can be hibernated, which takes it out of memory.
 
 use std::{
     collections::HashMap,
@@ -15,11 +15,11 @@ use domain::{
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use crate::{Allowed, tool::Tool};
+use crate::{StandingApproval, tool::Tool};
 
 /// A person's decision about a tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApprovalAnswer {
+pub struct ApprovalDecision {
     /// Allow or deny.
     pub decision: Decision,
     /// Other arguments to run with.
@@ -27,11 +27,11 @@ pub struct ApprovalAnswer {
     /// Why, for the model.
     pub reason: Option<String>,
     /// Where further calls of the kind are allowed with it, for the log; the rule itself goes to
-    /// [`crate::Consents::allow`].
+    /// [`crate::ApprovalPolicy::allow`].
     pub remembered: Option<Remembered>,
 }
 
-impl ApprovalAnswer {
+impl ApprovalDecision {
     /// This decision and nothing else.
     #[must_use]
     pub fn only(decision: Decision) -> Self {
@@ -46,8 +46,8 @@ impl ApprovalAnswer {
 
 /// Why an answer was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
-    /// Nobody waits for it (any more).
+pub enum AnswerError {
+    /// Nothing with this id is pending.
     #[error("{}", refusal::Chats::NotWaiting)]
     NotWaiting,
     /// The edited arguments do not fit the tool.
@@ -56,7 +56,7 @@ pub enum AskError {
     /// The answer does not fit the question's form.
     #[error(transparent)]
     Unfit(#[from] FormFault),
-    /// Consent was given for good where each call is to be asked about.
+    /// A standing approval was given where each call is to be asked about.
     #[error("{}", refusal::Chats::AskedEachTime)]
     EachTime,
 }
@@ -76,14 +76,14 @@ pub(crate) enum NoAnswer {
     Withdrawn,
 }
 
-/// The open asks of one run; shared between the run and whoever brings the answers.
+/// The pending approvals and questions of one run, shared by the run and by those who bring the answers.
 #[derive(Debug, Clone, Default)]
-pub struct Asks(Arc<Shared>);
+pub struct PendingInput(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Told when the run asks something.
+    /// Notified when the run asks something.
     asked: Notify,
 }
 
@@ -92,15 +92,15 @@ struct State {
     waiting: HashMap<String, Waiting>,
     /// How much of the run works, and would not go on the same way from its log.
     at_work: usize,
-    /// The run is out of memory, or on its way.
+    /// The run is hibernated, or about to be.
     rests: bool,
-    /// How many asks a run that comes back has yet to repeat.
+    /// How many entries a run that comes back has yet to register again.
     to_repeat: usize,
 }
 
-/// Keeps the run from being put to rest.
+/// Keeps the run from being hibernated.
 #[derive(Debug)]
-pub(crate) struct AtWork(Asks);
+pub(crate) struct AtWork(PendingInput);
 
 impl Drop for AtWork {
     fn drop(&mut self) {
@@ -110,48 +110,48 @@ impl Drop for AtWork {
 
 #[derive(Debug)]
 enum Waiting {
-    Approval(WaitingCall, oneshot::Sender<ApprovalAnswer>),
+    Approval(ApprovalRequest, oneshot::Sender<ApprovalDecision>),
     Question(Option<Form>, oneshot::Sender<Reply>),
 }
 
-/// A call that waits for consent.
+/// A call that waits for approval.
 #[derive(Debug)]
-pub(crate) struct WaitingCall {
+pub(crate) struct ApprovalRequest {
     pub(crate) tool: Arc<Tool>,
     pub(crate) arguments: Value,
     pub(crate) may_remember: bool,
 }
 
-impl WaitingCall {
-    fn check(&self, answer: &ApprovalAnswer) -> Result<(), AskError> {
+impl ApprovalRequest {
+    fn check(&self, answer: &ApprovalDecision) -> Result<(), AnswerError> {
         if answer.remembered.is_some() && !self.may_remember {
-            return Err(AskError::EachTime);
+            return Err(AnswerError::EachTime);
         }
         match &answer.arguments {
             Some(arguments) => self
                 .tool
                 .check(arguments)
-                .map_err(AskError::InvalidArguments),
+                .map_err(AnswerError::InvalidArguments),
             None => Ok(()),
         }
     }
 }
 
-impl Asks {
+impl PendingInput {
     /// Whether the answer would be taken. Returns the name of the tool that waits for it.
     ///
     /// # Errors
-    /// As [`Asks::answer_approval`].
+    /// As [`PendingInput::answer_approval`].
     pub fn check_approval(
         &self,
         approval: &str,
-        answer: &ApprovalAnswer,
-    ) -> Result<String, AskError> {
+        answer: &ApprovalDecision,
+    ) -> Result<String, AnswerError> {
         match self.open()?.waiting.get(approval) {
             Some(Waiting::Approval(call, _)) => {
                 call.check(answer).map(|()| call.tool.name().to_owned())
             }
-            _ => Err(AskError::NotWaiting),
+            _ => Err(AnswerError::NotWaiting),
         }
     }
 
@@ -159,22 +159,26 @@ impl Asks {
     ///
     /// # Errors
     /// Where nobody waits, or the answer cannot be taken; then it keeps waiting.
-    pub fn answer_approval(&self, approval: &str, answer: ApprovalAnswer) -> Result<(), AskError> {
-        let asks = &mut self.open()?.waiting;
-        match asks.get(approval) {
+    pub fn answer_approval(
+        &self,
+        approval: &str,
+        answer: ApprovalDecision,
+    ) -> Result<(), AnswerError> {
+        let waiting = &mut self.open()?.waiting;
+        match waiting.get(approval) {
             Some(Waiting::Approval(call, _)) => call.check(&answer)?,
-            _ => return Err(AskError::NotWaiting),
+            _ => return Err(AnswerError::NotWaiting),
         }
-        match asks.remove(approval) {
-            Some(Waiting::Approval(_, waiting)) => {
-                waiting.send(answer).map_err(|_| AskError::NotWaiting)
+        match waiting.remove(approval) {
+            Some(Waiting::Approval(_, sender)) => {
+                sender.send(answer).map_err(|_| AnswerError::NotWaiting)
             }
-            _ => Err(AskError::NotWaiting),
+            _ => Err(AnswerError::NotWaiting),
         }
     }
 
     /// Allows the calls that wait and fit.
-    pub fn allow_all(&self, allowed: &Allowed) {
+    pub fn allow_all(&self, allowed: &StandingApproval) {
         let fits = |_: &String, waiting: &mut Waiting| match waiting {
             Waiting::Approval(call, _) => {
                 call.may_remember && allowed.fits(call.tool.name(), &call.arguments)
@@ -186,7 +190,7 @@ impl Asks {
         for (_, waiting) in answered {
             if let Waiting::Approval(_, waiting) = waiting {
                 // One whose run has just ended needs no answer.
-                drop(waiting.send(ApprovalAnswer::only(Decision::Allow)));
+                drop(waiting.send(ApprovalDecision::only(Decision::Allow)));
             }
         }
     }
@@ -194,11 +198,11 @@ impl Asks {
     /// Whether the reply would be taken.
     ///
     /// # Errors
-    /// As [`Asks::answer_question`].
-    pub fn check_reply(&self, question: &str, reply: Reply) -> Result<(), AskError> {
+    /// As [`PendingInput::answer_question`].
+    pub fn check_reply(&self, question: &str, reply: Reply) -> Result<(), AnswerError> {
         match self.open()?.waiting.get(question) {
             Some(Waiting::Question(form, _)) => Ok(reply.fit(form.as_ref()).map(drop)?),
-            _ => Err(AskError::NotWaiting),
+            _ => Err(AnswerError::NotWaiting),
         }
     }
 
@@ -206,17 +210,17 @@ impl Asks {
     ///
     /// # Errors
     /// Where nobody waits, or the reply does not fit the form; then it keeps waiting.
-    pub fn answer_question(&self, question: &str, reply: Reply) -> Result<(), AskError> {
-        let asks = &mut self.open()?.waiting;
-        let reply = match asks.get(question) {
+    pub fn answer_question(&self, question: &str, reply: Reply) -> Result<(), AnswerError> {
+        let waiting = &mut self.open()?.waiting;
+        let reply = match waiting.get(question) {
             Some(Waiting::Question(form, _)) => reply.fit(form.as_ref())?,
-            _ => return Err(AskError::NotWaiting),
+            _ => return Err(AnswerError::NotWaiting),
         };
-        match asks.remove(question) {
-            Some(Waiting::Question(_, waiting)) => {
-                waiting.send(reply).map_err(|_| AskError::NotWaiting)
+        match waiting.remove(question) {
+            Some(Waiting::Question(_, sender)) => {
+                sender.send(reply).map_err(|_| AnswerError::NotWaiting)
             }
-            _ => Err(AskError::NotWaiting),
+            _ => Err(AnswerError::NotWaiting),
         }
     }
 
@@ -224,8 +228,8 @@ impl Asks {
     pub(crate) fn approval(
         &self,
         id: &str,
-        call: WaitingCall,
-    ) -> oneshot::Receiver<ApprovalAnswer> {
+        call: ApprovalRequest,
+    ) -> oneshot::Receiver<ApprovalDecision> {
         let (sender, receiver) = oneshot::channel();
         self.add(id, Waiting::Approval(call, sender));
         receiver
@@ -267,14 +271,14 @@ impl Asks {
         }
     }
 
-    /// Keeps the run from being put to rest while something of it works whose state is not in the log.
+    /// Keeps the run from being hibernated while something of it works whose state is not in the log.
     pub(crate) fn at_work(&self) -> AtWork {
         self.lock().at_work += 1;
         AtWork(self.clone())
     }
 
-    /// Takes the run for resting, if all it does is to wait for people and it has `asked` open asks in its log. From
-    /// then on it takes no answers, until [`Asks::wake`]: whoever gave it can drop it and go on from its log.
+    /// Hibernates the run if it only waits for people and its log has `asked` open requests. Whether it did. From then on no
+    /// answers are taken until [`PendingInput::wake`]: the caller may drop the run, which can go on from its log.
     #[must_use]
     pub fn rest(&self, asked: usize) -> bool {
         let mut state = self.lock();
@@ -287,25 +291,25 @@ impl Asks {
         true
     }
 
-    /// Says that the agent of a run that rests is dropped.
+    /// Says that the agent of a hibernated run is dropped.
     pub fn is_dropped(&self) {
         self.lock().waiting = HashMap::new();
     }
 
-    /// Whether the run rests.
+    /// Whether the run is hibernated.
     #[must_use]
     pub fn rests(&self) -> bool {
         self.lock().rests
     }
 
-    /// Whether the run rests, or comes back and has not yet repeated all that it asked.
+    /// Whether the run is hibernated, or comes back and has not yet registered again all that it asked.
     #[must_use]
     pub fn is_away(&self) -> bool {
         let state = self.lock();
         state.rests || state.to_repeat > 0
     }
 
-    /// Says that the run comes back, with `asked` open asks.
+    /// Says that the run comes back, with `asked` open requests.
     pub fn wake(&self, asked: usize) {
         let mut state = self.lock();
         (state.rests, state.to_repeat) = (false, asked);
@@ -328,10 +332,10 @@ impl Asks {
     }
 
     /// What waits, to bring an answer to it.
-    fn open(&self) -> Result<MutexGuard<'_, State>, AskError> {
+    fn open(&self) -> Result<MutexGuard<'_, State>, AnswerError> {
         let state = self.lock();
         if state.rests {
-            Err(AskError::NotWaiting)
+            Err(AnswerError::NotWaiting)
         } else {
             Ok(state)
         }
@@ -348,29 +352,29 @@ mod tests {
 
     #[tokio::test]
     async fn only_a_run_that_does_nothing_but_wait_is_put_to_rest() {
-        let asks = Asks::default();
-        assert!(!asks.rest(0), "it waits for nobody");
-        let first = asks.question("q1", None);
-        let works = asks.at_work();
-        assert!(!asks.rest(1), "something works");
+        let pending = PendingInput::default();
+        assert!(!pending.rest(0), "it waits for nobody");
+        let first = pending.question("q1", None);
+        let works = pending.at_work();
+        assert!(!pending.rest(1), "something works");
         drop(works);
         assert!(
-            !asks.rest(2),
+            !pending.rest(2),
             "the second is answered, and the log does not know yet"
         );
-        assert!(asks.rest(1));
+        assert!(pending.rest(1));
         assert_eq!(
-            asks.answer_question("q1", "yes".into()),
-            Err(AskError::NotWaiting)
+            pending.answer_question("q1", "yes".into()),
+            Err(AnswerError::NotWaiting)
         );
-        asks.is_dropped();
+        pending.is_dropped();
         assert_eq!(first.await.ok(), None);
-        asks.wake(1);
-        assert!(asks.is_away() && !asks.rests());
-        let asks_again = async { Some(asks.question("q1", None)) };
-        let (again, ()) = tokio::join!(asks_again, asks.asked("q1"));
-        assert!(!asks.is_away());
-        assert_eq!(asks.answer_question("q1", "yes".into()), Ok(()));
+        pending.wake(1);
+        assert!(pending.is_away() && !pending.rests());
+        let asks_again = async { Some(pending.question("q1", None)) };
+        let (again, ()) = tokio::join!(asks_again, pending.asked("q1"));
+        assert!(!pending.is_away());
+        assert_eq!(pending.answer_question("q1", "yes".into()), Ok(()));
         assert_eq!(again.unwrap().await.ok(), Some("yes".into()));
     }
 }

@@ -1,4 +1,4 @@
-//! What a room's folder and the chat's files have in common, and over which state a program's file may be written.
+//! Synchronization of a working directory with the chat's files: what both have, and which state a program may overwrite.
 
 use ring::digest::{SHA256, digest};
 use store::FileRow;
@@ -12,9 +12,9 @@ use crate::{
 const LAID_OUT_FILES: usize = 4_000;
 const LAID_OUT_BYTES: u64 = 200_000_000;
 
-/// A file of a room's folder that is the same as the chat's, and how both looked then.
+/// A file that the working directory and the chat have in common, and how both looked then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Same {
+pub(super) struct Synced {
     /// Of the chat's file: its version, or in a directory how it looked.
     pub(super) version: u64,
     pub(super) hash: Hash,
@@ -39,7 +39,7 @@ impl Hash {
 pub(super) async fn expected(
     workspace: &Workspace,
     path: &Path,
-    known: Option<Same>,
+    known: Option<Synced>,
 ) -> Result<Option<u64>, FileProblem> {
     if workspace.directory()?.is_none() {
         return Ok(known.map(|same| same.version));

@@ -1,4 +1,4 @@
-//! Tools that are looked for when a run begins, as others offer them: what is not found then, the run goes on without.
+//! Tools of other servers, discovered when a run begins. The run goes on without those that are not found.
 
 use std::{fmt, sync::Arc};
 
@@ -8,20 +8,20 @@ use futures_util::future::BoxFuture;
 use crate::{Agents, Emitter, Tool};
 
 /// Tools still to be found.
-pub struct LateTools(BoxFuture<'static, FoundTools>);
+pub struct DeferredTools(BoxFuture<'static, FoundTools>);
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct FoundTools {
     /// In any order; one whose name an agent's own tool has is left out.
     pub tools: Vec<Arc<Tool>>,
-    /// The names of those that wait for a person's consent.
+    /// The names of those that wait for a person's approval.
     pub needs_approval: Vec<String>,
     /// What could not be had, in sentences for the person.
     pub missing: Vec<Words>,
 }
 
-impl LateTools {
+impl DeferredTools {
     /// Tools that `found` gives. It has to end soon: the run waits for it.
     pub fn new(found: impl Future<Output = FoundTools> + Send + 'static) -> Self {
         Self(Box::pin(found))
@@ -50,8 +50,8 @@ impl LateTools {
     }
 }
 
-impl fmt::Debug for LateTools {
+impl fmt::Debug for DeferredTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LateTools(…)")
+        f.write_str("DeferredTools(…)")
     }
 }

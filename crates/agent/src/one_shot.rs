@@ -1,4 +1,4 @@
-//! One answer of a model outside of any run: nobody watches it, and it is bounded in length and time.
+//! One model call outside of any run, bounded in length and time.
 
 use std::{
     sync::Arc,
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::ModelSettings;
 
 /// Bytes of a token where a model is stopped that does not keep to its limit: more than any language takes.
-const MOST_TOKEN_BYTES: usize = 10;
+const MAX_TOKEN_BYTES: usize = 10;
 
 /// A model that is asked outside of runs.
 #[derive(Debug, Clone, Copy)]
@@ -114,10 +114,12 @@ async fn read_answer(
     };
     let most_bytes = usize::try_from(effort.output_tokens)
         .unwrap_or(usize::MAX)
-        .saturating_mul(MOST_TOKEN_BYTES);
+        .saturating_mul(MAX_TOKEN_BYTES);
     let began = Instant::now();
     let mut call = model.call(&request);
-    let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);
+    let mut text = String::new();
+    let mut told_bytes = 0;
+    let mut written_bytes = 0;
     let read = async {
         while let Some(event) = call.next().await {
             let event = match event {

@@ -1,9 +1,9 @@
-//! Whether a quote stands in a text: word for word, but for white space and the kind of quotation marks.
+//! Checks whether a text contains a quote word for word, apart from white space and the kind of quotation marks.
 
 use std::ops::Range;
 
 /// Shortest quote that says something, characters without white space.
-const LEAST_CHARS: usize = 8;
+const MIN_CHARS: usize = 8;
 
 /// A text to look for quotes in.
 pub(crate) struct Quotable<'a> {
@@ -15,7 +15,8 @@ pub(crate) struct Quotable<'a> {
 
 impl<'a> Quotable<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::new());
+        let mut plain = String::with_capacity(text.len());
+        let mut places = Vec::new();
         for (at, character) in text.chars().enumerate() {
             if let Some(character) = plain_character(character, plain.chars().next_back()) {
                 plain.push(character);
@@ -33,7 +34,7 @@ impl<'a> Quotable<'a> {
     pub(crate) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
         let quote = plain(quote);
         let quote = quote.trim_matches([' ', '"', '\'']);
-        if quote.chars().filter(|c| *c != ' ').count() < LEAST_CHARS {
+        if quote.chars().filter(|c| *c != ' ').count() < MIN_CHARS {
             return None;
         }
         let begin = self.plain.find(quote)?;
@@ -54,7 +55,7 @@ impl<'a> Quotable<'a> {
 }
 
 /// The text with one kind of white space and of quotation marks.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
         plain.extend(plain_character(character, plain.chars().next_back()));

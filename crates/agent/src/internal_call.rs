@@ -1,4 +1,4 @@
-//! A model call whose answer is not shown: for what the loop itself wants to know.
+//! Model calls of the loop itself, such as for a summary: their answers are not shown.
 
 use domain::{EventBody, Message, Problem, ProblemCode, Sentence};
 use llm::{ChatRequest, ModelEvent, ToolMode};
@@ -26,13 +26,14 @@ pub(crate) struct QuietAnswer {
 ///
 /// # Errors
 /// Where no model server gives an answer.
-pub(crate) async fn call_quietly(
+pub(crate) async fn call_internally(
     agent: &AgentContext,
     messages: &[Message],
     limit_bytes: usize,
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
-    let (_busy, _at_work) = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    let _busy = agent.run.active_time.busy();
+    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, limit_bytes, form).await {
@@ -60,7 +61,8 @@ pub(crate) async fn call_one(
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let holds_to_schemas = model.settings().tool_mode == ToolMode::Schema;
-    let (trace, parameters) = (agent.call_trace(), agent.quiet_parameters(model));
+    let trace = agent.call_trace();
+    let parameters = agent.internal_parameters(model);
     let request = ChatRequest {
         messages,
         tools: &[],
@@ -75,7 +77,9 @@ pub(crate) async fn call_one(
     };
     let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[]))?;
     agent.tell_request(model.model().name(), &request).await;
-    let (mut text, mut counted, mut is_over) = (String::new(), None, false);
+    let mut text = String::new();
+    let mut counted = None;
+    let mut is_over = false;
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
         let event = event?;

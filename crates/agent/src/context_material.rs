@@ -1,23 +1,23 @@
-//! What people point to in a conversation, such as documents: told to the model in words beside what was said. It is material:
-//! nobody has named the addresses in it, and it is no question.
+//! Material of a conversation, such as documents that it refers to: the model reads it with the messages. It is not what the
+//! person said: addresses in it do not count as named by them, and it is not the question.
 
 use domain::{Message, Part, event::Source};
 
-/// What is told beside the messages of a conversation.
+/// What the model reads beside the messages of a conversation.
 #[derive(Debug, Default)]
-pub struct Given {
-    /// Where it is from.
+pub struct ContextMaterial {
+    /// Where it comes from.
     pub sources: Vec<Source>,
-    /// What is told before the words of the message at that place.
+    /// Texts to insert before the words of the message at this index.
     pub texts: Vec<(usize, String)>,
-    /// The highest number that a source has in what is told: what is found later is counted on from there.
+    /// The highest number of a source. What is found later is numbered from there.
     pub numbers: usize,
-    /// What is told with the instructions of the main agent.
+    /// Added to the instructions of the main agent.
     pub instructions: String,
 }
 
-impl Given {
-    /// Tells it, instead of what only points to it.
+impl ContextMaterial {
+    /// Puts it into the history, in place of the parts that only refer to it.
     pub(crate) fn tell(self, history: &mut [Message]) {
         for message in history.iter_mut() {
             message.content.retain(|part| part.name().is_none());
@@ -39,12 +39,13 @@ mod tests {
     #[test]
     fn what_is_told_stands_before_what_was_said() {
         let mut message = Message::text(Role::User, "What is it?");
-        let (collection, name) = (CollectionId::generate(), "Moon".to_owned());
+        let collection = CollectionId::generate();
+        let name = "Moon".to_owned();
         message.content.push(Part::Collection { collection, name });
         let mut history = [Message::text(Role::User, "Hello"), message];
-        Given {
+        ContextMaterial {
             texts: vec![(1, "It is far.".to_owned()), (7, "?".to_owned())],
-            ..Given::default()
+            ..ContextMaterial::default()
         }
         .tell(&mut history);
         assert_eq!(history[0].plain_text(), "Hello");

@@ -1,4 +1,4 @@
-//! One chat's folder and Python process.
+//! The working directory and the Python process of one chat.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -7,7 +7,7 @@ use std::{
 
 use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
 
-use super::same::{Hash, Same, check_size, expected};
+use super::sync::{Hash, Synced, check_size, expected};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
@@ -21,10 +21,10 @@ const TOLD_LIMIT: usize = 30;
 
 /// The folder's files that are the same as the chat's, and how each looked then.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Workdir {
     path: PathBuf,
     folder: Folder,
-    same: BTreeMap<String, Same>,
+    same: BTreeMap<String, Synced>,
     /// Files of the chat that cannot be laid out, each with the reason.
     left_out: Vec<String>,
     /// A program may have run whose changes were not taken over.
@@ -49,12 +49,13 @@ async fn at_disk<T: Send + 'static>(
     done.map_err(|_| ToolFailure("The files could not be laid out.".to_owned()))
 }
 
-impl Room {
+impl Workdir {
     /// An empty one at `path`.
     pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
-        let (same, left_out) = (BTreeMap::new(), Vec::new());
+        let same = BTreeMap::new();
+        let left_out = Vec::new();
         Ok(Self {
             path: path.to_owned(),
             folder,
@@ -95,7 +96,8 @@ impl Room {
             .cloned()
             .collect();
         for path in gone {
-            let (folder, inside) = (self.folder.clone(), inside(&path));
+            let folder = self.folder.clone();
+            let inside = inside(&path);
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
                 at_disk(move || folder.remove(&inside)).await?
             {
@@ -133,7 +135,8 @@ impl Room {
                 }
             };
             let hash = Hash::of(&bytes);
-            let (folder, name) = (self.folder.clone(), inside(&file.path));
+            let folder = self.folder.clone();
+            let name = inside(&file.path);
             let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
                 folder.look(&name)
@@ -146,7 +149,7 @@ impl Room {
                 }) => {
                     self.same.insert(
                         file.path,
-                        Same {
+                        Synced {
                             version,
                             hash,
                             size_bytes,
@@ -174,7 +177,7 @@ impl Room {
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
         let mut told = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
-        let gone: Vec<(String, Same)> = self
+        let gone: Vec<(String, Synced)> = self
             .same
             .iter()
             .filter(|(path, _)| !more && !there.contains(*path))
@@ -243,19 +246,21 @@ impl Room {
                 )));
             }
         };
-        let (folder, inside) = (self.folder.clone(), file.path.clone());
+        let folder = self.folder.clone();
+        let inside = file.path.clone();
         let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
             Ok(bytes) => bytes,
             Err(FolderError::Missing(_)) => return Ok(None),
             Err(error) => return Ok(Some(format!("{path} was not kept: {error}"))),
         };
-        let (size_bytes, changed_ms) = (file.size_bytes, file.changed_ms);
+        let size_bytes = file.size_bytes;
+        let changed_ms = file.changed_ms;
         let hash = Hash::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
             // Written again as it was.
             self.same.insert(
                 name,
-                Same {
+                Synced {
                     size_bytes,
                     changed_ms,
                     ..same
@@ -283,7 +288,7 @@ impl Room {
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(
                     name,
-                    Same {
+                    Synced {
                         version,
                         hash,
                         size_bytes,
@@ -343,7 +348,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for Workdir {
     fn drop(&mut self) {
         self.session = None;
         // The chat's files are in the database; a folder that stays is cleared at the next start.

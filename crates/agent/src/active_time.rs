@@ -1,4 +1,4 @@
-//! The time in which a run does something. While all of it waits for people, the time does not count.
+//! The active time of a run: it does not count while all of the run waits for people.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -9,7 +9,7 @@ use tokio::{sync::Notify, time::Instant};
 
 /// A clock that runs while anything of the run is busy.
 #[derive(Debug)]
-pub(crate) struct WorkTime {
+pub(crate) struct ActiveTime {
     state: Mutex<State>,
     /// Told when the clock starts again.
     started: Notify,
@@ -27,12 +27,12 @@ struct State {
 }
 
 /// The clock runs while there is one of these.
-pub(crate) struct Busy<'a>(&'a WorkTime);
+pub(crate) struct Busy<'a>(&'a ActiveTime);
 
 /// Takes one of those back for a while: what is busy waits for a person.
-pub(crate) struct Idle<'a>(&'a WorkTime);
+pub(crate) struct Idle<'a>(&'a ActiveTime);
 
-impl WorkTime {
+impl ActiveTime {
     /// A clock that stands at `spent`.
     pub(crate) fn new(spent: Duration) -> Self {
         let state = State {
@@ -137,10 +137,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn counts_only_while_something_is_busy() {
-        let clock = WorkTime::new(SECOND);
+        let clock = ActiveTime::new(SECOND);
         tokio::time::sleep(SECOND).await;
         assert_eq!(clock.spent(), SECOND);
-        let (first, second) = (clock.busy(), clock.busy());
+        let first = clock.busy();
+        let second = clock.busy();
         tokio::time::sleep(SECOND).await;
         drop(first);
         tokio::time::sleep(SECOND).await;
@@ -155,7 +156,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_end_comes_after_that_much_work() {
-        let clock = WorkTime::new(Duration::ZERO);
+        let clock = ActiveTime::new(Duration::ZERO);
         let began = Instant::now();
         let work = async {
             for _ in 0..4 {

@@ -244,7 +244,9 @@ fn answer(event: &RunEvent, play: &Play) {
         } else {
             "large"
         };
-        play.asks.answer_question(question, answer.into()).unwrap();
+        play.pending_input
+            .answer_question(question, answer.into())
+            .unwrap();
     }
 }
 
@@ -252,7 +254,7 @@ fn answer(event: &RunEvent, play: &Play) {
 async fn go_on(kind: ToolKind, whole: &[RunEvent], cut: usize) -> Vec<RunEvent> {
     let mut play = shopping(kind).await;
     play.before = whole[..cut].to_vec();
-    let asks = play.asks.clone();
+    let asks = play.pending_input.clone();
     let open: Vec<(String, String)> = whole[..cut]
         .iter()
         .filter_map(|event| match &event.body {

@@ -1,16 +1,16 @@
-//! The part of a long text that has most to do with what is looked for: for a model's window, and where no model helps.
+//! Excerpts: the parts of a long text that are most relevant to a query, for a model's window or in place of a model.
 
 use std::collections::HashSet;
 
 /// Shortest word that tells something, characters.
 const WORD_CHARS: usize = 4;
 /// Words that a sentence has to share at least to be near.
-const LEAST_SHARED: usize = 2;
+const MIN_SHARED: usize = 2;
 /// So much of the text is taken or left together, characters.
 const BLOCK_CHARS: usize = 1_200;
 
 /// The text, or the beginning and those blocks of it that share most words with `about`, in their order.
-pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
+pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
     if text.chars().count() <= most_chars {
         return text.to_owned();
     }
@@ -23,7 +23,8 @@ pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
         .collect();
     // The first says what the text is.
     order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
-    let (mut left, mut taken) = (most_chars, Vec::new());
+    let mut left = most_chars;
+    let mut taken = Vec::new();
     for (_, at) in order {
         let chars = blocks[at].chars().count();
         if chars > left {
@@ -44,15 +45,15 @@ pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
 }
 
 /// The sentences that share most words with `about`, as they stand in the text; the best first.
-pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+pub(crate) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     sentences_sharing(text, &words(about), 1, most)
 }
 
 /// Those sentences that have most of the words of `about` which the text has at all, a third of all, and two at least: what the
 /// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
-pub(super) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
+pub(crate) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
-    let least = LEAST_SHARED
+    let least = MIN_SHARED
         .max(shared(text, &wanted) / 2 + 1)
         .max(wanted.len().div_ceil(3));
     sentences_sharing(text, &wanted, least, most)
@@ -107,7 +108,9 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
 
 /// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
 fn blocks(text: &str) -> Vec<&str> {
-    let (mut blocks, mut begin, mut chars) = (Vec::new(), 0, 0);
+    let mut blocks = Vec::new();
+    let mut begin = 0;
+    let mut chars = 0;
     for (at, character) in text.char_indices() {
         chars += 1;
         let is_over = chars >= BLOCK_CHARS && character == '\n' || chars >= 2 * BLOCK_CHARS;
@@ -122,7 +125,7 @@ fn blocks(text: &str) -> Vec<&str> {
 }
 
 /// The stems of the words that tell something.
-pub(super) fn words(text: &str) -> HashSet<String> {
+pub(crate) fn words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter_map(stem)
         .collect()

@@ -1,4 +1,4 @@
-//! Which of the found places are read: those that several queries found, near the top, and not all from one site.
+//! Ranks search results by reciprocal rank fusion and chooses what to read: not all of it from one site.
 
 use std::collections::HashMap;
 
@@ -69,7 +69,8 @@ pub(crate) fn best(
     // Stable: what was found first wins.
     scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut of_site: HashMap<String, usize> = HashMap::new();
-    let (mut chosen, mut others) = (Vec::new(), Vec::new());
+    let mut chosen = Vec::new();
+    let mut others = Vec::new();
     for (_, candidate) in scored {
         let site = of_site.entry(site(&candidate.hit.url)).or_default();
         *site += 1;
@@ -85,7 +86,7 @@ pub(crate) fn best(
 }
 
 /// An address as it is compared: without what does not change the page.
-pub(super) fn same_address(url: &str) -> String {
+pub(crate) fn same_address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (address, query) = url
         .split_once('?')

@@ -1,0 +1,249 @@
+//! The journal of a run: what its log says was done. Whatever runs again over the log asks the journal first, which returns
+//! the recorded result, or performs the work and records it; so nothing is done twice.
+
+mod agent;
+mod ask;
+mod call;
+mod hooks;
+mod record;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use domain::{AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Words};
+
+use crate::{Emitter, budget::Used, provenance::Blocks};
+
+pub(crate) use agent::{AgentJournal, SubAgentEnd};
+pub(crate) use ask::{Ask, Recorded};
+pub(crate) use call::{CallEnd, CallRecord, CallResult, QuestionRecord};
+pub(crate) use hooks::HookPlace;
+pub(crate) use step::Step;
+
+use call::{ApprovalRecord, DecisionRecord};
+use hooks::HookRecords;
+
+/// The result of a call whose arguments were not complete.
+const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
+
+/// The reason given for work that a person has stopped.
+pub(crate) const STOPPED: &str = "Stopped.";
+
+/// The record of a run, read from its log. That of a new run is empty.
+#[derive(Debug, Default)]
+pub struct Journal {
+    agents: HashMap<AgentPath, AgentRecord>,
+    /// By their ids, which are unique within the run.
+    calls: HashMap<String, CallRecord>,
+    hooks: HookRecords,
+    open: OpenItems,
+    used: Used,
+    /// From the first event to the last, except while the server was down or people were waited for.
+    time_ms: u64,
+    /// When the run is resumed, by the server's clock.
+    now_ms: i64,
+    last_at: Option<i64>,
+    restarts: u32,
+    /// It was only hibernated, so its log has no break.
+    rested: bool,
+    /// What the person told the main agent, and the number of the step before which it was said.
+    guidance: Vec<(u32, String)>,
+    /// The messages of the notices.
+    notices: HashSet<String>,
+    /// The ids of the sources.
+    sources: HashSet<String>,
+    /// The log ends where the run was forked: nothing of its own has been done.
+    is_fork: bool,
+}
+
+/// What the log says of one agent.
+#[derive(Debug, Default)]
+struct AgentRecord {
+    steps: Vec<StepRecord>,
+    /// The highest number of its items and of its sub-agents.
+    items: usize,
+    sub_agents: usize,
+    /// How many of its events part model calls.
+    model_calls: u32,
+    end: Option<(Outcome, String)>,
+    /// What the run's clock showed when it was started.
+    began: Option<Duration>,
+    used: Used,
+    /// The pictures among the files that it has changed.
+    pictures: Vec<String>,
+}
+
+/// What the log says of one step: a model call and what surrounds it.
+#[derive(Debug, Default)]
+struct StepRecord {
+    number: u32,
+    /// Why it was the agent's last step, if it was.
+    last: Option<String>,
+    /// What was done to the conversation before the model was asked.
+    compactions: Vec<CompactionRecord>,
+    blocks: Blocks,
+    text: String,
+    calls: Vec<String>,
+    input_tokens: u64,
+    /// The answer is complete.
+    whole: bool,
+    /// Its text is the agent's answer.
+    answered: bool,
+    /// What the model has made.
+    pictures: Vec<String>,
+}
+
+/// A compaction of the conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct CompactionRecord {
+    pub(crate) kept_messages: u64,
+    pub(crate) summary: String,
+}
+
+impl Journal {
+    /// Sets the time at which the run is resumed, in milliseconds since 1970-01-01 UTC by the server's clock.
+    pub fn goes_on_at(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+    }
+
+    /// Notes that the run was only hibernated, with [`crate::PendingInput::rest`]: its log does not mention the break.
+    pub fn has_rested(&mut self) {
+        self.rested = true;
+    }
+
+    /// How often the run was resumed after a restart since it last made progress.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.restarts
+    }
+
+    /// The run time used so far.
+    pub(crate) fn time(&self) -> Duration {
+        Duration::from_millis(self.time_ms)
+    }
+
+    /// What the run has used so far.
+    pub(crate) fn used(&self) -> Used {
+        self.used
+    }
+
+    /// Takes over the log, or has `start` begin a new one.
+    pub(crate) async fn begin(&mut self, emitter: &Emitter, start: impl Future<Output = ()>) {
+        if self.last_at.is_none() {
+            return start.await;
+        }
+        emitter.with_source_numbers(|numbers| {
+            numbers.know(self.sources.iter().map(String::as_str));
+        });
+        let mut open = std::mem::take(&mut self.open);
+        let events = self.resume(&mut open);
+        emitter.take_over(open, events).await;
+    }
+
+    /// The events to add before the run goes on. They close what was not completely written.
+    fn resume(&self, open: &mut OpenItems) -> Vec<(AgentPath, EventBody)> {
+        if self.is_fork {
+            return Vec::new();
+        }
+        let whole = self
+            .agents
+            .values()
+            .flat_map(|agent| &agent.steps)
+            .filter(|step| step.whole);
+        let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
+        let mut events = Vec::new();
+        if !self.rested {
+            events.push((AgentPath::main(), EventBody::RunResumed {}));
+        }
+        events.extend(open.close_unwritten(&kept, NOT_WRITTEN));
+        events
+    }
+
+    /// The events that end the log as failed, for this reason.
+    pub fn end(&mut self, words: impl Into<Words>) -> Vec<(AgentPath, EventBody)> {
+        let problem = Problem::new(ProblemCode::Interrupted, words);
+        self.finish(Outcome::Failed, &problem.message.clone(), Some(problem))
+    }
+
+    /// The events that end the log of a run that a person has stopped.
+    pub fn stop(&mut self) -> Vec<(AgentPath, EventBody)> {
+        self.finish(Outcome::Cancelled, STOPPED, None)
+    }
+
+    fn finish(
+        &mut self,
+        outcome: Outcome,
+        reason: &str,
+        problem: Option<Problem>,
+    ) -> Vec<(AgentPath, EventBody)> {
+        let mut events = self.open.close(&AgentPath::main(), outcome, reason);
+        let Used {
+            usage,
+            cost_micro_usd,
+            ..
+        } = self.used;
+        let end = EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd,
+        };
+        events.push((AgentPath::main(), end));
+        events
+    }
+
+    /// What is left of `limit` for something that began at `since`.
+    fn left_of(&self, since: i64, limit: Duration) -> Duration {
+        let over = u64::try_from(self.now_ms.saturating_sub(since)).unwrap_or(0);
+        limit.saturating_sub(Duration::from_millis(over))
+    }
+
+    /// What the agent and its sub-agents have used.
+    fn used_under(&self, agent: &AgentPath) -> Used {
+        let mut all = Used::default();
+        for (_, AgentRecord { used, .. }) in
+            self.agents.iter().filter(|(path, _)| path.is_under(agent))
+        {
+            all.add_all(used);
+        }
+        all
+    }
+
+    /// The event without what the log has of it already. `None` if the log has all of it.
+    fn missing(&self, body: EventBody) -> Option<EventBody> {
+        let of_call = |call: &String| self.calls.get(call);
+        let is_recorded = match &body {
+            EventBody::SourcesFound { sources } => {
+                return self.missing_sources(sources.clone());
+            }
+            EventBody::Notice { message, .. } => self.notices.contains(message),
+            EventBody::ToolHandedOver { call, .. } => {
+                of_call(call).is_some_and(|call| call.handed_over)
+            }
+            EventBody::MemoryUpdateStarted {
+                call: Some(call), ..
+            } => of_call(call).is_some_and(|call| call.memory_begun || call.memory_changed),
+            EventBody::MemoryUpdateCompleted {
+                call: Some(call), ..
+            } => of_call(call).is_some_and(|call| call.memory_changed),
+            _ => false,
+        };
+        (!is_recorded).then_some(body)
+    }
+
+    fn missing_sources(&self, mut sources: Vec<domain::event::Source>) -> Option<EventBody> {
+        sources.retain(|source| !self.sources.contains(&source.id));
+        (!sources.is_empty()).then_some(EventBody::SourcesFound { sources })
+    }
+}
+
+/// The number that the id of an item or an agent ends with.
+fn trailing_number(id: &str) -> usize {
+    let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    id[digits..].parse().unwrap_or(0)
+}

@@ -1,0 +1,223 @@
+//! The journal as one agent uses it: the ids of its items, its tool calls and its sub-agents.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::{AgentPath, EventBody, Outcome, trace::parts_model_calls};
+use serde_json::Value;
+
+use super::{CallEnd, CallRecord, CallResult, Journal};
+use crate::{Emitter, PendingInput, budget::Used};
+
+/// The journal of one agent: it reads the record of the run and writes to the log through the agent's emitter.
+#[derive(Debug)]
+pub(crate) struct AgentJournal {
+    pub(super) run: Arc<Journal>,
+    pub(super) emitter: Emitter,
+    pub(super) pending_input: PendingInput,
+    /// How long people have to answer.
+    pub(super) waiting: Duration,
+    counters: Counters,
+}
+
+/// Numbers for the agent's items. Each agent has its own, so that ids do not depend on what others do meanwhile.
+#[derive(Debug)]
+struct Counters {
+    items: AtomicUsize,
+    sub_agents: AtomicUsize,
+    /// The next model call.
+    model_calls: AtomicU32,
+}
+
+/// A sub-agent that a call has started.
+#[derive(Debug)]
+pub(crate) struct SubAgent {
+    pub(crate) path: AgentPath,
+    /// How it ended. `None` if the log has no end of it.
+    pub(crate) end: Option<SubAgentEnd>,
+}
+
+/// How a sub-agent ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SubAgentEnd {
+    pub(crate) outcome: Outcome,
+    /// Its answer, or why there is none.
+    pub(crate) result: String,
+}
+
+impl AgentJournal {
+    /// The journal of the main agent. `waiting` is how long people have to answer.
+    pub(crate) fn main(
+        run: Journal,
+        emitter: Emitter,
+        pending_input: PendingInput,
+        waiting: Duration,
+    ) -> Self {
+        Self::new(Arc::new(run), emitter, pending_input, waiting)
+    }
+
+    /// The journal of another agent of the run.
+    pub(crate) fn for_agent(&self, path: AgentPath) -> Self {
+        let run = Arc::clone(&self.run);
+        let emitter = self.emitter.for_agent(path);
+        Self::new(run, emitter, self.pending_input.clone(), self.waiting)
+    }
+
+    /// Counting goes on where the agent had come to.
+    fn new(
+        run: Arc<Journal>,
+        emitter: Emitter,
+        pending_input: PendingInput,
+        waiting: Duration,
+    ) -> Self {
+        let record = run.agents.get(emitter.agent());
+        let counters = Counters {
+            items: record.map_or(0, |agent| agent.items).into(),
+            sub_agents: record.map_or(0, |agent| agent.sub_agents).into(),
+            model_calls: record.map_or(0, |agent| agent.model_calls).into(),
+        };
+        Self {
+            run,
+            emitter,
+            pending_input,
+            waiting,
+            counters,
+        }
+    }
+
+    /// An id for the next item, unique within the run.
+    pub(crate) fn next_item(&self, kind: char) -> String {
+        let number = self.counters.items.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.emitter.agent().id() {
+            Some(agent) => format!("{agent}.{kind}{number}"),
+            None => format!("{kind}{number}"),
+        }
+    }
+
+    /// The path for the next sub-agent.
+    pub(crate) fn next_child(&self) -> AgentPath {
+        let number = self.counters.sub_agents.fetch_add(1, Ordering::Relaxed) + 1;
+        self.emitter.agent().child(number)
+    }
+
+    /// The number of the next model call.
+    pub(crate) fn next_model_call(&self) -> u32 {
+        self.counters.model_calls.load(Ordering::Relaxed)
+    }
+
+    /// Emits an event after which the agent's next model call is another one.
+    pub(crate) async fn emit_and_part_calls(&self, body: EventBody) {
+        debug_assert!(parts_model_calls(&body));
+        self.counters.model_calls.fetch_add(1, Ordering::Relaxed);
+        self.emitter.emit(body).await;
+    }
+
+    /// Emits an event that the log has at most once, unless it has it already. Of sources, those are emitted that are new. What
+    /// is emitted now does not count: the caller does not repeat it within one life of the run.
+    pub(crate) async fn once(&self, body: EventBody) {
+        if let Some(body) = self.run.missing(body) {
+            self.emitter.emit(body).await;
+        }
+    }
+
+    /// The recorded result of a call, or that of `perform`, which gets the arguments that an unfinished call was started
+    /// with. `replay` restores from a recorded result what is held in memory only.
+    pub(crate) async fn call<Performed>(
+        &self,
+        id: &str,
+        replay: impl FnOnce(&CallResult),
+        perform: impl FnOnce(Option<Value>) -> Performed,
+    ) -> CallResult
+    where
+        Performed: Future<Output = CallEnd>,
+    {
+        let record = self.run.calls.get(id);
+        if let Some(result) = record.and_then(|call| call.finished.clone()) {
+            replay(&result);
+            return result;
+        }
+        let started = record.and_then(|call| call.started.clone());
+        let CallEnd {
+            result,
+            finished,
+            at_work,
+        } = perform(started).await;
+        self.emitter.emit(finished).await;
+        drop(at_work);
+        result
+    }
+
+    /// Whether the log has a beginning of work on the call.
+    pub(crate) fn has_begun_call(&self, id: &str) -> bool {
+        self.run.calls.get(id).is_some_and(CallRecord::was_begun)
+    }
+
+    /// The recorded end of the sub-agent that a call has started, or that of `work`. It goes on with the recorded one, or
+    /// with the one that `start` emits.
+    pub(crate) async fn sub_agent<Worked>(
+        &self,
+        call: &str,
+        start: impl Future<Output = AgentPath>,
+        work: impl FnOnce(AgentPath) -> Worked,
+    ) -> (AgentPath, SubAgentEnd)
+    where
+        Worked: Future<Output = SubAgentEnd>,
+    {
+        let path = match self.started_sub_agent(call) {
+            Some(SubAgent {
+                path,
+                end: Some(end),
+            }) => return (path, end),
+            Some(SubAgent { path, end: None }) => path,
+            None => start.await,
+        };
+        let end = work(path.clone()).await;
+        (path, end)
+    }
+
+    /// The recorded sub-agent that a call has started. `None` if it has started none.
+    pub(crate) fn started_sub_agent(&self, call: &str) -> Option<SubAgent> {
+        let path = self.run.calls.get(call)?.sub_agent.clone()?;
+        let end = self.run.agents.get(&path).and_then(|agent| {
+            let (outcome, result) = agent.end.clone()?;
+            Some(SubAgentEnd { outcome, result })
+        });
+        Some(SubAgent { path, end })
+    }
+
+    /// What the agent and its sub-agents have used so far.
+    pub(crate) fn used(&self) -> Used {
+        self.run.used_under(self.emitter.agent())
+    }
+
+    /// What the run's clock showed when the agent was started. `None` for one that is new.
+    pub(crate) fn began(&self) -> Option<Duration> {
+        self.run.agents.get(self.emitter.agent())?.began
+    }
+
+    /// The pictures that the agent's programs and its model have made.
+    pub(crate) fn pictures(&self) -> Vec<String> {
+        let Some(agent) = self.run.agents.get(self.emitter.agent()) else {
+            return Vec::new();
+        };
+        let made = agent
+            .steps
+            .iter()
+            .filter(|step| step.whole)
+            .flat_map(|step| &step.pictures);
+        agent.pictures.iter().chain(made).cloned().collect()
+    }
+
+    /// Whether the main agent has written an answer to its end, or the beginning of one.
+    pub(crate) fn has_answered(&self) -> bool {
+        let main = self.run.agents.get(&AgentPath::main());
+        let mut steps = main.iter().flat_map(|main| &main.steps);
+        self.emitter.has_answered()
+            || steps.any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
+    }
+}

@@ -1,0 +1,90 @@
+//! What the log says of a tool call.
+
+use domain::{
+    AgentPath, EventBody, Form, Reply,
+    event::{Decision, ToolFile},
+};
+use serde_json::Value;
+
+use crate::pending_input::AtWork;
+
+/// One tool call.
+#[derive(Debug, Default)]
+pub(crate) struct CallRecord {
+    pub(super) name: String,
+    /// The id that the model gave it.
+    pub(super) model_id: Option<String>,
+    /// The arguments as the model wrote them.
+    pub(super) written: String,
+    pub(super) handed_over: bool,
+    /// The arguments it was started with.
+    pub(super) started: Option<Value>,
+    pub(super) finished: Option<CallResult>,
+    pub(crate) approval: Option<ApprovalRecord>,
+    /// In the order they were asked.
+    pub(crate) questions: Vec<QuestionRecord>,
+    /// The sub-agent that it started.
+    pub(super) sub_agent: Option<AgentPath>,
+    /// The log says that it is about to change the memory.
+    pub(super) memory_begun: bool,
+    /// The log says how that change ended.
+    pub(super) memory_changed: bool,
+}
+
+impl CallRecord {
+    /// Whether it was run, or somebody was asked about it.
+    pub(super) fn was_begun(&self) -> bool {
+        self.started.is_some() || self.finished.is_some() || self.approval.is_some()
+    }
+}
+
+/// The result of a call, as the log keeps it.
+#[derive(Debug, Clone)]
+pub(crate) struct CallResult {
+    pub(crate) text: String,
+    pub(crate) error: bool,
+    /// What the model reads after it.
+    pub(crate) note: Option<String>,
+    pub(crate) files: Vec<ToolFile>,
+}
+
+/// A call that has just ended.
+pub(crate) struct CallEnd {
+    pub(crate) result: CallResult,
+    /// The event that says so.
+    pub(crate) finished: EventBody,
+    /// Held until that event is in the log.
+    pub(crate) at_work: Option<AtWork>,
+}
+
+/// A request for approval.
+#[derive(Debug)]
+pub(crate) struct ApprovalRecord {
+    pub(crate) id: String,
+    pub(crate) asked_at: i64,
+    /// `None` while it is open.
+    pub(crate) answer: Option<DecisionRecord>,
+}
+
+/// What was decided about a request for approval.
+#[derive(Debug, Clone)]
+pub(crate) struct DecisionRecord {
+    pub(crate) decision: Decision,
+    pub(crate) reason: Option<String>,
+    /// The arguments were edited; the log has the new ones only once the call is started.
+    pub(crate) edited: bool,
+}
+
+/// A question of a tool.
+#[derive(Debug)]
+pub(crate) struct QuestionRecord {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) form: Option<Form>,
+    pub(crate) asked_at: i64,
+    /// `None` while it is open.
+    pub(crate) answer: Option<QuestionAnswer>,
+}
+
+/// What the person said; `None` if the question was closed without an answer.
+pub(crate) type QuestionAnswer = Option<Reply>;

@@ -1,0 +1,205 @@
+//! One step of an agent in the journal: what the person said before it, its answer and its calls.
+
+use std::convert::Infallible;
+
+use domain::{AgentPath, EventBody, ToolCall, Words, event::HookEnd};
+
+use super::{AgentJournal, CompactionRecord, Journal, StepRecord};
+use crate::answer::{Answer, RequestedCall};
+
+/// One step of an agent, with what the log says of it.
+pub(crate) struct Step<'a> {
+    journal: &'a AgentJournal,
+    number: u32,
+    /// The answer of the model, or the calls that our code has made, where the log has all of it.
+    record: Option<&'a StepRecord>,
+    is_replayed: bool,
+}
+
+impl AgentJournal {
+    /// The step of this number. The first is 1.
+    pub(crate) fn step(&self, number: u32) -> Step<'_> {
+        let mut steps = self.run.steps(self.emitter.agent()).iter().rev();
+        Step {
+            journal: self,
+            number,
+            record: steps.find(|step| step.number == number && step.whole),
+            is_replayed: false,
+        }
+    }
+}
+
+impl<'a> Step<'a> {
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether the log has the step's answer.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Whether [`Step::answer`] has returned what the log has.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.is_replayed
+    }
+
+    /// Whether the log has this step or a later one.
+    pub(crate) fn is_begun(&self) -> bool {
+        let mut steps = self.of_agent().iter();
+        steps.any(|step| step.number >= self.number)
+    }
+
+    /// What the person told the agent before this step, where the run is a fork.
+    pub(crate) fn guidance(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let is_main = self.journal.emitter.agent().is_main();
+        let number = self.number;
+        let said = &self.journal.run.guidance;
+        said.iter()
+            .filter(move |(before, _)| is_main && *before == number)
+            .map(|(_, text)| text.as_str())
+    }
+
+    /// What was done to the conversation in this step to make room, also in tries that were not answered.
+    pub(crate) fn compactions(&self) -> impl Iterator<Item = &'a CompactionRecord> + use<'a> {
+        let number = self.number;
+        let tries = self.of_agent().iter();
+        tries
+            .filter(move |step| step.number == number)
+            .flat_map(|step| &step.compactions)
+    }
+
+    /// Why an answered step was the agent's last, if it was; or what `begin` says, which emits the beginning of the step.
+    pub(crate) async fn begin<E>(
+        &self,
+        begin: impl Future<Output = Result<Option<Words>, E>>,
+    ) -> Result<Option<Words>, E> {
+        match self.record {
+            Some(step) => Ok(step.last.clone().map(Words::from)),
+            None => begin.await,
+        }
+    }
+
+    /// The recorded answer of the model, or the one that `ask` gets, which emits it. `kept` has the text of a recorded
+    /// answer that the log does not have, since hooks were looking at it.
+    pub(crate) async fn answer<E>(
+        &mut self,
+        kept: impl Future<Output = Option<String>>,
+        ask: impl Future<Output = Result<Answer, E>>,
+    ) -> Result<Answer, E> {
+        let Some(answer) = self.recorded_answer() else {
+            return ask.await;
+        };
+        // A model that said nothing may have been about to be asked again.
+        let answer = match answer.is_empty() {
+            false => Some(answer),
+            true => kept.await.map(|text| Answer {
+                text,
+                held: true,
+                ..answer
+            }),
+        };
+        self.is_replayed = answer.is_some();
+        match answer {
+            Some(answer) => Ok(answer),
+            None => ask.await,
+        }
+    }
+
+    /// The recorded calls of the step, or those that `decide` emits after the beginning of the step.
+    pub(crate) async fn calls(
+        &self,
+        decide: impl Future<Output = Vec<RequestedCall>>,
+    ) -> Vec<RequestedCall> {
+        let decide = async { Ok::<_, Infallible>(decide.await) };
+        let Ok(calls) = self.try_calls(decide).await;
+        calls
+    }
+
+    /// Like [`Step::calls`], where deciding may fail.
+    pub(crate) async fn try_calls<E>(
+        &self,
+        decide: impl Future<Output = Result<Vec<RequestedCall>, E>>,
+    ) -> Result<Vec<RequestedCall>, E> {
+        if let Some(answer) = self.recorded_answer() {
+            return Ok(answer.calls);
+        }
+        self.emit_begin(None).await;
+        decide.await
+    }
+
+    /// The recorded text of the step, or the one that `write` emits, which begins the step.
+    pub(crate) async fn text<E>(
+        &self,
+        write: impl Future<Output = Result<String, E>>,
+    ) -> Result<String, E> {
+        let recorded = self.record.map(|step| &step.text);
+        match recorded.filter(|text| !text.trim().is_empty()) {
+            Some(text) => Ok(text.clone()),
+            None => write.await,
+        }
+    }
+
+    /// Why this step is the agent's last, if it is: as it was when it was begun, or as `decide` says.
+    pub(crate) fn last<Why: From<&'a str>>(
+        &self,
+        decide: impl FnOnce() -> Option<Why>,
+    ) -> Option<Why> {
+        let mut tries = self.of_agent().iter().rev();
+        let begun = tries.find(|step| step.number == self.number);
+        match begun.and_then(|step| step.last.as_deref()) {
+            Some(why) => Some(why.into()),
+            None if self.is_answered() => None,
+            None => decide(),
+        }
+    }
+
+    /// Emits that the step begins, unless the log has its answer. `last` says why it is the agent's last.
+    pub(crate) async fn emit_begin(&self, last: Option<String>) {
+        if self.is_answered() {
+            return;
+        }
+        let step = self.number;
+        self.journal
+            .emit_and_part_calls(EventBody::StepStarted { step, last })
+            .await;
+    }
+
+    /// Why the agent was sent back from the recorded answer, and by which hook, if it was.
+    pub(crate) fn sent_back(&self) -> Option<&'a HookEnd> {
+        let end = self.journal.sent_back(self.number);
+        end.filter(|_| self.is_replayed)
+    }
+
+    fn recorded_answer(&self) -> Option<Answer> {
+        self.record.map(|step| self.journal.run.answer(step))
+    }
+
+    fn of_agent(&self) -> &'a [StepRecord] {
+        self.journal.run.steps(self.journal.emitter.agent())
+    }
+}
+
+impl Journal {
+    fn steps(&self, agent: &AgentPath) -> &[StepRecord] {
+        self.agents.get(agent).map_or(&[], |agent| &agent.steps)
+    }
+
+    fn answer(&self, step: &StepRecord) -> Answer {
+        let calls = step.calls.iter().filter_map(|id| {
+            let call = self.calls.get(id)?;
+            // Logs of earlier versions lack the model's id. Any will do that the result has, too.
+            let model_id = call.model_id.as_ref().unwrap_or(id);
+            let written = ToolCall {
+                id: model_id.clone(),
+                name: call.name.clone(),
+                arguments: call.written.clone(),
+            };
+            Some((id.clone(), written))
+        });
+        let paused = step.calls.is_empty() && !step.answered && step.blocks.has_own();
+        let blocks = step.blocks.clone();
+        let answer = Answer::from_log(step.text.clone(), calls, step.input_tokens, blocks);
+        Answer { paused, ..answer }
+    }
+}
