@@ -603,9 +603,9 @@ pub fn table() -> Vec<Route> {
             copilotkit::stop,
         ),
         // Our agent as a tool of MCP clients
-        post(Chat, mcp::PATH, mcp::any),
-        get(Chat, mcp::PATH, mcp::any),
-        delete(Chat, mcp::PATH, mcp::any),
+        post(Chat, "/mcp", mcp::any),
+        get(Chat, "/mcp", mcp::any),
+        delete(Chat, "/mcp", mcp::any),
         // OpenAI's format
         post(Chat, "/v1/chat/completions", openai::chat),
         post(Chat, "/v1/responses", openai::responses::create),
@@ -644,7 +644,7 @@ pub fn router(app: Arc<App>) -> Router {
             noted: route.noted,
             protocol,
         };
-        let handler = if route.path == mcp::PATH {
+        let handler = if route.path == "/mcp" {
             route.handler.layer(Extension(Arc::clone(&door)))
         } else {
             route.handler

@@ -120,14 +120,14 @@ pub(super) async fn run(
         state,
     };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
-        let files = RunFiles::new(&app, on.run, headers, Contents::Linked);
+        let files = RunFiles::new(app, on.run, headers, Contents::Linked);
         return Ok(stream(
             app, files, on.run, on.after, on.encoder, on.opening, leaving,
         ));
     }
     app.commands.stop_in(chat.id).await?;
     let run = thread::start(app, caller, chat, &input, model).await?;
-    let files = RunFiles::new(&app, run, headers, Contents::Linked);
+    let files = RunFiles::new(app, run, headers, Contents::Linked);
     Ok(stream(
         app,
         files,

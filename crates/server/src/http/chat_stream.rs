@@ -78,7 +78,7 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let model = app
         .gateway
-        .resolve_for(&caller, request.model.as_deref())
+        .resolve_for(caller, request.model.as_deref())
         .await?;
     let research = WorkMode::from(request.mode).research(false);
     let ChatStreamRequest {
@@ -165,7 +165,7 @@ async fn collect(
     } else {
         Contents::Linked
     };
-    let mut files = RunFiles::new(&app, run, headers, contents);
+    let mut files = RunFiles::new(app, run, headers, contents);
     let (mut markup, mut details) = (
         MarkupEncoder::new(Writing::Replace),
         DetailsEncoder::new(Writing::Replace),

@@ -45,8 +45,6 @@ use crate::{
 /// The header with a session's id, in requests and in the answer that begins one.
 const SESSION: &str = "mcp-session-id";
 
-/// Where MCP clients connect.
-pub(super) const PATH: &str = "/mcp";
 /// How often idle sessions are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 

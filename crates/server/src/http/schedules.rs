@@ -176,7 +176,7 @@ fn checked(
     }
     if let Some(model) = &model {
         app.gateway
-            .resolve(Some(model), &app.gateway.permit_of(&caller))?;
+            .resolve(Some(model), &app.gateway.permit_of(caller))?;
     }
     let times = Times::parse(cron.as_deref(), once_at, &time_zone).map_err(ApiError::invalid)?;
     let now = app.clock.now_ms();

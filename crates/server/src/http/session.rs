@@ -157,7 +157,7 @@ pub(super) async fn me(
         .await?;
     let web_search = caller.as_ref().is_some_and(|caller| {
         app.gateway
-            .permit_of(&caller)
+            .permit_of(caller)
             .allows(Thing::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });

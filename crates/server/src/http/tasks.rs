@@ -172,7 +172,7 @@ pub(super) async fn model_for(
     chat: Option<&Chat>,
 ) -> Result<ResolvedModel, ApiError> {
     if let Some(named) = named {
-        return app.gateway.resolve_for(&caller, Some(named)).await;
+        return app.gateway.resolve_for(caller, Some(named)).await;
     }
     if let Some(chat) = chat {
         let messages = app.store.messages(chat.id).await?;
@@ -182,12 +182,12 @@ pub(super) async fn model_for(
             .find_map(|message| message.model.as_deref());
         // It may be gone by now, or the key is not for it.
         if let Some(last) = last
-            && let Ok(model) = app.gateway.resolve_for(&caller, Some(last)).await
+            && let Ok(model) = app.gateway.resolve_for(caller, Some(last)).await
         {
             return Ok(model);
         }
     }
-    app.gateway.resolve_for(&caller, None).await
+    app.gateway.resolve_for(caller, None).await
 }
 
 /// One request, with the model that answers it.

@@ -92,7 +92,7 @@ pub(super) async fn stop(
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
     let model = app
         .gateway
-        .resolve_for(&caller, request.model.as_deref())
+        .resolve_for(caller, request.model.as_deref())
         .await?;
     let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
@@ -202,7 +202,7 @@ fn stream_run(
     encoder: UiMessageEncoder,
     opening: Vec<Frame>,
 ) -> Response {
-    let files = RunFiles::new(&app, run, headers, Contents::Linked);
+    let files = RunFiles::new(app, run, headers, Contents::Linked);
     let mut response = pausing(
         app.runs.read(run, after),
         encoder,

@@ -394,10 +394,6 @@ impl<'a> Reader<'a> {
         );
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one place where spans are made, of all that one has"
-    )]
     fn end(
         &mut self,
         key: &str,

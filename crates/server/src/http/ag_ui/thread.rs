@@ -33,7 +33,7 @@ pub(in crate::http) async fn model(
     agent: &str,
     asked: Option<&str>,
 ) -> Result<ResolvedModel, ApiError> {
-    let permit = app.gateway.permit_of(&caller);
+    let permit = app.gateway.permit_of(caller);
     match app.defined_agents.find(agent, &permit) {
         Some(agent) => {
             caller.check_model(&format!("{AGENT_PREFIX}{}", agent.name))?;

@@ -64,7 +64,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     }
     let model = app
         .gateway
-        .resolve_for(&caller, wanted.model.as_deref())
+        .resolve_for(caller, wanted.model.as_deref())
         .await?;
     let chat = match &wanted.chat {
         Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {

@@ -17,7 +17,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
     if caller.person.is_some()
         || !app
             .gateway
-            .permit_of(&caller)
+            .permit_of(caller)
             .allows(Thing::Tool(GRAPH_TOOL))
     {
         return Ok(None);

@@ -17,7 +17,7 @@ pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
         FETCH => app.web.reads(),
         _ => false,
     };
-    is_here && app.gateway.permit_of(&caller).allows(Thing::Tool(name))
+    is_here && app.gateway.permit_of(caller).allows(Thing::Tool(name))
 }
 
 /// Those that the caller may use.

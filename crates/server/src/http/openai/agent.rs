@@ -83,10 +83,10 @@ pub(super) async fn answer(
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
         let format = Format::OpenAi(Box::new(CompletionEncoder::new(options)));
-        let files = RunFiles::new(&app, run, headers, format.contents());
+        let files = RunFiles::new(app, run, headers, format.contents());
         held_by_body(sse(app.runs.read(run, 0), format, Some(files)), stop)
     } else {
-        let files = RunFiles::new(&app, run, headers, Contents::Linked);
+        let files = RunFiles::new(app, run, headers, Contents::Linked);
         collect(app, run, options.model, Some(files)).await?
     };
     Ok(from_run(run, response))
@@ -138,7 +138,7 @@ async fn start(
     request: CompletionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let model = app.gateway.resolve_for(&caller, Some(&agent.id)).await?;
+    let model = app.gateway.resolve_for(caller, Some(&agent.id)).await?;
     let mut metadata = request.metadata;
     let in_header = headers
         .get(&CHAT_ID)

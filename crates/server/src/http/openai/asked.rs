@@ -48,7 +48,7 @@ impl<'a> Asked<'a> {
         app.models.first_look().await;
         let server = app
             .models
-            .upstream(&self.id, call, &app.gateway.permit_of(&caller));
+            .upstream(&self.id, call, &app.gateway.permit_of(caller));
         let server = server.map_err(|error| error.with_field(Some("model")))?;
         server.ok_or_else(|| ApiError::internal("a model without a server is no agent"))
     }
@@ -64,7 +64,7 @@ impl<'a> Asked<'a> {
             ProblemCode::ModelNotFound => {
                 let missing =
                     app.models
-                        .not_found(&self.id, &app.gateway.permit_of(&caller), error.words());
+                        .not_found(&self.id, &app.gateway.permit_of(caller), error.words());
                 missing.with_field(Some("model"))
             }
             _ => error.into(),

@@ -63,7 +63,7 @@ pub(super) async fn answer(
     request: CompletionRequest,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
-    let model = app.models.resolve(None, &app.gateway.permit_of(&caller))?;
+    let model = app.models.resolve(None, &app.gateway.permit_of(caller))?;
     let sent: usize = request
         .messages
         .iter()

@@ -46,7 +46,7 @@ impl AgentModel {
         let defined = || {
             id.strip_prefix(AGENT_PREFIX).is_some_and(|name| {
                 app.defined_agents
-                    .find(name, &app.gateway.permit_of(&caller))
+                    .find(name, &app.gateway.permit_of(caller))
                     .is_some()
             })
         };
@@ -100,7 +100,7 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 }
 
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
-    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(&caller));
+    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(caller));
     let agents = AgentModel::offered(app, &permit);
     // A server's own model of such a name is out of reach.
     let free = catalogue

@@ -100,7 +100,7 @@ fn events(
     headers: &HeaderMap,
 ) -> Response {
     let format = Format::Responses(Box::new(encoder(echo, starting_after)));
-    let files = RunFiles::new(&app, run, headers, format.contents());
+    let files = RunFiles::new(app, run, headers, format.contents());
     sse(app.runs.read(run, 0), format, Some(files))
 }
 

@@ -46,7 +46,7 @@ pub(in crate::http) async fn ask(
 ) -> Result<Response, ApiError> {
     let model = app
         .models
-        .resolve(Some(&asked.id), &app.gateway.permit_of(&caller));
+        .resolve(Some(&asked.id), &app.gateway.permit_of(caller));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish {

@@ -135,7 +135,7 @@ async fn worker(
     request: &mut ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     app.models.first_look().await;
-    let permit = app.gateway.permit_of(&caller);
+    let permit = app.gateway.permit_of(caller);
     let (model, worker) = match &asked.agent {
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
