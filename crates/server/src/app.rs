@@ -1,6 +1,6 @@
-//! The running server's state, and how it is put together.
+//! The configuration and services of the running server, and how they are constructed.
 
-use std::{fs::File, sync::Arc, time::Duration};
+use std::{fs::File, sync::Arc};
 
 use agent::Agents;
 use anyhow::Context;
@@ -13,16 +13,17 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     chat::{
-        access::{ChatAccess, Looks},
+        access::{AccessAudit, ChatAccess},
         forks::Forks,
-        idempotency::{Idempotency, REMEMBERED_MS},
+        housekeeping::keep_house,
+        idempotency::Idempotency,
         learning::{Learning, keep_learning},
         leases::Leases,
         pipelines::{self, EffectivePipelines, Pipelines, SideWork, keep_pipelines},
         recovery::Recovery,
         schedules::{Schedules, keep_schedules},
         search::{ChatSearch, keep_searchable},
-        transfer_slots::Moving,
+        transfer_slots::TransferSlots,
         turns::{Preparation, Turns},
         webhooks::{Webhooks, keep_webhooks},
     },
@@ -55,56 +56,49 @@ use crate::{
         conversation::Conversations,
         file_links::FileLinks,
         hooks::Hooks,
-        remote::{Elsewhere, Remote},
+        remote::Remote,
         revocation::{Revocation, keep_standing},
-        runs::{self, Runs},
+        runs::Runs,
         traces,
     },
     tools::{
         mcp_servers::{McpServers, Surroundings},
-        programs::{self, ProgramsHere},
+        programs::ProgramsHere,
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
     web::{Crawler, Web, keep_crawling},
 };
 
-/// How long files are kept that were to come with a message and never did: a day.
-const UNSENT_FILES_MS: i64 = 24 * 3_600_000;
-/// How long invitations that are too old are still shown.
-const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
-/// How often expired sessions are deleted.
-const HOUSEKEEPING: Duration = Duration::from_secs(3600);
-
-/// Configuration and services. Each handler takes from it what it uses.
+/// The configuration and services. Handlers take those that they use.
 pub struct App {
     /// The checked settings.
     pub config: Arc<Config>,
     /// The database.
     pub store: Store,
-    /// Where all times come from.
+    /// The source of all timestamps.
     pub clock: Clock,
     /// Seals secrets that are stored.
     pub(crate) sealer: Arc<Sealer>,
-    /// Cancelled when the server begins to stop: streams end themselves then.
+    /// Cancelled when shutdown begins; streams end themselves then.
     pub stopping: CancellationToken,
-    /// Cancelled when nothing is going on any more but what closes the server.
+    /// Cancelled at the end of shutdown, when only closing the database is left.
     pub(crate) closing: CancellationToken,
-    /// Owns every task that is not a connection; waited for when stopping.
+    /// Owns every task that is not a connection; awaited at shutdown.
     pub tasks: TaskTracker,
-    /// Groups of people, and what is only for some of them.
+    /// Groups of people and their permissions.
     pub groups: Arc<Groups>,
     /// Accounts, sessions and sign-in.
     pub identity: Arc<Identity>,
-    /// Ends what suspended people have open.
+    /// Ends requests, streams and runs of suspended accounts.
     pub(crate) revocation: Arc<Revocation>,
     /// The model catalogue.
     pub models: Arc<Models>,
     /// Usage and limits.
     pub usage: Arc<Usage>,
-    /// What may be called, for whom and within which limits.
+    /// Resolves models and agents for a caller, within permissions and limits.
     pub gateway: Arc<Gateway>,
-    /// Servers whose tools agents get.
+    /// MCP servers, whose tools agents can use.
     pub mcp_servers: Arc<McpServers>,
     /// The agents that every run has.
     pub agents: Arc<Agents>,
@@ -112,7 +106,7 @@ pub struct App {
     pub defined_agents: Arc<DefinedAgents>,
     /// Checks definitions of agents.
     pub(crate) agent_checks: Arc<AgentChecks>,
-    /// Whether agents can run programs.
+    /// The sandbox for programs of agents, if this machine has one.
     pub programs: Arc<ProgramsHere>,
     /// The skills that agents load.
     pub skills: Arc<SkillsFolder>,
@@ -128,43 +122,43 @@ pub struct App {
     pub(crate) crawler: Arc<Crawler>,
     /// The run registry and all logs.
     pub runs: Runs,
-    /// What chats hold.
+    /// Conversations as models see them.
     pub conversations: Arc<Conversations>,
     /// Commands to runs, wherever they are.
     pub commands: Arc<Commands>,
-    /// What runs on other servers do.
+    /// Activity of runs that are not live in this process.
     pub(crate) remote: Arc<Remote>,
-    /// What is called around runs.
+    /// Hooks around runs, model calls and tool calls.
     pub(crate) hooks: Hooks,
     /// Signed addresses of files.
     pub(crate) file_links: Arc<FileLinks>,
-    /// Brings runs back that outlived their server, or rested.
+    /// Resumes runs after a restart, a take-over or hibernation.
     pub recovery: Arc<Recovery>,
-    /// This server’s lease.
+    /// The lease of this server.
     pub(crate) leases: Arc<Leases>,
     /// Who may read a chat.
     pub(crate) access: Arc<ChatAccess>,
-    /// Requests that start one run however often they are sent.
+    /// Idempotency keys of requests that start runs.
     pub idempotency: Arc<Idempotency>,
     /// Which pipelines are on.
-    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
-    /// What is written beside chats.
+    pub(crate) effective_pipelines: Arc<EffectivePipelines>,
+    /// Model calls around a chat: titles, tags, follow-ups, autocomplete and others.
     pub pipelines: Arc<Pipelines>,
-    /// Exchanges of chats, and runs without one.
+    /// Starts runs: the turns of chats, and runs without a chat.
     pub turns: Arc<Turns>,
-    /// New chats that share the past of an answer.
+    /// Forks: new chats that share a run up to a step.
     pub forks: Arc<Forks>,
-    /// Learns about people.
+    /// Learns facts about people from what they write.
     pub learning: Arc<Learning>,
     /// The search through chats.
     pub search: Arc<ChatSearch>,
     /// Runs at set times.
     pub schedules: Arc<Schedules>,
-    /// Addresses that are told when a background run has ended.
+    /// Webhooks for background runs that have ended.
     pub webhooks: Arc<Webhooks>,
     /// Limits on concurrent exports and imports.
-    pub(crate) moving: Moving,
-    /// The memory for request bodies.
+    pub(crate) transfer_slots: TransferSlots,
+    /// Limits the memory of request bodies.
     pub(crate) body_memory: BodyMemory,
     _data_lock: File,
 }
@@ -336,14 +330,14 @@ impl App {
             tasks: tasks.clone(),
         });
         let remote = Arc::new(Remote {
-            elsewhere: Elsewhere::default(),
+            known: Mutex::default(),
             closing: closing.clone(),
             commands: commands.clone(),
             runs: runs.clone(),
             store: store.clone(),
         });
         let access = Arc::new(ChatAccess {
-            looks: Looks::default(),
+            audit: AccessAudit::default(),
             config: config.clone(),
             identity: identity.clone(),
             stopping: stopping.clone(),
@@ -359,7 +353,7 @@ impl App {
             stopping: stopping.clone(),
         });
 
-        let pipeline_settings = Arc::new(EffectivePipelines {
+        let effective_pipelines = Arc::new(EffectivePipelines {
             clock: clock.clone(),
             config: config.clone(),
             gateway: gateway.clone(),
@@ -370,7 +364,7 @@ impl App {
         let pipelines = Arc::new(Pipelines {
             clock: clock.clone(),
             gateway: gateway.clone(),
-            pipeline_settings: pipeline_settings.clone(),
+            effective_pipelines: effective_pipelines.clone(),
             runs: runs.clone(),
             stopping: stopping.clone(),
             store: store.clone(),
@@ -392,7 +386,7 @@ impl App {
             hooks: hooks.clone(),
             mcp_servers: mcp_servers.clone(),
             models: models.clone(),
-            pipeline_settings: pipeline_settings.clone(),
+            effective_pipelines: effective_pipelines.clone(),
             programs: programs.clone(),
             runs: runs.clone(),
             skills: skills.clone(),
@@ -407,7 +401,7 @@ impl App {
             conversations: conversations.clone(),
             file_links: file_links.clone(),
             gateway: gateway.clone(),
-            pipeline_settings: pipeline_settings.clone(),
+            effective_pipelines: effective_pipelines.clone(),
             pipelines: pipelines.clone(),
             preparation: preparation.clone(),
             runs: runs.clone(),
@@ -510,7 +504,7 @@ impl App {
             leases,
             access,
             idempotency,
-            pipeline_settings,
+            effective_pipelines,
             pipelines,
             turns,
             forks,
@@ -518,7 +512,7 @@ impl App {
             learning,
             schedules,
             webhooks,
-            moving: Moving::default(),
+            transfer_slots: TransferSlots::default(),
             body_memory,
             _data_lock: data_lock,
         });
@@ -537,7 +531,11 @@ impl App {
             }
             .boxed()
         });
-        app.tasks.spawn(keep_programs(app.clone()));
+        app.tasks.spawn(app.programs.clone().keep(
+            app.config.clone(),
+            app.agents.clone(),
+            app.stopping.clone(),
+        ));
         app.leases
             .take_lease()
             .await
@@ -559,9 +557,15 @@ impl App {
             tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
-        app.tasks.spawn(app.remote.clone().watch_elsewhere());
-        app.tasks.spawn(keep_house(app.clone()));
-        app.tasks.spawn(rest_where_quiet(app.clone()));
+        app.tasks.spawn(app.remote.clone().watch());
+        app.tasks.spawn(keep_house(
+            app.store.clone(),
+            app.clock.clone(),
+            app.config.clone(),
+            app.stopping.clone(),
+        ));
+        app.tasks
+            .spawn(app.runs.clone().keep_resting(app.stopping.clone()));
         app.tasks.spawn(keep_learning(app.learning.clone()));
         app.tasks.spawn(keep_searchable(app.search.clone()));
         app.tasks.spawn(app.recovery.clone().keep_taking_up());
@@ -603,86 +607,5 @@ impl App {
             tracing::warn!(%error, "the lease could not be given up; others wait until it expires");
         }
         self.store.close().await;
-    }
-}
-
-/// Finds out whether agents can run programs, and takes the folders of chats that rest.
-async fn keep_programs(app: Arc<App>) {
-    app.programs
-        .find(
-            app.config.programs.as_ref(),
-            &app.config.data_dir,
-            &app.agents,
-        )
-        .await;
-    let Some(programs) = app.programs.here() else {
-        return;
-    };
-    loop {
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(programs::SWEEP) => programs.sweep(),
-        }
-    }
-}
-
-/// Takes runs out of memory that only wait for people.
-async fn rest_where_quiet(app: Arc<App>) {
-    loop {
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(runs::LOOK) => app.runs.rest_where_quiet(),
-        }
-    }
-}
-
-async fn keep_house(app: Arc<App>) {
-    loop {
-        let now = app.clock.now_ms();
-        if let Err(error) = app.store.purge_sessions(now).await {
-            tracing::warn!(%error, "cannot delete expired sessions");
-        }
-        if let Err(error) = app.store.purge_ended_secrets(now).await {
-            tracing::warn!(%error, "cannot forget the secrets of old keys");
-        }
-        if let Err(error) = app.store.purge_used_challenges(now).await {
-            tracing::warn!(%error, "cannot forget old challenges of passkeys");
-        }
-        if let Err(error) = app.store.purge_password_resets(now).await {
-            tracing::warn!(%error, "cannot delete old links to new passwords");
-        }
-        if let Err(error) = app
-            .store
-            .purge_invitations(now - INVITATIONS_SHOWN_MS)
-            .await
-        {
-            tracing::warn!(%error, "cannot delete old invitations");
-        }
-        if let Err(error) = app.store.purge_audit(now - app.config.audit_ms).await {
-            tracing::warn!(%error, "cannot delete old lines of the audit log");
-        }
-        if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
-            tracing::warn!(%error, "cannot delete old runs without a chat");
-        }
-        if let Err(error) = app.store.purge_hook_inputs().await {
-            tracing::warn!(%error, "cannot forget what hooks looked at");
-        }
-        if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
-            tracing::warn!(%error, "cannot delete files that were sent in no message");
-        }
-        if let Err(error) = app
-            .store
-            .purge_pipeline_calls(now - pipelines::KEPT_MS)
-            .await
-        {
-            tracing::warn!(%error, "cannot forget old calls of pipelines");
-        }
-        if let Err(error) = app.store.forget_idempotency_keys(now - REMEMBERED_MS).await {
-            tracing::warn!(%error, "cannot forget old idempotency keys");
-        }
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(HOUSEKEEPING) => {}
-        }
     }
 }

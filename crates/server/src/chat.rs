@@ -1,7 +1,8 @@
-//! Chats: turns, pipelines, search, research, forks, schedules, webhooks and learning about people.
+//! Chats and the runs that answer them: turns, recovery, pipelines, search, research, forks, schedules and webhooks.
 
 pub(crate) mod access;
 pub mod forks;
+pub(crate) mod housekeeping;
 pub(crate) mod idempotency;
 pub(crate) mod learning;
 pub(crate) mod leases;

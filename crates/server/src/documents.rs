@@ -211,12 +211,8 @@ impl Documents {
     }
 
     /// How far the documents of a collection are embedded, and their vectors where they are compared.
-    async fn embeddings(
-        &self,
-        store: &Store,
-        of: CollectionId,
-    ) -> Result<Vec<Embedding>, StoreError> {
-        let mut embeddings = store.embeddings(of).await?;
+    async fn embeddings(&self, of: CollectionId) -> Result<Vec<Embedding>, StoreError> {
+        let mut embeddings = self.store.embeddings(of).await?;
         if let Some(database) = &self.vector_database {
             for far in embeddings
                 .iter_mut()
@@ -229,11 +225,7 @@ impl Documents {
     }
 
     /// A collection as it can be searched now.
-    async fn current(
-        self: &Arc<Self>,
-        store: &Store,
-        of: &Collection,
-    ) -> Result<Arc<Loaded>, ApiError> {
+    async fn current(self: &Arc<Self>, of: &Collection) -> Result<Arc<Loaded>, ApiError> {
         let search = self.searches.fetch_add(1, Relaxed) + 1;
         if let Some(loaded) = self.loaded(of) {
             loaded.note_use(search);
@@ -245,7 +237,7 @@ impl Documents {
             return Ok(loaded);
         }
         let before = self.all_loaded().get(&of.id).cloned();
-        let loaded = Arc::new(Loaded::follow(self, store, of, before).await?);
+        let loaded = Arc::new(Loaded::follow(self, of, before).await?);
         loaded.note_use(search);
         self.all_loaded().insert(of.id, Arc::clone(&loaded));
         Ok(loaded)
@@ -286,9 +278,9 @@ impl Documents {
         }
     }
 
-    /// Has collections served by the current space as soon as it has all that can be had in it. They are built beside those
-    /// that serve meanwhile.
-    async fn switch_spaces(self: &Arc<Self>, store: &Store) -> Result<(), ApiError> {
+    /// Switches collections to the current embedding space once all their documents are embedded in it. The new index is
+    /// built while the old one serves.
+    async fn switch_spaces(self: &Arc<Self>) -> Result<(), ApiError> {
         let current = self.space();
         let others: Vec<(CollectionId, Option<EmbeddingSpaceId>)> = {
             let all = self.all_loaded();
@@ -296,17 +288,15 @@ impl Documents {
             others.map(|(id, loaded)| (*id, loaded.space)).collect()
         };
         for (id, space) in others {
-            let (documents, embeddings) = (
-                store.documents(id).await?,
-                self.embeddings(store, id).await?,
-            );
-            let Some(of) = store.collection(id).await? else {
+            let documents = self.store.documents(id).await?;
+            let embeddings = self.embeddings(id).await?;
+            let Some(of) = self.store.collection(id).await? else {
                 continue;
             };
             if serving(current, &documents, &embeddings) == space {
                 continue;
             }
-            let built = Loaded::follow(self, store, &of, None).await?;
+            let built = Loaded::follow(self, &of, None).await?;
             let mut all = self.all_loaded();
             // One that nobody searches any more is not brought back.
             if let Some(before) = all
@@ -360,8 +350,8 @@ impl Documents {
 }
 
 impl Documents {
-    /// The agents' ways in, where there is something that the principal may search: passages, and what they speak of. Documents are
-    /// an account's own, not those of a front end's people.
+    /// The agents' tools for passages and for the graph, if there are collections that the principal may search. Documents
+    /// belong to accounts, not to the users of a front end.
     pub(crate) async fn knowledge_tools(
         self: &Arc<Self>,
         principal: &Principal,
@@ -370,11 +360,8 @@ impl Documents {
         if principal.is_front_end_person() {
             return Ok(Vec::new());
         }
-        let (knowledge, store) = (self, &self.store);
-        let search = knowledge.tool(store, principal, scope.clone()).await?;
-        let graph = knowledge
-            .graph_tool(store, principal.account, scope)
-            .await?;
+        let search = self.tool(principal, scope.clone()).await?;
+        let graph = self.graph_tool(principal.account, scope).await?;
         Ok(search.into_iter().chain(graph).collect())
     }
 

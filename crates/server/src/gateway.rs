@@ -1,4 +1,4 @@
-//! Models: connections to model servers, the catalogue, health, prices, usage and limits.
+//! Models and agents: connections to model servers, the catalogue, health, prices, usage and limits.
 
 pub mod agents;
 pub(crate) mod caller_info;
@@ -24,7 +24,7 @@ use crate::{
 use std::sync::Arc;
 use store::{Store, UserRole};
 
-/// What may be called, for whom and within which limits.
+/// Resolves models and agents for a caller, within permissions and limits.
 pub struct Gateway {
     pub(crate) defined_agents: Arc<DefinedAgents>,
     pub(crate) groups: Arc<Groups>,
@@ -60,7 +60,7 @@ impl Gateway {
         self.models.first_look().await;
         match id {
             Some(id) => caller.check_model(self.models.catalogue().meant(id))?,
-            // The default model has a name too, and an agent that stands for it.
+            // The default model has an id of its own, and an agent that stands for it.
             None if caller
                 .check_model(&format!("{}{}", AGENT_PREFIX, BUILT_IN_AGENT))
                 .is_ok() => {}

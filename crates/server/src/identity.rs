@@ -1,4 +1,4 @@
-//! Who people and programs are and what they may do: accounts, sessions, sign-in, groups, permissions, keys and the audit log.
+//! Accounts, sessions, sign-in, groups, permissions, API keys and the audit log.
 
 pub mod api_key;
 pub(crate) mod audit;
@@ -27,24 +27,24 @@ use std::sync::Arc;
 use store::{Store, User};
 use tokio::sync::OnceCell;
 
-/// Accounts: who signs in, by which way, and what is kept of sessions and keys while the server runs.
+/// Accounts, sign-in, and the in-memory state of sessions and keys.
 pub struct Identity {
     pub(crate) config: Arc<Config>,
-    /// Who else signs people in.
+    /// Sign-in by OpenID Connect.
     pub(crate) sign_in: SignIn,
     /// Keys that were looked up within the last second.
     pub(crate) known_keys: KnownKeys,
-    /// When each key was last used.
+    /// When the last use of each key was stored.
     pub(crate) key_use: KeyUse,
     /// Ends what people have open whose accounts are suspended.
     pub(crate) standing: Standing,
     /// Password hashing.
     pub passwords: Passwords,
-    /// Slows down password guessing.
+    /// Slows down repeated sign-in attempts.
     pub backoff: Backoff,
     /// The one-time token of the set-up link, where others may reach us and there was no account at start.
     pub setup_token: Option<Secret>,
-    /// The account of everybody with `--auth none`.
+    /// The account that every request has with `--auth none`.
     pub(crate) local_user: OnceCell<Arc<User>>,
     pub(crate) clock: Clock,
     pub(crate) groups: Arc<Groups>,

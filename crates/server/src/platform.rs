@@ -1,4 +1,4 @@
-//! What every part of the server stands on: settings, clock, secrets, the data folder, the listener and metrics.
+//! Settings, clock, secrets, the data folder, the listener and metrics, which every other part uses.
 
 pub mod agent_definition;
 pub mod body_memory;

@@ -1,4 +1,4 @@
-//! Runs: the registry, commands, leases, recovery, approvals, hooks and traces.
+//! Runs: the registry, commands, approvals, hooks, usage bookings and traces.
 
 pub(crate) mod approvals;
 pub(crate) mod bookings;

@@ -1,4 +1,4 @@
-//! What agents work with: MCP servers, agent definitions, skills, programs, workspaces and memory.
+//! MCP servers, skills, programs and workspaces of agents.
 
 pub mod mcp_servers;
 pub mod programs;

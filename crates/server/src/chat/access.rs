@@ -23,22 +23,22 @@ use crate::{
     platform::{client_info::Place, config::Config},
 };
 
-/// How often it is looked whether somebody may still read what is open.
+/// How often the permission to read an open chat is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// An administrator who reads a chat leaves a line in the audit log at first, and again after this time.
 const ONE_LOOK: Duration = Duration::from_secs(600);
-/// So many looks are remembered; beyond that there are more lines.
+/// Reads that are remembered; beyond that there are more audit entries.
 const MOST_LOOKS: usize = 10_000;
 
-/// Whoever wants to read a chat, and where from.
+/// The caller who reads a chat, and where the request comes from.
 #[derive(Debug, Clone)]
-pub(crate) struct Looker {
+pub(crate) struct Viewer {
     pub(crate) caller: Caller,
     place: Place,
 }
 
-impl Looker {
-    /// Somebody who asks from there.
+impl Viewer {
+    /// The caller, and where the request comes from.
     pub(crate) fn new(caller: Caller, place: Place) -> Self {
         Self { caller, place }
     }
@@ -91,9 +91,9 @@ impl Reading {
 
 /// What administrators have looked at just now.
 #[derive(Debug, Default)]
-pub(crate) struct Looks(Mutex<HashMap<(UserId, ChatId), Instant>>);
+pub(crate) struct AccessAudit(Mutex<HashMap<(UserId, ChatId), Instant>>);
 
-impl Looks {
+impl AccessAudit {
     /// Whether this one is to be noted: it is the first for a while.
     fn is_news(&self, who: UserId, chat: ChatId, now: Instant) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,8 +114,8 @@ impl Looks {
 
 /// Who may read a chat.
 pub(crate) struct ChatAccess {
-    /// What administrators have read of others’ chats just now.
-    pub(crate) looks: Looks,
+    /// Recent reads of other people's chats, so that each is audited once.
+    pub(crate) audit: AccessAudit,
     pub(crate) config: Arc<Config>,
     pub(crate) identity: Arc<Identity>,
     pub(crate) stopping: CancellationToken,
@@ -124,16 +124,16 @@ pub(crate) struct ChatAccess {
 }
 
 impl ChatAccess {
-    /// The chat, where the looker may read it. An administrator's look at another's is noted.
+    /// The chat, where the viewer may read it. An administrator's look at another's is noted.
     ///
     /// # Errors
     /// 404 where not: nobody learns whether there is one.
     pub(crate) async fn readable(
         &self,
-        looker: &Looker,
+        viewer: &Viewer,
         chat: ChatId,
     ) -> Result<Readable, ApiError> {
-        let Looker { caller, place } = looker;
+        let Viewer { caller, place } = viewer;
         match self.store.chat(&caller.principal(), chat).await {
             Ok(chat) => return Ok(Readable { chat, owner: None }),
             Err(StoreError::NotFound) => {}
@@ -148,13 +148,13 @@ impl ChatAccess {
             is_shared,
         ) = self.of_others(caller, chat).await?;
         let (who, now) = (caller.id(), Instant::now());
-        if !is_shared && self.looks.is_news(who, chat.id, now) {
+        if !is_shared && self.audit.is_news(who, chat.id, now) {
             let subject = (chat.id.to_string(), owner_email.clone());
             self.identity
                 .note_look("chat.look", caller, place, subject, Map::new())
                 .await?;
             // Only now: where it could not be noted the next look is as new.
-            self.looks.remember(who, chat.id, now);
+            self.audit.remember(who, chat.id, now);
         }
         Ok(Readable {
             chat,
@@ -162,13 +162,13 @@ impl ChatAccess {
         })
     }
 
-    /// The run, where it is the looker's or in a chat that they may read.
+    /// The run, where it is the viewer's or in a chat that they may read.
     ///
     /// # Errors
     /// 404 where not.
-    pub(crate) async fn readable_run(&self, looker: &Looker, run: RunId) -> Result<Run, ApiError> {
+    pub(crate) async fn readable_run(&self, viewer: &Viewer, run: RunId) -> Result<Run, ApiError> {
         let missing = || ApiError::not_found(refusal::Chats::NoSuchRun);
-        let caller = &looker.caller;
+        let caller = &viewer.caller;
         let run = match self.store.run(run).await {
             Err(StoreError::NotFound) => return Err(missing()),
             run => run?,
@@ -182,7 +182,7 @@ impl ChatAccess {
         }
         let chat = run.chat.ok_or_else(missing)?;
         // In the words for a run, whatever it is that hides it.
-        self.readable(looker, chat)
+        self.readable(viewer, chat)
             .await
             .map_err(|error| if error.is_ours() { error } else { missing() })?;
         Ok(run)
@@ -212,7 +212,7 @@ impl ChatAccess {
         self.config.moderation && caller.user.role == UserRole::Admin
     }
 
-    /// Looks from now on whether the caller may still read the run, where it is another's.
+    /// AccessAudit from now on whether the caller may still read the run, where it is another's.
     pub(crate) fn reading_of(self: &Arc<Self>, caller: &Caller, run: &Run) -> Option<Reading> {
         let chat = run.chat.filter(|_| run.principal.account != caller.id())?;
         let ends = CancellationToken::new();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_look_is_news_once_in_a_while() {
-        let (looks, now) = (Looks::default(), Instant::now());
+        let (looks, now) = (AccessAudit::default(), Instant::now());
         let (who, chat) = (UserId::generate(), ChatId::generate());
         assert!(looks.is_news(who, chat, now));
         assert!(

@@ -50,7 +50,7 @@ pub struct Forked {
     pub run: RunId,
 }
 
-/// New chats that share the past of an answer up to a step.
+/// Forks: new chats that share a run up to a step.
 pub struct Forks {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,

@@ -45,7 +45,7 @@ pub(crate) fn idempotency_key(
     }))
 }
 
-/// Requests that start one run however often they are sent.
+/// Idempotency keys of requests that start runs.
 pub struct Idempotency {
     pub(crate) store: Store,
 }

@@ -32,7 +32,7 @@ struct Times {
     margin: Duration,
 }
 
-/// Holds this server’s lease and takes over the runs of servers that lost theirs.
+/// Renews the lease of this server and takes over runs of servers whose lease has expired.
 pub(crate) struct Leases {
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,

@@ -43,11 +43,11 @@ pub(crate) const SIDE_BY_SIDE: usize = 2;
 /// How long what the calls have come to is kept: a week.
 pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
-/// What goes on beside the chats.
+/// Model calls around a chat: titles, tags, follow-ups, autocomplete and others.
 pub struct Pipelines {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
-    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) effective_pipelines: Arc<EffectivePipelines>,
     pub(crate) runs: Runs,
     pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
@@ -60,7 +60,7 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    /// Gives up what is written beside a chat, as something new is said in it.
+    /// Cancels pending calls around a chat, as it has a new message.
     pub(crate) fn give_up(&self, chat: ChatId) {
         self.work.give_up(chat);
     }
@@ -75,12 +75,12 @@ impl Pipelines {
     }
 }
 
-/// The work beside each chat, of which there is one at a time.
+/// The pending model calls around each chat, at most one set per chat.
 #[derive(Debug, Default)]
 pub(crate) struct SideWork(Mutex<HashMap<ChatId, CancellationToken>>);
 
 impl SideWork {
-    /// Gives up what is written beside a chat, as something new is said in it.
+    /// Cancels pending calls around a chat, as it has a new message.
     fn give_up(&self, chat: ChatId) {
         if let Some(work) = self.lock().remove(&chat) {
             work.cancel();
@@ -191,7 +191,8 @@ impl Pipelines {
             .cannot_continue
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if refused.contains(&model.model_id) || !self.pipeline_settings.is_local(&model.model_id) {
+        if refused.contains(&model.model_id) || !self.effective_pipelines.is_local(&model.model_id)
+        {
             return None;
         }
         Some(ResolvedModel {

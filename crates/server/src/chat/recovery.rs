@@ -235,7 +235,7 @@ impl Kept {
     }
 }
 
-/// Brings runs back that outlived their server, or rested.
+/// Resumes runs after a restart, a take-over or hibernation.
 pub struct Recovery {
     pub(crate) clock: Clock,
     pub(crate) commands: Arc<Commands>,

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) use library::{DocumentLibrary, Pages};
 
 impl Preparation {
-    /// The research that was wanted of a run; nothing where it was none, or is gone.
+    /// The research that a run was asked for; `None` if it was none or the run is deleted.
     ///
     /// # Errors
     /// Those of the database.
@@ -34,8 +34,8 @@ impl Preparation {
             .map_err(ApiError::internal)
     }
 
-    /// The report as this person may have it; nothing where none is wanted. Documents are an account's own, not those of a
-    /// front end's people.
+    /// The sources and bounds of a report, or `None` if no report is asked for. Documents belong to accounts, not to the
+    /// users of a front end.
     pub(crate) async fn research(
         &self,
         principal: &Principal,

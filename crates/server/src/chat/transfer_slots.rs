@@ -19,16 +19,16 @@ const WAIT_S: u64 = 20;
 
 /// The exports and imports that are going on.
 #[derive(Debug, Clone)]
-pub(crate) struct Moving {
+pub(crate) struct TransferSlots {
     going: Arc<Mutex<HashSet<UserId>>>,
     at_work: Arc<Semaphore>,
 }
 
 /// One of them; over when dropped.
 #[derive(Debug)]
-pub(crate) struct Held(Moving, UserId);
+pub(crate) struct Held(TransferSlots, UserId);
 
-impl Default for Moving {
+impl Default for TransferSlots {
     fn default() -> Self {
         Self {
             going: Arc::default(),
@@ -37,7 +37,7 @@ impl Default for Moving {
     }
 }
 
-impl Moving {
+impl TransferSlots {
     /// Begins with one.
     ///
     /// # Errors
@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn one_for_each_and_few_in_all() {
-        let moving = Moving::default();
+        let slots = TransferSlots::default();
         let ids: Vec<UserId> = (0..=MOST).map(|_| UserId::generate()).collect();
         let mut held: Vec<Held> = ids[..MOST]
             .iter()
-            .map(|id| moving.begin(*id).unwrap())
+            .map(|id| slots.begin(*id).unwrap())
             .collect();
-        let status = |id| moving.begin(id).err().unwrap().problem().code;
+        let status = |id| slots.begin(id).err().unwrap().problem().code;
         assert_eq!(status(ids[0]), domain::ProblemCode::Conflict);
         assert_eq!(status(ids[MOST]), domain::ProblemCode::RateLimited);
         held.remove(0);
-        moving.begin(ids[MOST]).unwrap();
+        slots.begin(ids[MOST]).unwrap();
     }
 }

@@ -3,8 +3,8 @@
 mod beside;
 mod looking_up;
 mod outside;
+mod preparation;
 mod referred;
-mod request;
 mod said;
 mod work;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use request::Preparation;
+pub(crate) use preparation::Preparation;
 
 use crate::{
     chat::pipelines::{EffectivePipelines, Pipelines},
@@ -96,13 +96,13 @@ pub enum Again {
     As(Option<ResearchWish>),
 }
 
-/// Exchanges of chats, and runs without one.
+/// Starts runs: the turns of chats, and runs without a chat.
 pub struct Turns {
     pub(crate) clock: Clock,
     pub(crate) conversations: Arc<Conversations>,
     pub(crate) file_links: Arc<FileLinks>,
     pub(crate) gateway: Arc<Gateway>,
-    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) effective_pipelines: Arc<EffectivePipelines>,
     pub(crate) pipelines: Arc<Pipelines>,
     pub(crate) preparation: Arc<Preparation>,
     pub(crate) runs: Runs,

@@ -125,7 +125,7 @@ impl Documents {
             .claim_embedding(space, now, now.saturating_add(CLAIM_MS))
             .await?
         else {
-            self.switch_spaces(&self.store).await?;
+            self.switch_spaces().await?;
             let mut has_gone = false;
             while self
                 .store
@@ -153,7 +153,7 @@ impl Documents {
         self: &Arc<Self>,
         forget_at: &mut Instant,
     ) -> Result<Looked, ApiError> {
-        self.switch_spaces(&self.store).await?;
+        self.switch_spaces().await?;
         if Instant::now() < *forget_at {
             return Ok(Looked::Nothing);
         }

@@ -51,14 +51,14 @@ impl Documents {
     /// The tool for a run of this person; nothing where no collection that they may search has a graph.
     pub(crate) async fn graph_tool(
         self: &Arc<Self>,
-        store: &Store,
         owner: UserId,
         scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = graph_spec(store, owner, &scope).await? else {
+        let Some(spec) = graph_spec(&self.store, owner, &scope).await? else {
             return Ok(None);
         };
-        let (documents, scope) = (Arc::clone(self), Arc::new(scope));
+        let documents = Arc::clone(self);
+        let scope = Arc::new(scope);
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(
                 documents.clone(),

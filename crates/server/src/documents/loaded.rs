@@ -217,8 +217,7 @@ impl Loaded {
 
     /// The collection as it is now, from what was loaded before.
     pub(super) async fn follow(
-        knowledge: &Arc<Documents>,
-        store: &Store,
+        documents: &Arc<Documents>,
         of: &Collection,
         before: Option<Arc<Self>>,
     ) -> Result<Self, ApiError> {
@@ -232,14 +231,15 @@ impl Loaded {
                 used: Arc::default(),
             },
         };
+        let store = &documents.store;
         let listed = store.documents(of.id).await?;
-        let embeddings = match knowledge.space() {
-            Some(_) => knowledge.embeddings(store, of.id).await?,
+        let embeddings = match documents.space() {
+            Some(_) => documents.embeddings(of.id).await?,
             None => Vec::new(),
         };
         loaded.space = loaded
             .space
-            .or_else(|| serving(knowledge.space(), &listed, &embeddings));
+            .or_else(|| serving(documents.space(), &listed, &embeddings));
         let embedded: HashMap<u128, u64> = embeddings
             .iter()
             .filter(|far| Some(far.space) == loaded.space && far.done >= far.pieces)
@@ -261,7 +261,7 @@ impl Loaded {
             loaded.index.remove(document);
         }
         // What something else compares is not held here.
-        let compares = knowledge.vector_database.is_none();
+        let compares = documents.vector_database.is_none();
         let is_embedded = |document: &store::Document| {
             compares && embedded.get(&document.id.as_u128()) == Some(&document.version)
         };
@@ -301,12 +301,12 @@ impl Loaded {
                 vectors,
             });
             if bytes > BATCH_BYTES {
-                loaded = loaded.with(knowledge, std::mem::take(&mut batch)).await?;
+                loaded = loaded.with(documents, std::mem::take(&mut batch)).await?;
                 bytes = 0;
             }
         }
         if !batch.is_empty() {
-            loaded = loaded.with(knowledge, batch).await?;
+            loaded = loaded.with(documents, batch).await?;
         }
         // What has changed since it was asked for is looked at by the next who asks.
         Ok(Self {
@@ -318,13 +318,13 @@ impl Loaded {
     /// The same with these.
     async fn with(
         mut self,
-        knowledge: &Arc<Documents>,
+        documents: &Arc<Documents>,
         changed: Vec<Changed>,
     ) -> Result<Self, ApiError> {
-        let knowledge = Arc::clone(knowledge);
+        let documents = Arc::clone(documents);
         let indexed = spawn_blocking(move || {
             for document in changed {
-                self.put(&knowledge, document);
+                self.put(&documents, document);
             }
             self
         });
@@ -347,7 +347,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn put(&mut self, knowledge: &Documents, changed: Changed) {
+    fn put(&mut self, documents: &Documents, changed: Changed) {
         let Changed {
             id,
             name,
@@ -372,7 +372,7 @@ impl Loaded {
         let title = document.title.as_deref().unwrap_or(&name);
         let key = id.as_u128();
         self.index.put(
-            &knowledge.terms,
+            &documents.terms,
             &[ToIndex {
                 document: key,
                 title,

@@ -117,9 +117,10 @@ impl Documents {
         limits: Limits,
         given_up: Arc<AtomicBool>,
     ) -> Result<Result<Document, Unreadable>, ApiError> {
-        let (knowledge, name) = (Arc::clone(self), unread.name.clone());
+        let documents = Arc::clone(self);
+        let name = unread.name.clone();
         let read = move || {
-            knowledge
+            documents
                 .reader
                 .read_until(&name, &file, &limits, &given_up)
         };

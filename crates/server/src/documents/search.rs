@@ -85,8 +85,8 @@ impl Documents {
         principal: &Principal,
         wish: Wish,
     ) -> Result<Answer, ApiError> {
-        let (knowledge, store, reader) = (self, &self.store, principal.account);
-        let mut collections = store.searchable_collections(reader).await?;
+        let reader = principal.account;
+        let mut collections = self.store.searchable_collections(reader).await?;
         if let Some(wanted) = &wish.collections {
             collections.retain(|collection| wanted.contains(&collection.id));
             for wanted in wanted {
@@ -96,7 +96,7 @@ impl Documents {
                 {
                     // No list has the files that came with messages.
                     collections.push(
-                        store
+                        self.store
                             .readable_collection(reader, *wanted)
                             .await
                             .map_err(missing)?,
@@ -106,9 +106,9 @@ impl Documents {
         }
         let mut all = Vec::with_capacity(collections.len());
         for collection in &collections {
-            all.push(knowledge.current(store, collection).await?);
+            all.push(self.current(collection).await?);
         }
-        knowledge.make_room();
+        self.make_room();
         let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
         let rerank = self.config.knowledge.rerank.as_ref();
         let limit = wish.limit.min(MOST_FOUND);
@@ -118,8 +118,8 @@ impl Documents {
             limit
         };
         let asked = (wish.query.clone(), meanings, closed(&all, &wish.documents));
-        let hits = find(knowledge, &all, asked, most).await?;
-        let mut found = passages(store, &collections, &all, hits).await?;
+        let hits = find(self, &all, asked, most).await?;
+        let mut found = passages(&self.store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
             let looked_at = found.len().min(RERANKED);
             let texts: Vec<&str> = found[..looked_at]
@@ -315,12 +315,13 @@ fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
 }
 
 async fn find(
-    knowledge: &Arc<Documents>,
+    documents: &Arc<Documents>,
     all: &[Arc<Loaded>],
     (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
     limit: usize,
 ) -> Result<Vec<Hit>, ApiError> {
-    let (knowledge, all) = (Arc::clone(knowledge), all.to_vec());
+    let documents = Arc::clone(documents);
+    let all = all.to_vec();
     // It takes milliseconds of computing.
     let searching = spawn_blocking(move || {
         let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
@@ -332,7 +333,7 @@ async fn find(
             limit,
             admits,
         };
-        knowledge::search(&knowledge.terms, &indexes, &query)
+        knowledge::search(&documents.terms, &indexes, &query)
     });
     searching.await.map_err(ApiError::internal)
 }

@@ -45,14 +45,14 @@ impl Documents {
     /// The tool for a run of this person; nothing where there is nothing that they may search.
     pub(crate) async fn tool(
         self: &Arc<Self>,
-        store: &Store,
         principal: &Principal,
         scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = spec(store, principal.account, &scope).await? else {
+        let Some(spec) = spec(&self.store, principal.account, &scope).await? else {
             return Ok(None);
         };
-        let (documents, who) = (Arc::clone(self), Arc::new((principal.clone(), scope)));
+        let documents = Arc::clone(self);
+        let who = Arc::new((principal.clone(), scope));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(documents.clone(), Arc::clone(&who), arguments, context)
         });

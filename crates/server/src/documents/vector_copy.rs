@@ -61,7 +61,7 @@ impl Documents {
                 .await?;
         }
         database.note_copied(copied);
-        self.switch_spaces(&self.store).await?;
+        self.switch_spaces().await?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wire::chat_stream::Mode;
 
-/// Research that somebody wants.
+/// The research that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ResearchWish {
@@ -11,13 +11,13 @@ pub enum ResearchWish {
     Report {
         /// The long one.
         deep: bool,
-        /// Whether somebody is there who may be asked, and may change the plan.
+        /// Whether the person can be asked, and can change the plan.
         #[serde(default)]
         interactive: bool,
     },
     /// A look before the answer.
     LookUp {
-        /// At the web; the only place that is looked at by somebody's wish.
+        /// On the web, which is searched on request only.
         web_search: bool,
     },
 }
@@ -52,7 +52,7 @@ impl From<Mode> for WorkMode {
 }
 
 impl WorkMode {
-    /// The research that is wanted, if it is research; `interactive` where somebody is there who may be asked.
+    /// The research of this mode. With `interactive` the person can be asked and can change the plan.
     pub(crate) fn research(self, interactive: bool) -> Option<ResearchWish> {
         match self {
             Self::Chat => None,
@@ -75,7 +75,7 @@ impl ResearchWish {
         matches!(self, Self::LookUp { web_search: true })
     }
 
-    /// What the name of one of our agents stands for.
+    /// The research that a built-in agent's model id stands for.
     pub(crate) fn of_model(id: &str) -> Option<Self> {
         match id {
             "glasshouse/research" => WorkMode::Research.research(false),

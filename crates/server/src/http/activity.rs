@@ -47,7 +47,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<R
 async fn snapshot(app: &App, caller: &Caller) -> Result<VecDeque<Activity>, StoreError> {
     // Those elsewhere first: one that begins here meanwhile is told as it is here.
     let principal = caller.principal();
-    let mut known = VecDeque::from(app.remote.going_elsewhere(&principal).await?);
+    let mut known = VecDeque::from(app.remote.going(&principal).await?);
     known.extend(
         app.runs
             .live_of(&principal)

@@ -17,11 +17,11 @@ use crate::{
     platform::{client_info::Place, request_context},
 };
 
-/// Does what a request asks for, and notes that it was done. It goes on to the end where the client does not wait: nobody
-/// does something here and is gone before it is noted.
+/// Handles a request and writes its audit entry. It runs to its end even if the client disconnects, so that nothing is
+/// done without an entry.
 ///
-/// What is refused is answered before it is noted: only some refusals leave a line, such as a wrong password of somebody
-/// who is known here, and the time that an answer takes must not tell which.
+/// A refusal is answered before its entry is written: only some refusals leave one, such as a wrong password for an
+/// existing account, and the response time must not tell which.
 pub(super) async fn audited<F>(
     app: &Arc<App>,
     action: &'static str,
@@ -57,7 +57,7 @@ where
         if let Some(entry) = entry.as_ref().filter(|_| is_done) {
             identity.note_or_log(entry).await;
         }
-        // Whoever asked may be gone.
+        // The client may have disconnected.
         _ = tell.send(response);
         if let Some(entry) = entry.filter(|_| !is_done) {
             identity.note_or_log(&entry).await;

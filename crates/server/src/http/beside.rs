@@ -58,7 +58,7 @@ pub(super) async fn ask(
         Some(samples) => samples,
         None if wish.models.len() > 1 => 1,
         None => {
-            app.pipeline_settings
+            app.effective_pipelines
                 .pipeline_in_force(Pipeline::Moa)
                 .await?
                 .common

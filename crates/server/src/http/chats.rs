@@ -13,7 +13,7 @@ use super::chat_order::OrderBody;
 use crate::{
     app::App,
     chat::{
-        access::{Looker, Readable},
+        access::{Readable, Viewer},
         tags::normal_tags,
     },
     error::ApiError,
@@ -344,10 +344,10 @@ pub(super) async fn create(
 /// `GET /api/v1/chats/{chat}`: the chat with all its messages; also one that is shared with the caller.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<ChatView>, ApiError> {
-    let Readable { chat, owner } = app.access.readable(&looker, chat).await?;
+    let Readable { chat, owner } = app.access.readable(&viewer, chat).await?;
     let mut view = view(&app, chat).await?;
     if let Some(owner) = owner {
         view.row = view.row.of_another(owner);

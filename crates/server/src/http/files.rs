@@ -23,7 +23,7 @@ use store::FileRow;
 
 use crate::{
     app::App,
-    chat::access::{Looker, Readable},
+    chat::access::{Readable, Viewer},
     error::ApiError,
     http::{
         body::read_body,
@@ -52,10 +52,10 @@ pub(super) struct FileList {
 /// `GET /api/v1/chats/{chat}/files`: what is in the workspace.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<FileList>, ApiError> {
-    let (shown, workspace) = readable(&app, &looker, chat).await?;
+    let (shown, workspace) = readable(&app, &viewer, chat).await?;
     let (files, more) = workspace.rows().await?;
     let deleted = match shown.is_own() {
         true => workspace.deleted_rows(&files).await?,
@@ -158,10 +158,10 @@ async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace
 /// to work there.
 async fn readable(
     app: &App,
-    looker: &Looker,
+    viewer: &Viewer,
     chat: ChatId,
 ) -> Result<(Readable, Workspace), ApiError> {
-    let shown = app.access.readable(looker, chat).await?;
+    let shown = app.access.readable(viewer, chat).await?;
     if !shown.is_own() && shown.chat.directory.is_some() {
         return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
     }

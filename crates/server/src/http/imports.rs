@@ -59,11 +59,11 @@ pub(super) async fn post(
     if limit == 0 {
         return Err(ApiError::forbidden(refusal::Chats::ImportingIsOff));
     }
-    let _held = app.moving.begin(caller.id())?;
+    let _held = app.transfer_slots.begin(caller.id())?;
     let ends = app.identity.standing.ends(&caller);
     let spool = Spool::receive(request, limit, &app.config.data_dir).await?;
     let format = format(spool.beginning())?;
-    let _turn = app.moving.turn().await?;
+    let _turn = app.transfer_slots.turn().await?;
     let report = match format {
         Format::Own => {
             let lines = spool.lines(LINE_BYTES + app.config.body_limit_bytes);

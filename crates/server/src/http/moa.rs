@@ -79,8 +79,8 @@ pub(super) async fn complete(
     let named = named.unwrap_or_else(|| model.id.clone());
     let merging = app.pipelines.merging(&caller, model).await?;
     let (person, now) = (
-        app.pipeline_settings.told_person(&caller.user),
-        app.pipeline_settings.told_now(),
+        app.effective_pipelines.told_person(&caller.user),
+        app.effective_pipelines.told_now(),
     );
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;

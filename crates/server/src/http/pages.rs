@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{Page, Store, StoreError};
 
 use crate::{
-    chat::access::{ChatAccess, Looker},
+    chat::access::{ChatAccess, Viewer},
     error::ApiError,
     http::extract::{Json, Path, Query},
     web::StoredPage,
@@ -37,7 +37,7 @@ pub(super) struct PageView {
 pub(super) async fn get(
     State(access): State<Arc<ChatAccess>>,
     State(store): State<Store>,
-    looker: Looker,
+    viewer: Viewer,
     Path(page): Path<PageId>,
     Query(query): Query<Named>,
 ) -> Result<Json<PageView>, ApiError> {
@@ -45,10 +45,10 @@ pub(super) async fn get(
         Err(StoreError::NotFound) => return Err(missing()),
         page => page?,
     };
-    let caller = &looker.caller;
+    let caller = &viewer.caller;
     // The copies of an account are not those of a front end's people.
     let is_own = caller.person.is_none() && page.owner == caller.id();
-    if !is_own && !access.shows(&looker, query.run, &page).await? {
+    if !is_own && !access.shows(&viewer, query.run, &page).await? {
         return Err(missing());
     }
     let StoredPage {
@@ -68,15 +68,15 @@ pub(super) async fn get(
 }
 
 impl ChatAccess {
-    /// Whether the looker may read the run, and it is one of the page's owner that has the page among its sources.
+    /// Whether the viewer may read the run, and it is one of the page's owner that has the page among its sources.
     async fn shows(
         &self,
-        looker: &Looker,
+        viewer: &Viewer,
         run: Option<RunId>,
         page: &Page,
     ) -> Result<bool, ApiError> {
         let Some(run) = run else { return Ok(false) };
-        let run = match self.readable_run(looker, run).await {
+        let run = match self.readable_run(viewer, run).await {
             Err(error) if error.is_ours() => return Err(error),
             Err(_) => return Ok(false),
             Ok(run) => run,

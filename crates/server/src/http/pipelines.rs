@@ -124,13 +124,13 @@ pub(super) struct PipelineList {
 /// `GET /api/v1/pipelines`: all of them.
 pub(super) async fn list(
     State(clock): State<Clock>,
-    State(pipeline_settings): State<Arc<EffectivePipelines>>,
+    State(effective_pipelines): State<Arc<EffectivePipelines>>,
     State(store): State<Store>,
 ) -> Result<Json<PipelineList>, ApiError> {
     let mut views = Vec::new();
     let sums = store.pipeline_sums(clock.now_ms() - KEPT_MS).await?;
     let latest = store.latest_pipeline_calls(LATEST).await?;
-    let all = pipeline_settings.pipelines_in_force().await?;
+    let all = effective_pipelines.pipelines_in_force().await?;
     let common = all.first().map(|set| set.common.clone());
     let common = common.ok_or_else(|| ApiError::internal("there are no pipelines"))?;
     for set in all {
@@ -188,18 +188,18 @@ fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineV
 /// `PUT /api/v1/pipelines/{pipeline}`: sets all of it; what is null is as the configuration says.
 pub(super) async fn put(
     State(clock): State<Clock>,
-    State(pipeline_settings): State<Arc<EffectivePipelines>>,
+    State(effective_pipelines): State<Arc<EffectivePipelines>>,
     State(store): State<Store>,
     Path(name): Path<String>,
     Json(body): Json<PipelineSettings>,
 ) -> Result<Json<PipelineView>, ApiError> {
     let pipeline = named(&name)?;
-    pipeline_settings
+    effective_pipelines
         .put_pipeline_settings(pipeline, body)
         .await?;
     let sums = store.pipeline_sums(clock.now_ms() - KEPT_MS).await?;
     let latest = store.latest_pipeline_calls(LATEST).await?;
-    let set = pipeline_settings.pipeline_in_force(pipeline).await?;
+    let set = effective_pipelines.pipeline_in_force(pipeline).await?;
     Ok(Json(view(set, &sums, &latest)))
 }
 
@@ -243,7 +243,7 @@ pub(super) async fn preview(
     Json(wish): Json<PreviewWish>,
 ) -> Result<Json<Preview>, ApiError> {
     let pipeline = named(&name)?;
-    let set = app.pipeline_settings.pipeline_in_force(pipeline).await?;
+    let set = app.effective_pipelines.pipeline_in_force(pipeline).await?;
     let template = match wish
         .template
         .as_deref()
@@ -286,8 +286,8 @@ pub(super) async fn preview(
         said = said_in(&told);
     }
     let (person, now) = (
-        app.pipeline_settings.told_person(&caller.user),
-        app.pipeline_settings.told_now(),
+        app.effective_pipelines.told_person(&caller.user),
+        app.effective_pipelines.told_now(),
     );
     let values = Values {
         context: "[1] A passage that was found.",
@@ -310,7 +310,7 @@ pub(super) async fn preview(
         Ok(model) => model,
         Err(_) => app.gateway.resolve_for(&caller, None).await?,
     };
-    let model = app.pipeline_settings.pipeline_model(&set, &chat_model)?;
+    let model = app.effective_pipelines.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
     let (bounds, metadata) = (set.bounds, Map::new());
     let job = Job {

@@ -5,7 +5,7 @@ use domain::refusal;
 use store::UserRole;
 
 use crate::{
-    chat::access::Looker,
+    chat::access::Viewer,
     error::ApiError,
     http::state::AppState,
     identity::{
@@ -27,7 +27,7 @@ impl FromRequestParts<AppState> for Place {
     }
 }
 
-impl FromRequestParts<AppState> for Looker {
+impl FromRequestParts<AppState> for Viewer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {

@@ -16,7 +16,7 @@ use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
     app::App,
-    chat::access::{ChatAccess, Looker, Reading},
+    chat::access::{ChatAccess, Reading, Viewer},
     error::ApiError,
     http::{
         extract::{Json, Path, Query},
@@ -99,10 +99,10 @@ async fn check_visible(app: &App, caller: &Caller, run: RunId) -> Result<(), Api
 pub(super) async fn get(
     State(access): State<Arc<ChatAccess>>,
     State(runs): State<Runs>,
-    looker: Looker,
+    viewer: Viewer,
     Path(run): Path<RunId>,
 ) -> Result<Json<RunView>, ApiError> {
-    let run = access.readable_run(&looker, run).await?;
+    let run = access.readable_run(&viewer, run).await?;
     let live = runs.live(run.id);
     let state = match &live {
         Some(live) if live.is_waiting() => "waiting",
@@ -178,19 +178,19 @@ impl EventsQuery {
 /// `GET /runs/{run}/events`: the log from any place to its end, as server-sent events or over a WebSocket.
 pub(super) async fn events(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(run): Path<RunId>,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     // Their own is found without the database where it goes here.
-    let reading = match check_visible(&app, &looker.caller, run).await {
+    let reading = match check_visible(&app, &viewer.caller, run).await {
         Ok(()) => None,
         Err(error) if error.is_ours() => return Err(error),
         Err(_) => app.access.reading_of(
-            &looker.caller,
-            &app.access.readable_run(&looker, run).await?,
+            &viewer.caller,
+            &app.access.readable_run(&viewer, run).await?,
         ),
     };
     let after = after(&query, &headers)?;
@@ -202,7 +202,7 @@ pub(super) async fn events(
     let mut reader = app.runs.read(run, after).gathering(gap);
     reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
-        let ends = app.identity.standing.ends(&looker.caller);
+        let ends = app.identity.standing.ends(&viewer.caller);
         return Ok(telling(upgrade).on_upgrade(async move |socket| {
             let watched = ends.run_until_cancelled(web_socket(reader, options.native, socket));
             Reading::during(reading, watched).await;
@@ -263,10 +263,10 @@ pub(super) async fn prime(
 pub(super) async fn call(
     State(access): State<Arc<ChatAccess>>,
     State(runs): State<Runs>,
-    looker: Looker,
+    viewer: Viewer,
     Path((run, call)): Path<(RunId, String)>,
 ) -> Result<Json<EventBody>, ApiError> {
-    access.readable_run(&looker, run).await?;
+    access.readable_run(&viewer, run).await?;
     let mut reader = runs.read_stored(run);
     while let Some(events) = reader.next().await.map_err(ApiError::of_log)? {
         for logged in &events {

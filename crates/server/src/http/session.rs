@@ -152,7 +152,7 @@ pub(super) async fn me(
         && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let [autocomplete, moa] = app
-        .pipeline_settings
+        .effective_pipelines
         .these_in_force([Pipeline::Autocomplete, Pipeline::Moa])
         .await?;
     let web_search = caller.as_ref().is_some_and(|caller| {

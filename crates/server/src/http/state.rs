@@ -56,6 +56,6 @@ services! {
     commands: Arc<Commands>,
     file_links: Arc<FileLinks>,
     access: Arc<ChatAccess>,
-    pipeline_settings: Arc<EffectivePipelines>,
+    effective_pipelines: Arc<EffectivePipelines>,
     webhooks: Arc<Webhooks>,
 }

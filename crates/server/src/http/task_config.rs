@@ -35,7 +35,7 @@ pub(super) async fn update(
     Json(body): Json<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
     let mut changed: Vec<(Pipeline, PipelineSettings)> = Vec::new();
-    for before in app.pipeline_settings.pipelines_in_force().await? {
+    for before in app.effective_pipelines.pipelines_in_force().await? {
         let (pipeline, mut set) = (before.pipeline, before.set.clone());
         let (setting, _) = app.config.pipelines.template(pipeline);
         let setting = setting.to_uppercase();
@@ -69,9 +69,11 @@ pub(super) async fn update(
     if common.search_queries == Some(true) || common.retrieval_queries == Some(true) {
         turn_on_queries(&app, &mut changed).await?;
     }
-    app.pipeline_settings.change_common_settings(common).await?;
+    app.effective_pipelines
+        .change_common_settings(common)
+        .await?;
     for (pipeline, set) in changed {
-        app.pipeline_settings
+        app.effective_pipelines
             .put_pipeline_settings(pipeline, set)
             .await?;
     }
@@ -91,7 +93,7 @@ async fn turn_on_queries(
         return Ok(());
     }
     let before = app
-        .pipeline_settings
+        .effective_pipelines
         .pipeline_in_force(Pipeline::Queries)
         .await?
         .set;
@@ -130,7 +132,7 @@ fn field<T: for<'de> Deserialize<'de>>(
 
 async fn config(app: &App) -> Result<Value, ApiError> {
     let mut config = Map::new();
-    for set in app.pipeline_settings.pipelines_in_force().await? {
+    for set in app.effective_pipelines.pipelines_in_force().await? {
         let (setting, _) = app.config.pipelines.template(set.pipeline);
         // Nothing stands for the built-in one, as there.
         let text = if set.is_default {

@@ -208,10 +208,10 @@ impl Task {
         request: &TaskRequest,
         pipeline: Pipeline,
     ) -> Result<Self, ApiError> {
-        let set = app.pipeline_settings.pipeline_in_force(pipeline).await?;
+        let set = app.effective_pipelines.pipeline_in_force(pipeline).await?;
         let chat = chat_of(&app, &caller, request.chat_id.as_deref()).await?;
         let chat_model = model_for(&app, &caller, request.model.as_deref(), chat.as_ref()).await?;
-        let model = app.pipeline_settings.pipeline_model(&set, &chat_model)?;
+        let model = app.effective_pipelines.pipeline_model(&set, &chat_model)?;
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         let named = request.model.clone().unwrap_or_else(|| model.id.clone());
         Ok(Self {
@@ -269,8 +269,8 @@ impl Task {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
         let (person, now) = (
-            self.app.pipeline_settings.told_person(&self.caller.user),
-            self.app.pipeline_settings.told_now(),
+            self.app.effective_pipelines.told_person(&self.caller.user),
+            self.app.effective_pipelines.told_now(),
         );
         let prompt = template.fill(&Values {
             prompt,

@@ -19,7 +19,7 @@ pub const TAKEN: [&str; 9] = [
     "agent", "deep", "default", "explore", "general", "main", "model", "research", "tour",
 ];
 
-/// Whether an agent of this name is not one that somebody has defined.
+/// Whether the name is reserved for a built-in agent, so that no defined agent can have it.
 pub(crate) fn is_built_in(name: &str) -> bool {
     TAKEN.contains(&name)
 }

@@ -17,7 +17,7 @@ const UNIT_BYTES: usize = 1024;
 /// How long a body waits for memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(5);
 
-/// The memory for request bodies that are in it as a whole. Whoever is signed in never waits for those who are not.
+/// The memory budget for buffered request bodies. Signed-in callers never wait for anonymous ones.
 #[derive(Debug)]
 pub struct BodyMemory {
     signed_in: Arc<Semaphore>,
@@ -25,7 +25,7 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// With so much for whoever is signed in.
+    /// A budget of this many bytes for signed-in callers.
     pub(crate) fn new(bytes: usize) -> Self {
         let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
         Self {

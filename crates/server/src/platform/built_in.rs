@@ -1,9 +1,9 @@
-//! Names of what is built in: the tour, and the models below `glasshouse/` that stand for agents.
+//! Names of built-in models and agents: the tour, and the ids below `glasshouse/`.
 
 /// The id of the model that plays the tour.
 pub const TOUR: &str = "tour";
 
-/// What the ids of agents begin with where they stand for a model.
+/// The prefix of model ids that stand for agents.
 pub const AGENT_PREFIX: &str = "glasshouse/";
 
 /// The built-in agent, below [`AGENT_PREFIX`].

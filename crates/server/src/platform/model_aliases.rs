@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::refusal;
 use serde::{Deserialize, Serialize};
 
-/// Most names.
+/// Maximum number of aliases.
 const MAX_ALIASES: usize = 200;
 /// Longest name, bytes, as that of a model.
 const MAX_NAME_BYTES: usize = 500;

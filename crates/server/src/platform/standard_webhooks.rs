@@ -5,7 +5,7 @@ use ring::hmac;
 
 pub(crate) const SECRET_PREFIX: &str = "whsec_";
 
-/// `v1,` and the HMAC-SHA256 of `content`. A secret without the prefix, or not in base64 behind it, is the key as it stands.
+/// `v1,` and the HMAC-SHA256 of `content`. A secret that lacks the prefix or valid base64 is used as the key itself.
 pub(crate) fn sign(secret: &str, content: &str) -> String {
     let key = secret
         .strip_prefix(SECRET_PREFIX)

@@ -22,7 +22,7 @@ pub(crate) struct Bookings {
 }
 
 impl Bookings {
-    /// Adds to the ledger what the logs of runs hold that ended just before their server was gone.
+    /// Books the usage of runs that ended just before their server did.
     async fn note_left_runs(&self) -> Result<(), StoreError> {
         let before = match self.store.is_shared() {
             // A server that lives writes them down itself.

@@ -135,9 +135,9 @@ pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
 
 /// Commands to runs, wherever they are, and the approvals among them.
 pub struct Commands {
-    /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
+    /// Runs of this server that cannot resume yet. Locked while one of them is resumed or ended.
     pub(crate) set_aside: tokio::sync::Mutex<BTreeSet<RunId>>,
-    /// Runs that are being told what other servers have left for them.
+    /// Runs to which commands from other servers are being delivered.
     pub(crate) telling: Telling,
     pub(crate) clock: Clock,
     pub(crate) config: Arc<Config>,

@@ -14,7 +14,7 @@ const CALLS_LEFT: u32 = 32;
 /// The latest runs, whose calls it always sees.
 const MIN_RUNS: usize = 3;
 
-/// What chats hold, read from the logs of their runs.
+/// Conversations as models see them, read from the logs of their runs.
 pub struct Conversations {
     pub(crate) runs: Runs,
     pub(crate) store: Store,
@@ -62,7 +62,7 @@ impl Conversations {
         Ok(history)
     }
 
-    /// The same as [`Conversations::log_of`], or nothing where the log is damaged: the answer is in the chat, too.
+    /// The same as [`Conversations::log_of`], or `None` if the log is damaged: the answer is in the chat, too.
     async fn readable_log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
         match self.stored_log(run).await {
             Err(error @ StoreError::Corrupt(_)) => {

@@ -2,11 +2,11 @@
 //! database, and those of ours that cannot go on yet.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
 
 use domain::{Outcome, RunId};
 use store::{GoingRun, Principal, Store, StoreError};
 use tokio::{sync::Mutex, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use crate::runtime::{
     commands::Commands,
@@ -16,14 +16,10 @@ use crate::runtime::{
 /// How often we look, while somebody watches.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What was told last of the runs elsewhere.
-#[derive(Debug, Default)]
-pub(crate) struct Elsewhere(Mutex<HashMap<RunId, GoingRun>>);
-
-/// What runs on other servers do.
+/// Activity of runs that are not live in this process.
 pub(crate) struct Remote {
-    /// What they did at the last look.
-    pub(crate) elsewhere: Elsewhere,
+    /// What was told last.
+    pub(crate) known: Mutex<HashMap<RunId, GoingRun>>,
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
     pub(crate) runs: Runs,
@@ -32,7 +28,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Looks until the server is closed, where other servers may have runs.
-    pub(crate) async fn watch_elsewhere(self: Arc<Self>) {
+    pub(crate) async fn watch(self: Arc<Self>) {
         if !self.store.is_shared() {
             return;
         }
@@ -40,8 +36,8 @@ impl Remote {
             loop {
                 sleep(LOOK_EVERY).await;
                 if !self.runs.is_watched() {
-                    self.elsewhere.0.lock().await.clear();
-                } else if let Err(error) = self.look_elsewhere().await {
+                    self.known.lock().await.clear();
+                } else if let Err(error) = self.look().await {
                     tracing::warn!(%error, "cannot look for what runs of other servers do");
                 }
             }
@@ -56,14 +52,11 @@ impl Remote {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn going_elsewhere(
-        &self,
-        principal: &Principal,
-    ) -> Result<Vec<Activity>, StoreError> {
+    pub(crate) async fn going(&self, principal: &Principal) -> Result<Vec<Activity>, StoreError> {
         if !self.commands.may_go_unseen() {
             return Ok(Vec::new());
         }
-        let known = self.look_elsewhere().await?;
+        let known = self.look().await?;
         Ok(known
             .into_values()
             .filter(|run| run.principal.is_same_individual(principal))
@@ -72,9 +65,9 @@ impl Remote {
     }
 
     /// Tells what has changed since the last look, and what there is.
-    async fn look_elsewhere(&self) -> Result<HashMap<RunId, GoingRun>, StoreError> {
+    async fn look(&self) -> Result<HashMap<RunId, GoingRun>, StoreError> {
         // Held throughout: two looks must not tell in the wrong order.
-        let mut known = self.elsewhere.0.lock().await;
+        let mut known = self.known.lock().await;
         let going = self.store.going_anywhere().await?;
         let is_elsewhere = |run: &GoingRun| self.runs.live(run.id).is_none();
         let now: HashMap<_, _> = going

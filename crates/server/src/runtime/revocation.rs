@@ -12,7 +12,7 @@ use crate::{identity::Identity, platform::clock::Clock, runtime::runs::Runs};
 /// How often it is looked for accounts that another server has suspended, and for sessions and keys that are over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Ends what suspended people, ended sessions and ended keys have open.
+/// Ends requests, streams and runs of suspended accounts, and what ended sessions and keys have open.
 pub(crate) struct Revocation {
     pub(crate) stopping: CancellationToken,
     pub(crate) clock: Clock,
@@ -57,7 +57,7 @@ impl Revocation {
 }
 
 /// Looks for suspended accounts, for sessions and keys that are over and for changed groups, until the server stops. Also
-/// where nobody shares the database: a run may have been about to begin when its owner was suspended.
+/// with a single server: a run may have been about to start when its owner was suspended.
 pub(crate) async fn keep_standing(revocation: Arc<Revocation>) {
     loop {
         tokio::select! {

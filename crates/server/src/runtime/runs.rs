@@ -26,7 +26,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use activity::{Activity, ActivityState};
 pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
-pub use resting::{FromLog, LOOK, StillResting};
+pub use resting::{FromLog, StillResting};
 pub use server_log::ServerLog;
 
 use crate::{

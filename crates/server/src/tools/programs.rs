@@ -1,16 +1,17 @@
 //! Whether agents can run programs on this machine. It is found out beside the start, since Python takes a while.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use agent::{Agents, Programs};
 use domain::{Words, refusal::Tools};
 use sandbox::{Options, Sandbox, Unavailable};
 use tokio::sync::SetOnce;
+use tokio_util::sync::CancellationToken;
 
-use crate::platform::config::ProgramSettings;
+use crate::platform::config::{Config, ProgramSettings};
 
-/// How often folders of chats that rest are taken.
-pub(crate) const SWEEP: Duration = Duration::from_secs(60);
+/// How often idle folders are removed.
+const SWEEP: Duration = Duration::from_secs(60);
 /// How long runs of before a restart wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -27,14 +28,29 @@ enum Found {
 }
 
 impl ProgramsHere {
+    /// Finds out whether agents can run programs, and then removes idle folders until the server stops.
+    pub(crate) async fn keep(
+        self: Arc<Self>,
+        config: Arc<Config>,
+        agents: Arc<Agents>,
+        stopping: CancellationToken,
+    ) {
+        self.find(config.programs.as_ref(), &config.data_dir, &agents)
+            .await;
+        let Some(programs) = self.here() else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = tokio::time::sleep(SWEEP) => programs.sweep(),
+            }
+        }
+    }
+
     /// Finds out. `agents` are those without the tools; nothing of `data_dir` is ever shown to a program, except for the
     /// folders that are made in it for them.
-    pub(crate) async fn find(
-        &self,
-        settings: Option<&ProgramSettings>,
-        data_dir: &Path,
-        agents: &Agents,
-    ) {
+    async fn find(&self, settings: Option<&ProgramSettings>, data_dir: &Path, agents: &Agents) {
         let found = match settings {
             None => Found::Not(Tools::ProgramsOff.into()),
             Some(settings) => open(settings, data_dir, agents)

@@ -112,7 +112,8 @@ impl Pipelines {
         let permit = self.gateway.permit(Authority::of_run(run));
         let model = self.gateway.resolve(Some(&run.model), &permit)?;
         let due = self.due(answer).await?;
-        let with_model = |set: InForce| match self.pipeline_settings.pipeline_model(&set, &model) {
+        let with_model = |set: InForce| match self.effective_pipelines.pipeline_model(&set, &model)
+        {
             Ok(found) => Some((found?, set)),
             Err(error) => {
                 tracing::warn!(pipeline = set.pipeline.name(), %error, "a pipeline is skipped: its model is missing");
@@ -125,8 +126,8 @@ impl Pipelines {
         }
         let user = self.store.user(run.principal.account).await?;
         let (person, now) = (
-            self.pipeline_settings.told_person(&user),
-            self.pipeline_settings.told_now(),
+            self.effective_pipelines.told_person(&user),
+            self.effective_pipelines.told_now(),
         );
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
@@ -138,7 +139,7 @@ impl Pipelines {
     /// What is to be written, of what is on.
     async fn due(&self, answer: &Answer) -> Result<Vec<InForce>, StoreError> {
         let chat = &answer.chat;
-        let mut due = self.pipeline_settings.pipelines_in_force().await?;
+        let mut due = self.effective_pipelines.pipelines_in_force().await?;
         due.retain(|set| {
             set.enabled
                 && matches!(

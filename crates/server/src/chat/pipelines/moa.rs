@@ -41,7 +41,7 @@ impl Pipelines {
         model: ResolvedModel,
     ) -> Result<Merging, ApiError> {
         let set = self
-            .pipeline_settings
+            .effective_pipelines
             .pipeline_in_force(Pipeline::Moa)
             .await?;
         if !set.enabled {

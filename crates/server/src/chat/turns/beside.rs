@@ -187,8 +187,8 @@ impl Turns {
             .collect();
         let said = said_up_to(&messages, row.asked.id);
         let (person, now) = (
-            self.pipeline_settings.told_person(&caller.user),
-            self.pipeline_settings.told_now(),
+            self.effective_pipelines.told_person(&caller.user),
+            self.effective_pipelines.told_now(),
         );
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(

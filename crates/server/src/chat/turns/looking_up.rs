@@ -73,7 +73,7 @@ impl Preparation {
             .any(|message| message.role == Role::Assistant);
         let are_worked_out = !is_first && {
             let set = self
-                .pipeline_settings
+                .effective_pipelines
                 .pipeline_in_force(Pipeline::Queries)
                 .await?;
             set.enabled && set.common.retrieval_queries
@@ -133,7 +133,7 @@ impl Preparation {
             works_out,
         };
         let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
-        let settings = self.pipeline_settings.common_settings().await?;
+        let settings = self.effective_pipelines.common_settings().await?;
         Ok(Some(LookUp {
             asker: Arc::new(asker),
             documents,
@@ -211,7 +211,7 @@ impl Looking {
 
     /// What the model says; nothing where it is not asked or says nothing that can be used.
     async fn ask(&self) -> Result<Option<Vec<String>>, ApiError> {
-        let settings = &self.preparation.pipeline_settings;
+        let settings = &self.preparation.effective_pipelines;
         if !self.web && !self.works_out {
             return Ok(None);
         }

@@ -389,7 +389,7 @@ impl Preparation {
                     .await?;
                 if question.is_some()
                     && self
-                        .pipeline_settings
+                        .effective_pipelines
                         .common_settings()
                         .await?
                         .rag_system_context
@@ -413,15 +413,15 @@ impl Preparation {
         let mut found = without_tags(found);
         if let Some(question) = question {
             let set = self
-                .pipeline_settings
+                .effective_pipelines
                 .pipeline_in_force(Pipeline::Rag)
                 .await?;
             let context = set.context_of(&found);
             if let Some(template) = set.template.filter(|_| set.enabled) {
                 let (person, now) = (
-                    self.pipeline_settings
+                    self.effective_pipelines
                         .told_person(&self.store.user(owner).await?),
-                    self.pipeline_settings.told_now(),
+                    self.effective_pipelines.told_now(),
                 );
                 let values = Values {
                     context: &context,
@@ -542,7 +542,7 @@ impl Preparation {
             return Ok(());
         }
         let (collections, documents) = searched.places();
-        let limit = self.pipeline_settings.common_settings().await?.rag_top_k as usize;
+        let limit = self.effective_pipelines.common_settings().await?.rag_top_k as usize;
         let wish = Wish {
             query,
             collections: Some(collections),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{check_state, range, readable};
 use crate::{
     app::App,
-    chat::access::Looker,
+    chat::access::Viewer,
     error::ApiError,
     http::extract::{Path, Query},
 };
@@ -34,12 +34,12 @@ pub(in crate::http) struct ContentQuery {
 /// picture, a sound, a film or a PDF document comes as one, which its first bytes decide. `Range` asks for a part.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     asked: HeaderMap,
     Path(chat): Path<ChatId>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response, ApiError> {
-    let (shown, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &viewer, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
     let (content, version) = match query.version {

@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 use super::{ChangeView, FileQuery, check_state, readable, workspace};
 use crate::{
     app::App,
-    chat::access::Looker,
+    chat::access::Viewer,
     error::ApiError,
     http::extract::{Json, Path, Query},
     identity::auth::Caller,
@@ -41,11 +41,11 @@ pub(in crate::http) struct VersionList {
 /// the one that is there now.
 pub(in crate::http) async fn versions(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(chat): Path<ChatId>,
     Query(query): Query<FileQuery>,
 ) -> Result<Json<VersionList>, ApiError> {
-    let (shown, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &viewer, chat).await?;
     let mut versions = files.versions(&FilePath::parse_file(&query.path)?).await?;
     if !shown.is_own() {
         versions.truncate(1);
@@ -101,11 +101,11 @@ enum Comparison {
 /// version 0, it is compared with nothing. A reader of a shared chat has nothing else to compare with.
 pub(in crate::http) async fn diff(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(chat): Path<ChatId>,
     Query(query): Query<DiffQuery>,
 ) -> Result<Json<DiffView>, ApiError> {
-    let (shown, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &viewer, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
     let to = match query.to {
         Some(to) => to,

@@ -27,7 +27,7 @@ use store::FileRow;
 use tokio::task::spawn_blocking;
 
 use super::{content::named, readable};
-use crate::{app::App, chat::access::Looker, error::ApiError, http::extract::Path};
+use crate::{app::App, chat::access::Viewer, error::ApiError, http::extract::Path};
 
 /// Names are cut to what a header and a file system take.
 const NAME_LIMIT_CHARS: usize = 60;
@@ -35,10 +35,10 @@ const NAME_LIMIT_CHARS: usize = 60;
 /// `GET /api/v1/chats/{chat}/files/zip`: all files.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
-    looker: Looker,
+    viewer: Viewer,
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
-    let (shown, files) = readable(&app, &looker, chat).await?;
+    let (shown, files) = readable(&app, &viewer, chat).await?;
     let (rows, more) = files.rows().await?;
     if more {
         return Err(ApiError::new(

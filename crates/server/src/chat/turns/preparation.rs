@@ -47,7 +47,7 @@ pub(crate) struct Preparation {
     pub(crate) hooks: Hooks,
     pub(crate) mcp_servers: Arc<McpServers>,
     pub(crate) models: Arc<Models>,
-    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) effective_pipelines: Arc<EffectivePipelines>,
     pub(crate) programs: Arc<ProgramsHere>,
     pub(crate) runs: Runs,
     pub(crate) skills: Arc<SkillsFolder>,
@@ -182,7 +182,7 @@ impl Preparation {
             settings,
         } = model.callable();
         let consents = self.commands.consents(&principal, chat).await?;
-        let (tool_prompt, code_retries) = self.pipeline_settings.tool_prompt(owner).await?;
+        let (tool_prompt, code_retries) = self.effective_pipelines.tool_prompt(owner).await?;
         Ok(RunRequest {
             chat,
             message,
@@ -199,7 +199,7 @@ impl Preparation {
             wishes,
             history,
             context_material: given,
-            today: is_agent.then(|| self.pipeline_settings.told_now().day()),
+            today: is_agent.then(|| self.effective_pipelines.told_now().day()),
             workspace: self
                 .chat_files
                 .workspace(owner, workspace, directory.as_deref())
