@@ -3,14 +3,14 @@
 
 use domain::{Message, Part, event::Source};
 
-/// What the model reads beside the messages of a conversation.
+/// Additional input for the model, besides the messages of a conversation.
 #[derive(Debug, Default)]
 pub struct ContextMaterial {
-    /// Where it comes from.
+    /// The source of the material.
     pub sources: Vec<Source>,
-    /// Texts to insert before the words of the message at this index.
+    /// Texts to insert before the text of the message at this index.
     pub texts: Vec<(usize, String)>,
-    /// The highest number of a source. What is found later is numbered from there.
+    /// The highest source number. Sources found later are numbered from there.
     pub numbers: usize,
     /// Added to the instructions of the main agent.
     pub instructions: String,

@@ -91,7 +91,7 @@ impl Prices {
 impl Rates {
     #[expect(clippy::cast_precision_loss, reason = "no call has so many tokens")]
     fn cost(self, usage: Usage) -> f64 {
-        // The parts never exceed the whole, whatever the server reports.
+        // The parts never exceed the total, regardless of what the server reports.
         let mut input = usage.input_tokens;
         let mut take = |part: u64| {
             let part = part.min(input);

@@ -29,7 +29,7 @@ impl Blocks {
                     },
                 ));
             }
-            // A text has its place where it begins: it may end after what follows it.
+            // A text is placed by its beginning: it may end after later items.
             EventBody::TextStarted { item } => {
                 self.blocks
                     .push((Some(item.clone()), StoredBlock::Text { data: None }));

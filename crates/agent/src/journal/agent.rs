@@ -25,7 +25,7 @@ pub(crate) struct AgentJournal {
     counters: Counters,
 }
 
-/// Numbers for the agent's items. Each agent has its own, so that ids do not depend on what others do meanwhile.
+/// Counters for the agent's ids. Each agent has its own, so that ids do not depend on concurrent agents.
 #[derive(Debug)]
 struct Counters {
     items: AtomicUsize,
@@ -68,7 +68,7 @@ impl AgentJournal {
         Self::new(run, emitter, self.pending_input.clone(), self.waiting)
     }
 
-    /// Counting goes on where the agent had come to.
+    /// Continues counting after the agent's recorded items.
     fn new(
         run: Arc<Journal>,
         emitter: Emitter,
@@ -117,8 +117,8 @@ impl AgentJournal {
         self.emitter.emit(body).await;
     }
 
-    /// Emits an event that the log has at most once, unless it has it already. Of sources, those are emitted that are new. What
-    /// is emitted now does not count: the caller does not repeat it within one life of the run.
+    /// Emits an event that may appear only once in the log, unless it is recorded. Of sources, emits only the new ones. Events
+    /// emitted now are not tracked: the caller does not repeat them within one life of the run.
     pub(crate) async fn once(&self, body: EventBody) {
         if let Some(body) = self.run.missing(body) {
             self.emitter.emit(body).await;
@@ -126,7 +126,7 @@ impl AgentJournal {
     }
 
     /// The recorded result of a call, or that of `perform`, which gets the arguments that an unfinished call was started
-    /// with. `replay` restores from a recorded result what is held in memory only.
+    /// with. `replay` restores the in-memory state that goes with a recorded result.
     pub(crate) async fn call<Performed>(
         &self,
         id: &str,
@@ -152,13 +152,13 @@ impl AgentJournal {
         result
     }
 
-    /// Whether the log has a beginning of work on the call.
+    /// Whether the log shows that work on the call began.
     pub(crate) fn has_begun_call(&self, id: &str) -> bool {
         self.run.calls.get(id).is_some_and(CallRecord::was_begun)
     }
 
-    /// The recorded end of the sub-agent that a call has started, or that of `work`. It goes on with the recorded one, or
-    /// with the one that `start` emits.
+    /// The recorded end of the sub-agent that a call has started, or that of `work`, which continues the recorded sub-agent
+    /// or the one that `start` emits.
     pub(crate) async fn sub_agent<Worked>(
         &self,
         call: &str,
@@ -190,12 +190,12 @@ impl AgentJournal {
         Some(SubAgent { path, end })
     }
 
-    /// What the agent and its sub-agents have used so far.
+    /// The usage of the agent and its sub-agents so far.
     pub(crate) fn used(&self) -> Used {
         self.run.used_under(self.emitter.agent())
     }
 
-    /// What the run's clock showed when the agent was started. `None` for one that is new.
+    /// The run's clock when the agent was started. `None` for a new one.
     pub(crate) fn began(&self) -> Option<Duration> {
         self.run.agents.get(self.emitter.agent())?.began
     }

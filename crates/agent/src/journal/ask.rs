@@ -1,4 +1,4 @@
-//! Asks people once: what was asked before a restart keeps its id, its answer and its deadline.
+//! Asks people once: a request from before a restart keeps its id, its answer and its deadline.
 
 use std::{future, time::Duration};
 
@@ -8,32 +8,32 @@ use tokio::sync::oneshot;
 use super::{AgentJournal, CallRecord};
 use crate::{PendingInput, budget::NO_TIME_LIMIT, pending_input::NoAnswer, step::millis};
 
-/// Something that a person is asked about a tool call.
+/// A request to a person about a tool call.
 pub(crate) trait Ask: Sized {
-    /// What the person says.
+    /// The person's reply.
     type Answer;
     /// The letter that its ids begin with.
     const KIND: char;
 
-    /// What the log says of it.
+    /// Its state in the log.
     fn recorded(&self, call: &CallRecord) -> Recorded<Self::Answer>;
 
     /// The event that asks it.
     fn asked(&self, id: &str, call: &str, expires_in_ms: Option<u64>) -> EventBody;
 
-    /// The event that says what came of it.
+    /// The event that closes it.
     fn answered(id: String, answer: &Result<Self::Answer, NoAnswer>) -> EventBody;
 
-    /// Registers it with those who bring answers.
+    /// Registers it with the pending input, through which the answer arrives.
     fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Self::Answer>;
 }
 
-/// What the log says of something that is asked.
+/// The state of a request in the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Recorded<Answer> {
     /// It has to be asked.
     Nothing,
-    /// It was asked at this time and is still open.
+    /// Asked at this time and still open.
     Open {
         /// Its id.
         id: String,
@@ -42,16 +42,16 @@ pub(crate) enum Recorded<Answer> {
     },
     /// It was answered.
     Answered(Answer),
-    /// Something else was asked in its place, which has this id and is still open.
+    /// Another request was made in its place, which has this id and is still open.
     Other {
-        /// The id of what was asked.
+        /// The id of that request.
         id: String,
     },
 }
 
 impl AgentJournal {
-    /// The recorded answer to what is asked about a call, or the one that comes now. What is open stays open under its id, with
-    /// what is left of its time.
+    /// The recorded answer to a request about a call, or the one that arrives now. An open request keeps its id and the rest of
+    /// its time.
     ///
     /// # Errors
     /// If nobody answers in time, or `withdrawn` comes first.
@@ -87,7 +87,7 @@ impl AgentJournal {
         answer
     }
 
-    /// Like [`AgentJournal::ask`], for what is not withdrawn.
+    /// Like [`AgentJournal::ask`], for requests that are not withdrawn.
     pub(crate) async fn ask_until_answered<A: Ask>(
         &self,
         call: &str,

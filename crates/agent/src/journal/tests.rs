@@ -56,7 +56,7 @@ impl Play {
         }
     }
 
-    /// What was emitted since.
+    /// The events emitted since.
     fn emitted(&mut self) -> Vec<EventBody> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|emitted| emitted.body)
@@ -238,7 +238,7 @@ async fn why_a_step_is_the_last_is_decided_when_it_begins() {
     assert_eq!(play.journal.step(3).last(decide), Some("decided now"));
 }
 
-/// What `call` does for a log: what is returned, the arguments that `perform` gets, if it is called, and what is emitted.
+/// What `call` does for a log: its result, the arguments that `perform` gets if it is called, and the emitted events.
 async fn call(log: Vec<EventBody>) -> (String, Option<Option<Value>>, Vec<EventBody>) {
     let mut play = Play::after(log);
     let performed = Cell::new(None);
@@ -288,7 +288,7 @@ async fn a_call_is_performed_once() {
     assert_eq!(call(log).await, ("recorded".to_owned(), None, Vec::new()));
 }
 
-/// A question in words.
+/// A question without a form.
 struct Question(&'static str);
 
 impl Ask for Question {
@@ -352,7 +352,7 @@ async fn what_is_open_keeps_its_id_and_its_deadline() {
         play.emitted(),
         [Reply::answered("q4".to_owned(), Some(reply))]
     );
-    // It was asked after one second, 44 of its 60 are over.
+    // It was asked after one second; 44 of its 60 have passed.
     let began = tokio::time::Instant::now();
     let ask = play.journal.ask_until_answered("c1", Question("Really?"));
     assert_eq!(ask.await, Err(NoAnswer::Expired));

@@ -12,7 +12,7 @@ use crate::{
     workspace::Path,
 };
 
-/// The model reads the end of a long log: what went wrong stands there.
+/// The model reads the end of a long log, where the errors are.
 const LOG_TAIL_LINES: usize = 40;
 
 #[derive(Deserialize, JsonSchema)]
