@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_fits_and_says_what_does_not() {
+    fn accepts_valid_answers_and_reports_errors() {
         let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
         let form = with_schema(city).unwrap().unwrap();
         assert_eq!(
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_used_is_told() {
+    fn an_unusable_schema_is_reported() {
         let doubling = |levels: u32| {
             let mut defs = json!({"a0": {"type": "object"}});
             for level in 1..=levels {

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_money_only_where_prices_are_known() {
+    fn counts_cost_only_if_prices_are_known() {
         let free = Budget::new(Limits::default(), Used::default());
         assert_eq!(free.book(usage(1_000, 1_000), None), None);
         assert_eq!(free.used().cost_micro_usd, None);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_with_limits_of_its_own_counts_for_itself_and_for_the_run() {
+    fn an_agent_with_its_own_limits_counts_for_itself_and_for_the_run() {
         let run = Arc::new(Budget::new(
             Limits {
                 tokens: 1_000,

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn values_in_strings_are_taken_out_where_the_schema_wants_them() {
+    fn values_in_strings_are_unwrapped_if_the_schema_wants_them() {
         check(
             r#"{"path":"a","todos":"[{\"x\":1}]"}"#,
             Some(json!({"path": "a", "todos": [{"x": 1}]})),

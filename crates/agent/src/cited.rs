@@ -173,7 +173,7 @@ mod tests {
     };
 
     #[test]
-    fn a_source_is_told_once_with_its_places() {
+    fn a_source_is_reported_once_with_its_passages() {
         let mut numbers = SourceNumbers::default();
         numbers.know(["2", "page_x"].into_iter());
         let mut waiting = Waiting::default();

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_stands_before_what_was_said() {
+    fn material_precedes_the_message() {
         let mut message = Message::text(Role::User, "What is it?");
         let collection = CollectionId::generate();
         let name = "Moon".to_owned();

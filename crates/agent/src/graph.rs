@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_stands_in_the_text_is_kept() {
+    fn only_facts_quoted_from_the_text_are_kept() {
         let found = of(&json!({
             "entities": [
                 {"name": "Ada Lovelace", "kind": "Person", "quote": "Ada Lovelace wrote"},

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_an_answer_whatever_stands_around_it() {
+    fn reads_an_answer_inside_other_text() {
         let object = r#"{"add": [{"fact": " Has a\ndog ", "message": 2}], "change": [{"number": 1, "fact": "Likes cake"}]}"#;
         let lessons = Lessons {
             new: vec![("Has a dog".to_owned(), 1)],
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_cannot_be() {
+    fn leaves_out_invalid_entries() {
         let long = "a".repeat(MAX_FACT_CHARS + 1);
         let answer = json!({
             "add": [{"fact": "likes TEA"}, {"fact": long}, {"fact": " "}, {"fact": "New", "message": 99},

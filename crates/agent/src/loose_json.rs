@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_models_make_of_json() {
+    fn reads_malformed_json_of_models() {
         let plain = Some(json!({"queries": ["a", "b"]}));
         check(r#"{"queries": ["a", "b"]}"#, plain.clone());
         check(

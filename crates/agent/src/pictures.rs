@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_taken_without_what_is_around_it() {
+    fn text_around_an_answer_is_ignored() {
         assert_eq!(
             bare(" ## Text\n\nHello\n").as_deref(),
             Some("## Text\n\nHello")

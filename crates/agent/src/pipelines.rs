@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_leaves_out_what_it_is_for_is_refused() {
+    fn a_template_without_its_required_variable_is_refused() {
         for (pipeline, text) in [
             (Pipeline::Title, "Say a title."),
             (Pipeline::Rag, "{{QUERY}}"),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_call_shares_its_form() {
+    fn pipelines_in_one_call_share_its_format() {
         let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
         assert!(shared_template(&all).is_some() && shared_template(&[Pipeline::Rag]).is_none());
         assert_eq!(answer_format(&[Pipeline::Moa]), None);

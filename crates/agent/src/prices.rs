@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_believed_where_no_price_is_known() {
+    fn the_providers_cost_counts_if_no_price_is_known() {
         let usage = Usage {
             reported_cost_micro_usd: Some(7),
             ..Usage::of(1_000, 0)

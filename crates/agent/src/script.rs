@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_letter_of_the_others_script_is_foreign() {
+    fn text_without_a_letter_of_the_script_is_foreign() {
         let check = |other: &str, text: &str, expected: bool| {
             assert_eq!(is_foreign(text, [other]), expected, "{text} for {other}");
         };

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_harmless_text() {
+    fn a_star_matches_harmless_text() {
         for (written, text, fits) in [
             ("ls", "ls", true),
             ("ls", "ls -l", false),
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_names_all_arguments_of_a_call() {
+    fn a_standing_approval_names_all_arguments() {
         let arguments = BTreeMap::from([("path".to_owned(), pattern("/notes/*"))]);
         let allowed = StandingApproval {
             tool: "read".into(),

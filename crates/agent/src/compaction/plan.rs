@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_window_what_must_stay_stays() {
+    fn required_messages_stay_for_any_window() {
         for (exchanges, steps) in [(0, 40), (1, 40), (10, 0), (10, 1), (10, 40), (40, 3)] {
             for window in [1_000, 2_000, 4_000, 8_000] {
                 let messages = run(exchanges, steps);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_would_not_help_nothing_is_done() {
+    fn nothing_is_done_if_it_would_not_help() {
         let long = vec![Message::text(Role::System, "x".repeat(40_000)), user("hi")];
         assert_eq!(plan(&long, &gauge(1_000)), None);
         let twice = vec![

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_the_beginning_and_what_is_looked_for() {
+    fn takes_the_beginning_and_matching_blocks() {
         let filler = "Nothing of interest stands here at all.\n".repeat(200);
         let text = format!("A page on ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
         let found = excerpt(&text, "When did the Mayflower sail?", 4_000);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_blocks_stand_where_they_say() {
+    fn the_best_blocks_are_at_their_offsets() {
         let filler = "Nothing of interest stands here at all, não.\n".repeat(60);
         let text = format!("Ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
         let found = best_blocks(&text, "When did the Mayflower sail?", 2);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_queries_found_comes_first_and_sites_take_turns() {
+    fn results_of_several_queries_come_first_and_sites_take_turns() {
         check(
             &[
                 &["https://a.example/1", "https://b.example/"],

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_or_says_nothing_has_no_number() {
+    fn empty_results_and_those_without_room_have_no_number() {
         let empty = Hit {
             snippet: " ".into(),
             ..hit("empty")
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_stand_where_they_say() {
+    fn passages_are_at_their_offsets() {
         let filler = "Nothing of interest stands here, só.\n".repeat(80);
         let text = format!("{filler}The price of a walrus is 400 euros.\n{filler}");
         let read = page("a", &text);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_hears_what_is_its_own() {
+    fn each_agent_receives_its_own_memories() {
         let told = Told {
             blocks: vec![
                 block("", "likes", Some("tea")),

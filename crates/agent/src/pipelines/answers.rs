@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_go_on_where_the_text_ends() {
+    fn completions_continue_at_the_end_of_the_text() {
         let check = |said: &str, written: &str, expected: &str| {
             let text = serde_json::json!({"text": said}).to_string();
             assert_eq!(

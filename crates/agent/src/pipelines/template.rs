@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_have_a_position() {
         check(
             "Hello {{USER_NAME}}, it is {{ current_weekday }}.\n{{MESSAGES:END:6|middletruncate:300}}",
             "",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_name_what_is_its_own() {
+    fn a_template_may_name_its_own_variables() {
         let template =
             Template::parse("{{CONTEXT}} {{query}}", &[Name::Context, Name::Query]).unwrap();
         assert!(

@@ -249,7 +249,7 @@ mod tests {
     use crate::pipelines::{Notes, Pipeline};
 
     #[test]
-    fn the_person_says_what_the_language_is() {
+    fn the_persons_messages_determine_the_language() {
         let check = |person: &str, answer: &str, title: &str, expected: bool| {
             let of = |role, text: &str| Said {
                 role,
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_that_is_too_short_takes_along_the_words_beside_it() {
+    fn a_short_title_is_extended_by_neighbouring_words() {
         let check = |short: &str, chat: &str, expected: Option<&str>| {
             let said = [Said {
                 role: Role::User,

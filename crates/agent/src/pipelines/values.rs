@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_bounded() {
+    fn long_values_are_bounded() {
         let long = "é".repeat(1_000_000);
         let messages: Vec<Said> = (0..100).map(|_| said(Role::User, &long)).collect();
         let values = Values {

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_skills_use() {
+    fn reads_the_syntax_that_skills_use() {
         check(
             "---\nname: a\ndescription: b: c\n---\nd\n",
             "a",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_missing() {
+    fn reports_missing_fields() {
         for (text, word) in [
             ("", "begin with"),
             ("# Title\n", "begin with"),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted_by_server() {
+    fn left_out_tools_are_counted_by_server() {
         let tools = [spec("jira__a", ""), spec("jira__b", ""), spec("x", "")];
         let said = description(&tools.iter().collect::<Vec<_>>());
         assert!(

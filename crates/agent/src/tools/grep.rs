@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_searched_as_far_as_it_may_cost() {
+    fn a_line_is_searched_up_to_the_cost_limit() {
         let pattern = Regex::new("x").unwrap();
         let mut found = Found::default();
         let line = |before: usize| format!("{}x", "é".repeat(before / 2));

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn without_latex_it_says_what_to_do() {
+    fn without_latex_it_says_how_to_install_it() {
         assert!(script(&[]).unwrap_err().0.contains("texlive-latex-extra"));
         assert!(
             script(&["pdflatex".into(), "latexmk".into()])

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_agree_whatever_stands_before_the_days() {
+    fn sums_ignore_prefixes_of_the_days() {
         let csv = csv();
         assert_eq!(days(&csv).count(), 365);
         let numbered: String = csv

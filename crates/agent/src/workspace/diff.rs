@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_bounded() {
+    fn long_values_are_bounded() {
         let old = "a\n".repeat(60_000);
         let new = "b\n".repeat(60_000);
         assert_eq!((count(&old, &new), difference(&old, &new)), (None, None));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_gets_wrong_is_told() {
+    fn errors_of_the_model_are_reported() {
         for (field, fault) in [
             (json!({"name": "a b", "type": "text"}), "a name of letters"),
             (json!({"name": "a", "type": "choice"}), "needs options"),
