@@ -182,16 +182,11 @@ impl Journal {
         problem: Option<Problem>,
     ) -> Vec<(AgentPath, EventBody)> {
         let mut events = self.open.close(&AgentPath::main(), outcome, reason);
-        let Used {
-            usage,
-            cost_micro_usd,
-            ..
-        } = self.used;
         let end = EventBody::RunFinished {
             outcome,
             problem,
-            usage,
-            cost_micro_usd,
+            usage: self.used.usage,
+            cost_micro_usd: self.used.cost_micro_usd,
         };
         events.push((AgentPath::main(), end));
         events
@@ -206,10 +201,10 @@ impl Journal {
     /// The usage of the agent and its sub-agents.
     fn used_under(&self, agent: &AgentPath) -> Used {
         let mut all = Used::default();
-        for (_, AgentRecord { used, .. }) in
-            self.agents.iter().filter(|(path, _)| path.is_under(agent))
-        {
-            all.add_all(used);
+        for (path, record) in &self.agents {
+            if path.is_under(agent) {
+                all.add_all(&record.used);
+            }
         }
         all
     }

@@ -287,7 +287,8 @@ impl PendingInput {
             return false;
         }
         // Entries stay until the agent is dropped, which would otherwise read a closed channel as a withdrawal.
-        (state.rests, state.to_repeat) = (true, 0);
+        state.rests = true;
+        state.to_repeat = 0;
         true
     }
 
@@ -312,7 +313,8 @@ impl PendingInput {
     /// Says that the run comes back, with `asked` open requests.
     pub fn wake(&self, asked: usize) {
         let mut state = self.lock();
-        (state.rests, state.to_repeat) = (false, asked);
+        state.rests = false;
+        state.to_repeat = asked;
     }
 
     /// Waits until the run accepts an answer to `id`. That may never happen; the caller has to limit the wait.

@@ -228,9 +228,6 @@ async fn ask(
     subject: &mut Subject<'_>,
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> HookEnd {
-    let id = call.id.clone();
-    let name = hook.name.clone();
-    let event = call.event;
     let mut data = common(agent, &call);
     subject.tell(&mut data);
     for (key, value) in about() {
@@ -240,58 +237,45 @@ async fn ask(
         }
     }
     let began = Instant::now();
-    let answer = hooks
-        .caller
-        .call(HookRequest {
-            id,
-            hook: name,
-            event,
-            data,
-            limit,
-        })
-        .await;
-    let duration_ms = millis(began.elapsed());
-    match answer.and_then(|answer| heed(answer, subject)) {
-        Ok((decision, reason, context, change)) => HookEnd {
-            call,
-            decision,
-            reason,
-            change,
-            context,
-            duration_ms,
-            error: None,
-        },
-        Err(error) => {
-            let decision = if hook.fail_closed {
-                Decision::Deny
-            } else {
-                Decision::Allow
-            };
-            let error = Some(error);
-            HookEnd {
-                call,
-                decision,
-                reason: None,
-                change: None,
-                context: None,
-                duration_ms,
-                error,
-            }
+    let request = HookRequest {
+        id: call.id.clone(),
+        hook: hook.name.clone(),
+        event: call.event,
+        data,
+        limit,
+    };
+    let answer = hooks.caller.call(request).await;
+    let mut end = HookEnd {
+        call,
+        decision: Decision::Allow,
+        reason: None,
+        change: None,
+        context: None,
+        duration_ms: millis(began.elapsed()),
+        error: None,
+    };
+    if let Err(error) = answer.and_then(|answer| apply(answer, subject, &mut end)) {
+        end.error = Some(error);
+        if hook.fail_closed {
+            end.decision = Decision::Deny;
         }
     }
+    end
 }
 
-type Heeded = (Decision, Option<String>, Option<String>, Option<Value>);
-
-/// Applies the hook's decision.
-fn heed(answer: HookAnswer, subject: &mut Subject<'_>) -> Result<Heeded, String> {
+/// Applies the hook's answer to the subject and then to `end`, which an error leaves unchanged.
+fn apply(answer: HookAnswer, subject: &mut Subject<'_>, end: &mut HookEnd) -> Result<(), String> {
     let decision = answer.decision();
     let (reason, context, change) = answer.into_parts();
     let change = change.filter(|_| decision == Decision::Allow);
     if let Some(change) = &change {
         subject.change(change)?;
     }
-    Ok((decision, reason, context, change))
+    end.decision = decision;
+    end.reason = reason;
+    end.context = context;
+    end.change = change;
+    Ok(())
 }
 
 /// The input of every hook.

@@ -136,7 +136,7 @@ impl AgentJournal {
     where
         Performed: Future<Output = CallEnd>,
     {
-        let record = self.run.calls.get(id);
+        let record = self.recorded_call(id);
         if let Some(result) = record.and_then(|call| call.finished.clone()) {
             replay(&result);
             return result;
@@ -154,7 +154,11 @@ impl AgentJournal {
 
     /// Whether the log shows that work on the call began.
     pub(crate) fn has_begun_call(&self, id: &str) -> bool {
-        self.run.calls.get(id).is_some_and(CallRecord::was_begun)
+        self.recorded_call(id).is_some_and(CallRecord::was_begun)
+    }
+
+    pub(super) fn recorded_call(&self, id: &str) -> Option<&CallRecord> {
+        self.run.calls.get(id)
     }
 
     /// The recorded end of the sub-agent that a call has started, or that of `work`, which continues the recorded sub-agent
@@ -182,7 +186,7 @@ impl AgentJournal {
 
     /// The recorded sub-agent that a call has started. `None` if it has started none.
     pub(crate) fn started_sub_agent(&self, call: &str) -> Option<SubAgent> {
-        let path = self.run.calls.get(call)?.sub_agent.clone()?;
+        let path = self.recorded_call(call)?.sub_agent.clone()?;
         let end = self.run.agents.get(&path).and_then(|agent| {
             let (outcome, result) = agent.end.clone()?;
             Some(SubAgentEnd { outcome, result })
@@ -205,18 +209,14 @@ impl AgentJournal {
         let Some(agent) = self.run.agents.get(self.emitter.agent()) else {
             return Vec::new();
         };
-        let made = agent
-            .steps
-            .iter()
-            .filter(|step| step.whole)
-            .flat_map(|step| &step.pictures);
+        let steps = agent.steps.iter().filter(|step| step.whole);
+        let made = steps.flat_map(|step| &step.pictures);
         agent.pictures.iter().chain(made).cloned().collect()
     }
 
     /// Whether the main agent has written an answer to its end, or the beginning of one.
     pub(crate) fn has_answered(&self) -> bool {
-        let main = self.run.agents.get(&AgentPath::main());
-        let mut steps = main.iter().flat_map(|main| &main.steps);
+        let mut steps = self.run.steps(&AgentPath::main()).iter();
         self.emitter.has_answered()
             || steps.any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
     }

@@ -61,7 +61,7 @@ impl AgentJournal {
         ask: A,
         withdrawn: impl Future<Output = ()>,
     ) -> Result<A::Answer, NoAnswer> {
-        let record = self.run.calls.get(call);
+        let record = self.recorded_call(call);
         let (id, receiver, within) =
             match record.map_or(Recorded::Nothing, |call| ask.recorded(call)) {
                 Recorded::Answered(answer) => return Ok(answer),
@@ -112,17 +112,14 @@ impl AgentJournal {
 
     /// Whether the log has a request for approval of the call.
     pub(crate) fn has_asked_approval(&self, call: &str) -> bool {
-        let record = self.run.calls.get(call);
+        let record = self.recorded_call(call);
         record.is_some_and(|call| call.approval.is_some())
     }
 
     /// Withdraws the recorded request for approval of a call if it is open and will not be repeated.
     pub(crate) async fn withdraw_approval(&self, call: &str) {
-        let approval = self
-            .run
-            .calls
-            .get(call)
-            .and_then(|call| call.approval.as_ref());
+        let record = self.recorded_call(call);
+        let approval = record.and_then(|call| call.approval.as_ref());
         if let Some(open) = approval.filter(|approval| approval.answer.is_none()) {
             let withdrawn = EventBody::ApprovalAnswered {
                 approval: open.id.clone(),
@@ -137,13 +134,12 @@ impl AgentJournal {
 
     /// Withdraws the recorded questions of a call that are open, from number `from` on: the call does not repeat them.
     pub(crate) async fn withdraw_questions(&self, call: &str, from: usize) {
-        let questions = self
-            .run
-            .calls
-            .get(call)
-            .map(|call| call.questions.as_slice());
-        let questions = questions.unwrap_or_default().iter().skip(from);
-        for open in questions.filter(|question| question.answer.is_none()) {
+        let record = self.recorded_call(call);
+        let questions = record.into_iter().flat_map(|call| &call.questions);
+        for open in questions
+            .skip(from)
+            .filter(|question| question.answer.is_none())
+        {
             let withdrawn = Reply::answered(open.id.clone(), None);
             self.emitter.emit(withdrawn).await;
         }

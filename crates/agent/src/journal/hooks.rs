@@ -129,10 +129,8 @@ impl AgentJournal {
 
     /// Whether the log has what follows the hooks of this place.
     fn is_over(&self, place: &HookPlace) -> bool {
-        let call = place
-            .call
-            .as_ref()
-            .and_then(|call| self.run.calls.get(call));
+        let call = place.call.as_deref();
+        let call = call.and_then(|call| self.recorded_call(call));
         match (place.event, place.step, call) {
             (HookEvent::BeforeRun, ..) => self.run.hooks.is_under_way,
             (HookEvent::BeforeModel, Some(step), _) => self.step(step).is_answered(),
@@ -163,12 +161,8 @@ impl AgentJournal {
             call: None,
             step: Some(step),
         };
-        let mut decided = self
-            .run
-            .hooks
-            .at(&place)
-            .iter()
-            .filter_map(HookRecord::decided);
+        let records = self.run.hooks.at(&place).iter();
+        let mut decided = records.filter_map(HookRecord::decided);
         decided.find(|end| end.decision == Decision::Deny)
     }
 }

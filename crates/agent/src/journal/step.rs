@@ -181,7 +181,7 @@ impl<'a> Step<'a> {
 }
 
 impl Journal {
-    fn steps(&self, agent: &AgentPath) -> &[StepRecord] {
+    pub(super) fn steps(&self, agent: &AgentPath) -> &[StepRecord] {
         self.agents.get(agent).map_or(&[], |agent| &agent.steps)
     }
 
