@@ -11,7 +11,7 @@ use tokio::{sync::Notify, time::Instant};
 #[derive(Debug)]
 pub(crate) struct ActiveTime {
     state: Mutex<State>,
-    /// Told when the clock starts again.
+    /// Notified when the clock starts again.
     started: Notify,
 }
 
@@ -20,20 +20,20 @@ struct State {
     busy: usize,
     /// Up to `since`.
     spent: Duration,
-    /// When something became busy, where anything is.
+    /// When something became busy, if anything is.
     since: Instant,
-    /// Somebody waits for the clock to start again.
+    /// Waits for the clock to start again.
     is_awaited: bool,
 }
 
-/// The clock runs while there is one of these.
+/// Keeps the clock running.
 pub(crate) struct Busy<'a>(&'a ActiveTime);
 
-/// Takes one of those back for a while: what is busy waits for a person.
+/// Gives one [`Busy`] back for a while: the work waits for a person.
 pub(crate) struct Idle<'a>(&'a ActiveTime);
 
 impl ActiveTime {
-    /// A clock that stands at `spent`.
+    /// A clock that shows `spent`.
     pub(crate) fn new(spent: Duration) -> Self {
         let state = State {
             busy: 0,
@@ -53,7 +53,7 @@ impl ActiveTime {
         Busy(self)
     }
 
-    /// Does not count what holds a [`Busy`] and waits for a person now.
+    /// Stops the clock for the holder of a [`Busy`] while it waits for a person.
     pub(crate) fn idle(&self) -> Idle<'_> {
         self.end();
         Idle(self)
@@ -78,7 +78,7 @@ impl ActiveTime {
         state.busy = state.busy.saturating_sub(1);
     }
 
-    /// What the clock shows.
+    /// The time on the clock.
     pub(crate) fn spent(&self) -> Duration {
         self.lock().spent()
     }

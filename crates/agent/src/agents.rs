@@ -19,25 +19,25 @@ use crate::{
 pub struct AgentSpec {
     /// What `task` calls it by.
     pub name: String,
-    /// Whose memories it has: its own name, also where it works as the main agent.
+    /// The owner of its memories: its own name, also if it works as the main agent.
     pub known_as: String,
-    /// What it is for, for agents that may hand work to it.
+    /// Its purpose, for agents that may hand work to it.
     pub description: String,
     /// Its system message.
     pub instructions: String,
-    /// What it can do.
+    /// Its tools.
     pub tools: Toolbox,
-    /// What it may be given to do, also of tools that are found later.
+    /// The tools it may be given, including tools that are discovered later.
     pub may_use: ToolChoice,
-    /// Its own model, and those that are asked where its server fails; without one, that of whoever starts it.
+    /// Its own model with fallbacks; without one, that of its parent.
     pub models: Option<Arc<Models>>,
-    /// What is set for its model calls.
+    /// The parameters of its model calls.
     pub parameters: ModelParameters,
-    /// What it may use at most.
+    /// Its limits.
     pub limits: AgentLimits,
-    /// The names of the sub-agents it may hand work to; all where nothing.
+    /// The names of the sub-agents it may hand work to; all if missing.
     pub sub_agents: Option<Vec<String>>,
-    /// The names of the skills it may know of; where nothing all, if it may have their tool.
+    /// The names of the skills it may use; if missing, all of them, provided it has the skill tool.
     pub may_know: Option<Vec<String>>,
     /// Those that there are.
     pub skills: Arc<[Arc<Skill>]>,
@@ -47,7 +47,7 @@ pub struct AgentSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// Whatever there is.
+    /// All of them.
     #[default]
     All,
     /// Those whose names fit one of these.
@@ -60,7 +60,7 @@ impl ToolChoice {
     /// The tools of these names.
     ///
     /// # Errors
-    /// Where a name is far too long.
+    /// If a name is far too long.
     pub fn named(names: &[&str]) -> Result<Self, ToolFailure> {
         let pattern = |name: &&str| Pattern::try_from((*name).to_owned());
         let patterns: Result<_, _> = names.iter().map(pattern).collect();
@@ -69,7 +69,7 @@ impl ToolChoice {
             .map_err(|problem| ToolFailure(problem.to_string()))
     }
 
-    /// Whether the tool of this name may be had.
+    /// Whether the tool of this name is allowed.
     #[must_use]
     pub fn allows(&self, name: &str) -> bool {
         let listed = |patterns: &[Pattern]| {
@@ -85,7 +85,7 @@ impl ToolChoice {
     }
 }
 
-/// Whether agents that are narrowed so may use what is remembered of the person.
+/// Whether agents restricted to these tools may use the person's memories.
 #[must_use]
 pub fn may_remember(choices: &[ToolChoice]) -> bool {
     NAMES
@@ -142,7 +142,7 @@ impl Agents {
     /// The agents every Glasshouse has.
     ///
     /// # Errors
-    /// Where a tool's schema is not valid, which a test rules out.
+    /// If a tool's schema is not valid, which a test rules out.
     pub fn built_in() -> Result<Self, ToolFailure> {
         let all = Toolbox::new(crate::tools::all()?);
         let readers = ToolChoice::named(&[&READING[..], &LOOKING[..]].concat())?;
@@ -249,7 +249,7 @@ impl Agents {
         self
     }
 
-    /// The same agents without the tools for what is remembered of the person.
+    /// The same agents without the tools for the person's memories.
     #[must_use]
     pub(crate) fn without_memory(mut self) -> Self {
         for agent in self.all_mut() {
@@ -275,7 +275,7 @@ impl Agents {
     }
 }
 
-/// What an agent has that only looks at files.
+/// The read-only file tools of an agent.
 const READING: [&str; 4] = ["ls", "read_file", "glob", "grep"];
 
 const MAIN: &str = "You are the assistant of a person who can watch every step you take. Answer in the \

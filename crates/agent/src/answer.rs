@@ -1,10 +1,10 @@
-//! What a model said in one call.
+//! The output of one model call.
 
 use domain::{Message, Role, ToolCall};
 
 use crate::provenance::Blocks;
 
-/// What the model said in one call.
+/// The output of one model call.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,

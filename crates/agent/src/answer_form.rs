@@ -1,4 +1,4 @@
-//! Answers that have to be JSON: the form that was asked for, and the writing of an answer in it.
+//! Answers in JSON: the requested format, and the writing of an answer in it.
 
 use std::fmt;
 
@@ -18,16 +18,16 @@ use crate::{
 const TRIES: u32 = 2;
 /// The JSON an answer has to be.
 pub struct AnswerForm {
-    /// As chat completions name it: `json_object`, or `json_schema` with a schema.
+    /// The type in chat completions: `json_object`, or `json_schema` with a schema.
     format: Value,
     schema: Option<jsonschema::Validator>,
 }
 
 impl AnswerForm {
-    /// The form that a `response_format` of chat completions asks for; `None` where words will do.
+    /// The format requested by a `response_format` of chat completions; `None` for plain text.
     ///
     /// # Errors
-    /// A sentence for the caller where its schema cannot be used.
+    /// A sentence for the caller if its schema cannot be used.
     pub fn new(format: Value) -> Result<Option<Self>, String> {
         if format["type"] == "text" {
             return Ok(None);
@@ -39,7 +39,7 @@ impl AnswerForm {
         Ok(Some(Self { format, schema }))
     }
 
-    /// What the model is told before it begins.
+    /// The instruction for the model.
     pub(crate) fn instructions(&self) -> String {
         let form = match self.format.pointer("/json_schema/schema") {
             Some(schema) => format!("one JSON value that fits this JSON Schema: {schema}"),
@@ -53,12 +53,12 @@ impl AnswerForm {
     /// Whether a text is in the form.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in it.
     pub(crate) fn check(&self, text: &str) -> Result<(), String> {
         self.read(text).map(drop)
     }
 
-    /// The answer in its form, without what models like to put around it.
+    /// The answer in its format, without text that models like to put around it.
     fn read(&self, text: &str) -> Result<String, String> {
         let json = without_fence(text);
         let value: Value =
@@ -78,7 +78,7 @@ impl fmt::Debug for AnswerForm {
     }
 }
 
-/// What stands in a code fence around all of the text, or the text.
+/// The content of a code fence around the whole text, or the text.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let inside = text
@@ -89,8 +89,8 @@ fn without_fence(text: &str) -> &str {
     })
 }
 
-/// Shows the answer in the form that was asked for: as the model wrote it where that fits, else written again, then
-/// with the server's help where it knows how to force a form.
+/// Shows the answer in the requested format: as the model wrote it if that fits, else written again, then
+/// with the server's structured output if it has that.
 pub(crate) async fn write_in_form(
     agent: &AgentContext,
     form: &AnswerForm,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_fits_and_says_what_does_not() {
+    fn accepts_valid_answers_and_reports_errors() {
         let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
         let form = with_schema(city).unwrap().unwrap();
         assert_eq!(
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_used_is_told() {
+    fn an_unusable_schema_is_reported() {
         let doubling = |levels: u32| {
             let mut defs = json!({"a0": {"type": "object"}});
             for level in 1..=levels {

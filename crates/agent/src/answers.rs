@@ -35,7 +35,7 @@ pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
 /// Shows a text as the answer, as hooks would have it.
 ///
 /// # Errors
-/// Where one withholds it.
+/// If a hook withholds it.
 pub(crate) async fn write_answer(
     agent: &AgentContext,
     step: u32,
@@ -59,10 +59,10 @@ async fn show(
     Ok(text)
 }
 
-/// The text of an answer that ends the agent's work whatever hooks say of that, shown unless it was as it came.
+/// The text of an answer that ends the agent's work regardless of hooks, shown unless it was streamed.
 ///
 /// # Errors
-/// Where a hook withholds it.
+/// If a hook withholds it.
 pub(crate) async fn shown(
     agent: &AgentContext,
     step: u32,
@@ -74,18 +74,18 @@ pub(crate) async fn shown(
     }
 }
 
-/// What becomes of an answer.
+/// The verdict on an answer.
 pub(crate) enum Ended {
     /// It is shown, and this is it.
     With(String),
-    /// The agent goes on: its hooks want something else.
+    /// The agent continues: its hooks want something else.
     NotYet { said: Answer, reason: String },
 }
 
-/// Has hooks look at an answer that is held for them, and shows it. `may_go_on`: whether the agent can be sent back.
+/// Passes an answer that was held back to the hooks, and shows it. `may_go_on`: whether the agent can be sent back.
 ///
 /// # Errors
-/// Where a hook withholds it, or does not let an agent end that cannot go on.
+/// If a hook withholds it, or sends back an agent that cannot continue.
 pub(crate) async fn end_with(
     agent: &AgentContext,
     step: &Step<'_>,

@@ -22,18 +22,18 @@ use crate::{
 };
 use rules::Requirement;
 
-/// How a call came to be allowed.
+/// How a call was allowed.
 pub(crate) enum Approval {
-    /// A person was asked, and perhaps gave other arguments.
+    /// A person allowed it, perhaps with edited arguments.
     Asked(Option<Value>),
-    /// Nobody was asked: it needs no approval, or has a standing one.
+    /// It needs no approval, or has a standing one.
     NotAsked(Option<Remembered>),
 }
 
 /// Gets the approval that the call needs.
 ///
 /// # Errors
-/// Where it must not run, with a sentence for the model.
+/// If it must not run, with a sentence for the model.
 pub(crate) async fn approve(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -61,7 +61,7 @@ pub(crate) async fn approve(
         Requirement::Standing(remembered) if !agent.journal.has_asked_approval(call) => {
             return Ok(Approval::NotAsked(Some(remembered)));
         }
-        // It was asked about before, and somebody waits for that answer.
+        // A request is already open, and the person's answer counts.
         Requirement::Standing(_) => true,
     };
     let ask = AskApproval {
@@ -102,7 +102,7 @@ fn denied(reason: Option<String>) -> ToolFailure {
     ))
 }
 
-/// Why a call runs that others of its tool wait for approval, for people.
+/// Why a call runs although others of its tool wait for approval, for people.
 pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     match remembered {
         Remembered::Chat => "Runs without asking: you allowed such calls in this chat.",
@@ -110,10 +110,10 @@ pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     }
 }
 
-/// What a person is asked about a call.
+/// The request for approval of a call.
 struct AskApproval {
     waiting: ApprovalRequest,
-    /// It opens an address that nobody has named.
+    /// It opens an address that has not been named.
     new_address: bool,
 }
 
@@ -130,7 +130,7 @@ impl Ask for AskApproval {
                 id: approval.id.clone(),
                 asked_at: approval.asked_at,
             },
-            // The log does not have the arguments that it was changed to.
+            // The log does not have the edited arguments.
             Some(decided) if decided.edited => Recorded::Nothing,
             Some(decided) => Recorded::Answered(ApprovalDecision {
                 reason: decided.reason.clone(),
@@ -171,7 +171,7 @@ impl Ask for AskApproval {
     }
 }
 
-/// What counts where nobody has decided.
+/// The decision if no person has decided.
 fn undecided(why: NoAnswer) -> ApprovalDecision {
     ApprovalDecision::only(match why {
         NoAnswer::Expired => Decision::Expired,

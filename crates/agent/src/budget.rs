@@ -1,4 +1,4 @@
-//! Limits of a run over all its agents, and what has been used of them.
+//! Limits of a run over all its agents, and the usage so far.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -9,7 +9,7 @@ use domain::{Problem, ProblemCode, Sentence, Usage, Words};
 
 use crate::prices::{Prices, call_cost};
 
-/// What a run may use before it is ended with what it has.
+/// The limits of a run; when one is reached, the run ends with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Model calls of one agent.
@@ -22,13 +22,13 @@ pub struct Limits {
     pub time: Duration,
     /// How long it waits for a person each time.
     pub waiting: Duration,
-    /// Millionths of a US dollar, where prices are known.
+    /// Millionths of a US dollar, if prices are known.
     pub cost_micro_usd: u64,
     /// How deep sub-agents may nest: 1 means that sub-agents start none.
     pub depth: usize,
     /// Tool calls (and so sub-agents) of one agent that run at a time.
     pub parallel_calls: usize,
-    /// Largest tool result kept, bytes; what is longer is cut and says so.
+    /// Maximum size of a tool result, bytes; a longer one is cut and says so.
     pub result_bytes: usize,
     /// The share of a model's context window that a conversation may fill before its older part becomes a summary.
     pub context_share: f64,
@@ -36,7 +36,7 @@ pub struct Limits {
     pub tool_time: Duration,
 }
 
-/// What an agent may use with its sub-agents, below what the run may. `None` if the run's own limit holds.
+/// The limits of an agent with its sub-agents, within those of the run. `None` if the run's own limit applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AgentLimits {
     /// Model calls of the agent itself.
@@ -68,7 +68,7 @@ impl Limits {
     }
 }
 
-/// As good as no limit on a time: ten years. A longer time overflows what timers can hold.
+/// Effectively no time limit: ten years. A longer time overflows timers.
 pub const NO_TIME_LIMIT: Duration = Duration::from_secs(315_360_000);
 
 impl Default for Limits {
@@ -89,12 +89,12 @@ impl Default for Limits {
     }
 }
 
-/// What the run has used so far, or an agent of it with limits of its own.
+/// The usage of the run so far, or of an agent with limits of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     used: Mutex<Used>,
-    /// For an agent: that of whoever started it, and what the run's clock showed then.
+    /// For an agent: that of its parent, and the run's clock at its start.
     above: Option<(Arc<Budget>, Duration)>,
 }
 
@@ -129,7 +129,7 @@ impl Used {
 }
 
 impl Budget {
-    /// `used` is what the run has used before.
+    /// `used` is the run's earlier usage.
     pub(crate) fn new(limits: Limits, used: Used) -> Self {
         Self {
             limits,
@@ -153,7 +153,7 @@ impl Budget {
         }
     }
 
-    /// Books one model call. Returns its cost, where that is known.
+    /// Books one model call. Returns its cost, if known.
     pub(crate) fn book(&self, usage: Usage, prices: Option<Prices>) -> Option<u64> {
         let cost = call_cost(prices, usage);
         let mut budget = Some(self);
@@ -166,7 +166,7 @@ impl Budget {
         cost
     }
 
-    /// What the run's clock shows when the time is up, and why it ends then.
+    /// The run's clock at the time limit, and the reason for ending.
     pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
         let seconds = self.limits.time.as_secs();
         let problem = limit_reached(Sentence::LimitTime {
@@ -206,8 +206,8 @@ impl Budget {
         }
     }
 
-    /// What is nearly spent, where anything is: then there is just enough left for an answer.
-    /// `time` is what the run's clock shows.
+    /// The limit that is nearly reached, if any: then there is just enough left for an answer.
+    /// `time` is the run's clock.
     pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Words> {
         if let Some(what) = self
             .above
@@ -235,7 +235,7 @@ impl Budget {
             .map(Words::from)
     }
 
-    /// What has reached its share of the limit.
+    /// The limit whose share has been reached.
     fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<Sentence> {
         let used = self.used();
         let limits = &self.limits;
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_money_only_where_prices_are_known() {
+    fn counts_cost_only_if_prices_are_known() {
         let free = Budget::new(Limits::default(), Used::default());
         assert_eq!(free.book(usage(1_000, 1_000), None), None);
         assert_eq!(free.used().cost_micro_usd, None);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_with_limits_of_its_own_counts_for_itself_and_for_the_run() {
+    fn an_agent_with_its_own_limits_counts_for_itself_and_for_the_run() {
         let run = Arc::new(Budget::new(
             Limits {
                 tokens: 1_000,

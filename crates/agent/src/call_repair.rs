@@ -1,5 +1,5 @@
-//! Repairs tool calls that a model has not written exactly: misspelled names, arguments that are nearly JSON. Only what has one
-//! meaning is repaired, and the log says so.
+//! Repairs malformed tool calls: misspelled names, arguments that are nearly JSON. Only what is unambiguous
+//! is repaired, and the log records it.
 
 use domain::{Sentence, event::NoticeLevel, message::arguments_value};
 use json_repair::repaired_object;
@@ -27,7 +27,7 @@ pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
     meant_tool(&written, &names).map_or(written, str::to_owned)
 }
 
-/// The answer with the arguments of its calls as they are meant. The log is told unless the answer is from there.
+/// The answer with the repaired arguments of its calls. Repairs are noted in the log unless the answer comes from the log.
 pub(crate) async fn with_meant_arguments(
     agent: &AgentContext,
     tools: &Toolbox,
@@ -54,7 +54,7 @@ pub(crate) async fn with_meant_arguments(
     answer
 }
 
-/// The arguments as they are meant. `None` if they are good as they stand, or cannot be made out.
+/// The repaired arguments. `None` if they are valid already, or cannot be repaired.
 fn meant_arguments(written: &str, tool: Option<&Tool>) -> Option<Value> {
     let fits = |arguments: &Value| tool.is_none_or(|tool| tool.check(arguments).is_ok());
     let (arguments, is_repaired) = match arguments_value(written) {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn values_in_strings_are_taken_out_where_the_schema_wants_them() {
+    fn values_in_strings_are_unwrapped_if_the_schema_wants_them() {
         check(
             r#"{"path":"a","todos":"[{\"x\":1}]"}"#,
             Some(json!({"path": "a", "todos": [{"x": 1}]})),

@@ -72,7 +72,7 @@ pub(crate) async fn run_side_by_side(
         .await
 }
 
-/// Tells the log of calls that our own code wants, not a model.
+/// Emits calls that our own code makes, not a model.
 pub(crate) async fn request_ours(
     agent: &AgentContext,
     wanted: Vec<(&str, Value)>,
@@ -114,12 +114,12 @@ fn describe(calls: &[&RequestedCall]) -> Words {
 struct Finished {
     arguments: Value,
     result: Result<String, ToolFailure>,
-    /// What the model reads behind it.
+    /// A note for the model after the result.
     note: Option<String>,
     /// The files that it produced.
     files: Vec<ToolFile>,
     took: Duration,
-    /// Nobody knows what it did.
+    /// Its effect is unknown.
     in_doubt: bool,
     /// It was at work, which it is until its end is in the log.
     at_work: Option<AtWork>,
@@ -142,7 +142,7 @@ impl Finished {
         }
     }
 
-    /// Its result as it is before hooks look at it.
+    /// Its result before hooks see it.
     fn to_keep(&self) -> KeptResult {
         let (Ok(text) | Err(ToolFailure(text))) = &self.result;
         let note = self.note.clone();
@@ -180,7 +180,7 @@ impl Finished {
     }
 }
 
-/// What the model is told of a call that was running when the server stopped and must not be run again blindly.
+/// The message to the model about a call that was running when the server stopped and must not be repeated blindly.
 const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
     you call it again.";
 
@@ -267,7 +267,7 @@ async fn carry_out(
             let finished = match (kept_result(agent, id).await, tool) {
                 (Some(result), _) => Finished::before(arguments, result),
                 (None, Ok(tool)) => run_again(agent, tool, id, arguments).await,
-                // It was running, and its tool is not there any more.
+                // It was running, and its tool no longer exists.
                 (None, Err(_)) => in_doubt(agent, id, arguments).await,
             };
             (finished, context_of_call(agent, id, name).await)
@@ -283,7 +283,7 @@ async fn carry_out(
             return Finished::refused(arguments, failure);
         }
     };
-    // From what the tool says, not from what hooks make of it.
+    // From the tool's result, not from the hooks' version of it.
     if let (Some(tool), Ok(result)) = (tools.get(name), &finished.result) {
         agent.learn_of_call(tool, &finished.arguments, result);
     }
@@ -332,7 +332,7 @@ async fn message_for_model(
     message
 }
 
-/// A result in the words for the model, which has to read something where the tool returned nothing.
+/// A result as text for the model, which has to read something even if the tool returned nothing.
 pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
     let is_silent = result.trim().is_empty();
     let result = match (error, note) {
@@ -348,7 +348,7 @@ pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
     }
 }
 
-/// What the model is told of a call that went well and returned nothing.
+/// The result of a call that succeeded and returned nothing, for the model.
 const NOTHING_RETURNED: &str = "It completed and returned nothing.";
 
 /// How much the model reads of each of `count` results: all of them together have a third of its window.
@@ -401,7 +401,7 @@ fn check<'a>(
     Ok(tool)
 }
 
-/// Whether the tool may be used now: that can change while a run goes on.
+/// Whether the tool may be used now: that can change during a run.
 fn may_use(agent: &AgentContext, tool: &str) -> bool {
     tool == find_tools::NAME
         || agent
@@ -411,10 +411,10 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
             .is_none_or(|quota| quota.allows_tool(tool))
 }
 
-/// Runs a call that hooks and, where it is needed, a person have let through. Returns what hooks add to its result too.
+/// Runs a call that hooks and, if required, a person have approved. Returns the hooks' context for its result too.
 ///
 /// # Errors
-/// Where it is not run.
+/// If it is not run.
 async fn approve_and_run(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -458,7 +458,7 @@ async fn approve_and_run(
     if tool.kind().repeatable {
         agent.emitter.emit(started).await;
     } else {
-        // Whoever takes over after a crash must know that this may have happened.
+        // A server that takes over after a crash must know that this may have happened.
         agent.emitter.emit_stored(started).await;
     }
     if let Some(remembered) = given {
@@ -477,12 +477,12 @@ async fn approve_and_run(
     ))
 }
 
-/// What a call does is known here alone, except of those that go on by themselves.
+/// The effect of a call is known only here, except of those that continue by themselves.
 fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
     (!tool.kind().goes_on).then(|| agent.run.pending_input.at_work())
 }
 
-/// Goes on with a call that was running when the server stopped.
+/// Continues a call that was running when the server stopped.
 async fn run_again(
     agent: &Arc<AgentContext>,
     tool: &Arc<Tool>,
@@ -560,7 +560,7 @@ async fn run_tool(
     };
     let asked = asked.load(Ordering::Relaxed);
     agent.journal.withdraw_questions(call, asked).await;
-    // The panic hook has reported it; the model gets a sentence and the run goes on.
+    // The panic hook has reported it; the model gets a sentence and the run continues.
     let result =
         result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use domain::event::{CitedPlace, Source};
 use llm::Citation;
 
-/// Most places that are told of one source.
+/// Maximum number of passages listed of one source.
 const MAX_PLACES: usize = 50;
-/// Most citations that wait for the end of their text.
+/// Maximum number of citations that wait for the end of their text.
 const MAX_WAITING: usize = 500;
 
-/// Numbers of a run's sources: those that a provider names are counted on behind all others.
+/// Numbers of a run's sources: those of a provider are numbered after all others.
 #[derive(Debug, Default)]
 pub(crate) struct SourceNumbers {
-    /// The highest number of a source that has not come from a provider.
+    /// The highest number of a source that does not come from a provider.
     taken: u64,
     /// The highest number of all.
     highest: u64,
@@ -22,7 +22,7 @@ pub(crate) struct SourceNumbers {
 }
 
 impl SourceNumbers {
-    /// Takes note of sources that the log tells of.
+    /// Records sources that are in the log.
     pub(crate) fn know<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         for number in ids.filter_map(|id| id.parse::<u64>().ok()) {
             if !self.of_providers.values().any(|known| *known == number) {
@@ -32,12 +32,12 @@ impl SourceNumbers {
         }
     }
 
-    /// Whether a number is that of a source that has not come from a provider.
+    /// Whether a number belongs to a source that does not come from a provider.
     fn is_taken(&self, number: usize) -> bool {
         u64::try_from(number).is_ok_and(|number| number <= self.taken)
     }
 
-    /// The number of a provider's source. `wanted` is the one by which the text cites it already.
+    /// The number of a provider's source. `wanted` is the one that the text cites already.
     fn number(&mut self, url: &str, title: &str, wanted: Option<usize>) -> u64 {
         let key = (url.to_owned(), title.to_owned());
         let wanted = wanted.and_then(|number| u64::try_from(number).ok());
@@ -52,7 +52,7 @@ impl SourceNumbers {
     }
 }
 
-/// A text that has ended: its item, how many characters of the model's answer stand before it, and how many it has.
+/// A text that has ended: its item, its offset in the model's answer in characters, and its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndedText<'a> {
     pub(crate) item: &'a str,
@@ -60,7 +60,7 @@ pub(crate) struct EndedText<'a> {
     pub(crate) chars: usize,
 }
 
-/// The citations of a model call that no event tells of yet.
+/// The citations of a model call that are not in the log yet.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Vec<Citation>);
 
@@ -74,7 +74,7 @@ impl Waiting {
         self.0.clear();
     }
 
-    /// The sources cited so far, each once, with their places in the text, if there is one.
+    /// The sources cited so far, each once, with their positions in the text, if there is one.
     pub(crate) fn take(
         &mut self,
         numbers: &mut SourceNumbers,
@@ -83,7 +83,7 @@ impl Waiting {
         let mut sources: Vec<Source> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let citations = std::mem::take(&mut self.0);
-        // Where one number of the text is another's, none of them can be kept.
+        // If a number of the text is already taken, none of them can be kept.
         let keeps_numbers = !citations
             .iter()
             .filter_map(|citation| citation.number)
@@ -173,7 +173,7 @@ mod tests {
     };
 
     #[test]
-    fn a_source_is_told_once_with_its_places() {
+    fn a_source_is_reported_once_with_its_passages() {
         let mut numbers = SourceNumbers::default();
         numbers.know(["2", "page_x"].into_iter());
         let mut waiting = Waiting::default();

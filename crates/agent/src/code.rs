@@ -12,16 +12,16 @@ use crate::{run::RunContext, tool::Toolbox, turns::LAST_STEP};
 /// The tool that runs code, whether it is called or its code is written in tags.
 pub const CODE_TOOL: &str = "python";
 
-/// What the model is told when its code is not run any more.
+/// Told to the model when its code is no longer run.
 const NO_MORE: &str = "[the code has failed too often: none is run any more. Answer with what you have, and say what could \
     not be done]";
 
-/// The same, where it has run well, and the same code comes again instead of an answer.
+/// Told to the model if code has succeeded, and the model repeats it instead of answering.
 const AGAIN: &str = "[this code has just run before. Answer with what it printed]";
 const ENOUGH: &str =
     "[the same code has run again and again: none is run any more. Answer with what it printed]";
 
-/// What people are told below code that is not run any more, in English and in Russian.
+/// Shown below code that is no longer run, in English and in Russian.
 const NOT_RUN_FAILED: [&str; 2] = [
     "(Not run: code has failed too often in this answer.)",
     "(Не запущено: код в этом ответе слишком часто завершался ошибкой.)",
@@ -34,13 +34,13 @@ const NOT_RUN_LAST: [&str; 2] = [
     "(Not run: a limit of this answer is reached.)",
     "(Не запущено: достигнут предел для этого ответа.)",
 ];
-/// So often the same code is run in a row.
+/// How often the same code is run in a row.
 const MAX_FAILURES_IN_A_ROW: u32 = 3;
 
-/// Most pictures that are added to an answer.
+/// Maximum number of pictures that are added to an answer.
 const MAX_PICTURES: usize = 8;
 
-/// What is known of an agent's code.
+/// The state of an agent's code.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     failed: AtomicU32,
@@ -64,8 +64,8 @@ impl Code {
         }
     }
 
-    /// Notes how a call of one of these tools went; returns what the model is told of it behind its result, if anything. Code that was not run
-    /// any more changes nothing.
+    /// Records the result of a call of one of these tools; returns a note for the model, if any. Code that was not
+    /// run changes nothing.
     pub(crate) fn note(
         &self,
         run: &RunContext,
@@ -89,7 +89,7 @@ impl Code {
         (failed > run.code_retries).then_some(NO_MORE)
     }
 
-    /// The tools that are left: code that fails again and again is not run any more, nor is the same code time after time.
+    /// The remaining tools: code that fails again and again is no longer run, nor is the same code time after time.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
         let is_over = self.failed.load(Relaxed) > run.code_retries
             || self.last().times >= MAX_FAILURES_IN_A_ROW;
@@ -100,8 +100,8 @@ impl Code {
         }
     }
 
-    /// What people are told of code that the model writes all the same where it is offered these tools, having learned in this
-    /// answer how code is written.
+    /// The message to people about code that the model writes although it is no longer offered these tools,
+    /// having learned in this answer how code is written.
     pub(crate) fn why_not_run(
         &self,
         run: &RunContext,
@@ -169,8 +169,8 @@ impl Code {
     }
 }
 
-/// Whether the last message of the person that has letters is written in Cyrillic ones for the most part. What the loop itself
-/// has told the model last is none of the person's.
+/// Whether the last message of the person that has letters is mostly written in Cyrillic. The loop's own last message to the
+/// model is not one of the person's.
 fn speaks_russian(messages: &[Message]) -> bool {
     let said = messages
         .iter()

@@ -1,4 +1,4 @@
-//! Context compaction: the older part of a long conversation becomes a summary, written by the model in a call of its own.
+//! Context compaction: the older part of a long conversation becomes a summary, written by the model in a separate call.
 
 mod plan;
 mod transcript;
@@ -19,9 +19,9 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How often what is read at once is halved where the model server finds it too long.
+/// How often the size of a piece is halved if the model server finds it too long.
 const MAX_HALVINGS: u32 = 4;
-/// The request is only there to say what matters, bytes.
+/// The request is only there to show what matters, bytes.
 const REQUEST_BYTES: usize = 2_000;
 
 /// Repeats recorded compactions.
@@ -35,10 +35,10 @@ pub(crate) fn do_again<'a>(
     }
 }
 
-/// Sums up the older part of the conversation where it fills more of the context than it may. Returns whether it did.
+/// Summarizes the older part of the conversation if the context is too full. Returns whether it did.
 ///
 /// # Errors
-/// Where the model server cannot be asked: the next call would fail in the same way.
+/// If the model server cannot be asked: the next call would fail in the same way.
 pub(crate) async fn make_room(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
@@ -108,7 +108,7 @@ pub(crate) async fn make_room(
     Ok(true)
 }
 
-/// Whether a failed call says something about what was asked, and nothing about whether the server can be asked.
+/// Whether a failed call was caused by the request, and not by the state of the server.
 fn is_of_the_summary(code: ProblemCode) -> bool {
     matches!(
         code,
@@ -116,7 +116,7 @@ fn is_of_the_summary(code: ProblemCode) -> bool {
     )
 }
 
-/// A summary that is being written, and what that has used.
+/// A summary in progress, and its usage.
 struct Writer<'a> {
     agent: &'a AgentContext,
     plan: &'a Plan,
@@ -135,10 +135,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Sums up the old part, piece by piece where it is longer than what may be filled.
+    /// Summarizes the old part, piece by piece if it is longer than the usable window.
     async fn write(&mut self, gauge: &Gauge) -> Result<String, Problem> {
         let limit = gauge.limit().unwrap_or(u64::MAX);
-        // Beside a piece there are the instructions, the request, and the summary so far.
+        // In addition to a piece there are the instructions, the request, and the summary so far.
         let room = limit
             .saturating_sub(2 * self.plan.summary_tokens)
             .max(limit / 2);

@@ -1,11 +1,11 @@
-//! How full a model's context is: sizes in tokens by rule of thumb, put right by what the server counts.
+//! The size of a model's context: estimated in tokens, corrected by the server's counts.
 
 use domain::{Message, Part};
 use llm::ToolSpec;
 
 use crate::run::ModelSettings;
 
-/// The rule of thumb is seldom further off than this; a server that does not count what it has cached is.
+/// The estimate is seldom further off than this; a server that does not count cached tokens is.
 const FACTORS: (f64, f64) = (0.8, 3.0);
 
 /// Longer `data:` URLs count as this many bytes.
@@ -33,7 +33,7 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
                     1_000 + bytes / 50
                 }
             }
-            // Until it is told in words.
+            // Until the model describes it in words.
             Part::Document { .. } | Part::Collection { .. } => 0,
         })
         .sum();
@@ -54,14 +54,14 @@ pub(crate) fn estimate_request(messages: &[Message], tools: &[ToolSpec]) -> u64 
     messages.iter().map(estimate_tokens).sum::<u64>() + tools.sum::<u64>()
 }
 
-/// What is known about one agent's context.
+/// The measurements of one agent's context.
 #[derive(Debug, Clone)]
 pub(crate) struct Gauge {
-    /// What the model can read, as far as it is known.
+    /// The model's window, if known.
     window: Option<u64>,
     /// The share of it that may be filled.
     share: f64,
-    /// What stands beside the messages in each request, by rule of thumb.
+    /// The estimated size of the parts besides the messages in each request.
     tools: u64,
     /// Tokens as the server counts them, for one by rule of thumb.
     factor: f64,
@@ -79,7 +79,7 @@ impl Gauge {
         }
     }
 
-    /// Learns from an answer what the server counted for a request of that size by rule of thumb.
+    /// Learns from the server's count for a request of this estimated size.
     pub(crate) fn learn(&mut self, estimated: u64, counted: u64) {
         if estimated > 0 && counted > 0 {
             self.factor = (float(counted) / float(estimated)).clamp(FACTORS.0, FACTORS.1);

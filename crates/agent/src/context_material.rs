@@ -3,14 +3,14 @@
 
 use domain::{Message, Part, event::Source};
 
-/// What the model reads beside the messages of a conversation.
+/// Additional input for the model, besides the messages of a conversation.
 #[derive(Debug, Default)]
 pub struct ContextMaterial {
-    /// Where it comes from.
+    /// The source of the material.
     pub sources: Vec<Source>,
-    /// Texts to insert before the words of the message at this index.
+    /// Texts to insert before the text of the message at this index.
     pub texts: Vec<(usize, String)>,
-    /// The highest number of a source. What is found later is numbered from there.
+    /// The highest source number. Sources found later are numbered from there.
     pub numbers: usize,
     /// Added to the instructions of the main agent.
     pub instructions: String,
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_stands_before_what_was_said() {
+    fn material_precedes_the_message() {
         let mut message = Message::text(Role::User, "What is it?");
         let collection = CollectionId::generate();
         let name = "Moon".to_owned();

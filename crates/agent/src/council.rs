@@ -8,20 +8,20 @@ use futures_util::{FutureExt, future::join_all};
 
 use crate::{CallableModel, Models, internal_call::call_one, turns::AgentContext};
 
-/// What comes after so much of an answer is not waited for, bytes.
+/// An answer is cut off after this many bytes.
 const ANSWER_BYTES: usize = 100_000;
 
-/// How answers are told to a model that makes one of them.
+/// How answers are presented to the model that combines them.
 type Ask = Arc<dyn Fn(&[String]) -> String + Send + Sync>;
 
 /// The models that answer again before one writes the answer.
 #[derive(Clone)]
 pub struct Council {
-    /// How often they answer, the answers that are there included: 1 adds nothing.
+    /// How many layers of answers there are, including the existing answers: 1 adds nothing.
     pub layers: u32,
     /// Those that answer again.
     pub members: Vec<CallableModel>,
-    /// What a model is asked that has these answers in view.
+    /// The prompt of a model that has these answers in view.
     pub ask: Ask,
 }
 
@@ -40,8 +40,8 @@ impl fmt::Debug for Council {
 }
 
 impl Council {
-    /// The conversation with the answers of the last layer in the place of those that its last message tells. One that fails
-    /// is left out, and where all do the layer before counts.
+    /// The conversation with the answers of the last layer in place of those in its last message. A model that fails
+    /// is left out, and if all fail, the layer before counts.
     pub(crate) async fn hold(
         self,
         agent: &AgentContext,

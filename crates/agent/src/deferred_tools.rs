@@ -1,4 +1,4 @@
-//! Tools of other servers, discovered when a run begins. The run goes on without those that are not found.
+//! Tools of other servers, discovered when a run begins. The run continues without those that are not found.
 
 use std::{fmt, sync::Arc};
 
@@ -10,12 +10,12 @@ use crate::{Agents, Emitter, Tool};
 /// Tools still to be found.
 pub struct DeferredTools(BoxFuture<'static, FoundTools>);
 
-/// What was found.
+/// The tools that were found.
 #[derive(Debug, Default)]
 pub struct FoundTools {
     /// In any order; one whose name an agent's own tool has is left out.
     pub tools: Vec<Arc<Tool>>,
-    /// The names of those that wait for a person's approval.
+    /// The names of those that need a person's approval.
     pub needs_approval: Vec<String>,
     /// What could not be had, in sentences for the person.
     pub missing: Vec<Words>,
@@ -27,14 +27,14 @@ impl DeferredTools {
         Self(Box::pin(found))
     }
 
-    /// Waits for the tools and gives them to the agents that may use them; tells the log what is missing.
+    /// Waits for the tools and adds them to the agents that may use them; notes in the log what is missing.
     pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
         let FoundTools {
             mut tools,
             needs_approval,
             missing,
         } = self.0.await;
-        // A server may list them in any order, and providers cache the tools as they stand.
+        // A server may list them in any order, and providers cache the tools in the order they are sent.
         tools.sort_by(|one, other| one.name().cmp(other.name()));
         for words in missing {
             emitter

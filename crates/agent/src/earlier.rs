@@ -10,24 +10,24 @@ use crate::history::recall_agent;
 
 /// So often in a row one sub-agent may be continued.
 const LIMIT_LINKS: usize = 10;
-/// So many characters of a run's id name it within a chat: those at its end, which are random.
+/// How many characters of a run's id identify it within a chat: those at its end, which are random.
 const MARK_CHARS: usize = 8;
-/// Longest id of an agent in a handle, characters: deeper than any agent may nest.
+/// Maximum length of an id of an agent in a handle, characters: deeper than any agent may nest.
 const LIMIT_AGENT_CHARS: usize = 60;
 
-/// What a model calls a sub-agent that has worked: the end of its run's id, and the agent's own id, such as `1b2c3d4e/a2.1`.
+/// A model's handle of an earlier sub-agent: the end of its run's id, and the agent's own id, such as `1b2c3d4e/a2.1`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AgentHandle {
     mark: String,
     agent: String,
 }
 
-/// Why there is no conversation to go on from, as a sentence for the model.
+/// Why there is no conversation to continue, as a sentence for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoEarlierAgent(pub String);
 
-/// Reads what a sub-agent did: its own events, and the run's restarts.
+/// Reads the log of a sub-agent: its own events, and the run's restarts.
 type ReadAgent =
     dyn Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>> + Send + Sync;
 
@@ -107,8 +107,8 @@ pub fn no_earlier_agent() -> NoEarlierAgent {
 }
 
 impl EarlierAgents {
-    /// Those of run `run` and of others that `read` knows. `read` gives the events of one agent in their order, from its
-    /// `agent_started` on as far as they are stored, and every `run_resumed` among them; it bounds their size.
+    /// Sub-agents of `run` and of other runs that `read` knows. `read` gives the events of one agent in order, from its
+    /// `agent_started` as far as they are stored, and every `run_resumed` among them; it bounds their size.
     pub fn new(
         run: RunId,
         read: impl Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>>
@@ -130,7 +130,7 @@ impl EarlierAgents {
         })
     }
 
-    /// What the agent of this name was told and did, as the beginning of a conversation for one of type `agent_type`.
+    /// The conversation of the agent of this name, as the beginning of one for an agent of type `agent_type`.
     pub(crate) async fn conversation(
         &self,
         handle: AgentHandle,

@@ -1,4 +1,4 @@
-//! Where an agent's events go: a bounded channel to whoever keeps the log.
+//! Sends an agent's events over a bounded channel to the recorder of the log.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -18,9 +18,9 @@ pub struct Emitted {
     pub agent: AgentPath,
     /// What happened.
     pub body: EventBody,
-    /// To be told once the event is stored.
+    /// Notified once the event is stored.
     pub stored: Option<oneshot::Sender<()>>,
-    /// What those who debug the run see beside it while it goes on. It is never stored.
+    /// Debugging data that goes with the event. It is never stored.
     pub detail: Option<Arc<Value>>,
 }
 
@@ -34,10 +34,10 @@ pub struct Emitter {
 #[derive(Debug)]
 struct Shared {
     events: mpsc::Sender<Emitted>,
-    /// What a sudden end would have to close. Never locked across an await.
+    /// The items that a sudden end would have to close. Never locked across an await.
     open: Mutex<OpenItems>,
     answered: AtomicBool,
-    /// The sources that the log tells of.
+    /// The sources in the log.
     sources: Mutex<SourceNumbers>,
 }
 
@@ -83,7 +83,7 @@ impl Emitter {
         self.send(self.agent.clone(), body, None).await;
     }
 
-    /// Hands over an event with what those who debug the run see beside it.
+    /// Emits an event with debugging data.
     pub(crate) async fn emit_with(&self, body: EventBody, detail: Value) {
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&self.agent, &body));
@@ -113,7 +113,7 @@ impl Emitter {
         }
     }
 
-    /// What was written so far of an item that is open.
+    /// The text so far of an open item.
     pub(crate) fn with_written<T>(&self, item: &str, use_it: impl FnOnce(&str) -> T) -> T {
         self.open_items(|open| use_it(open.text(item)))
     }
@@ -127,21 +127,21 @@ impl Emitter {
 
     /// Hands over an event and waits until it is stored.
     pub async fn emit_stored(&self, body: EventBody) {
-        // Nobody keeps the log any more: what had to be stored first must not happen. The run is about to be dropped.
+        // The log is closed: work that depends on the event being stored must not happen. The run is about to be dropped.
         if !self.try_emit_stored(body).await {
             std::future::pending::<()>().await;
         }
     }
 
-    /// Hands over an event and waits until it is stored. Whether it is: not where nobody keeps the log any more.
+    /// Emits an event and waits until it is stored. False if the log is closed.
     pub(crate) async fn try_emit_stored(&self, body: EventBody) -> bool {
         let (stored, done) = oneshot::channel();
         self.send(self.agent.clone(), body, Some(stored)).await;
         done.await.is_ok()
     }
 
-    /// Goes on with a log that has these items open and gets these events first; what they close is not among the
-    /// open ones any more.
+    /// Continues a log that has these items open and gets these events first; the items that they close are removed from
+    /// the open ones.
     pub(crate) async fn take_over(&self, open: OpenItems, events: Vec<(AgentPath, EventBody)>) {
         self.open_items(|ours| *ours = open);
         for (agent, body) in events {

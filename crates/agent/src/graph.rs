@@ -1,5 +1,5 @@
-//! Asks a model which things a text speaks of and how they belong together. Each is kept with the words that prove it, and only
-//! where code has found those in the text: what the model makes up, or was talked into, is dropped.
+//! Asks a model for the entities of a text and their relations. Each is kept with a quote that proves it, and only
+//! if code has found the quote in the text: hallucinated or injected facts are dropped.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -25,24 +25,24 @@ pub const KINDS: [&str; 8] = [
     "document",
     "other",
 ];
-/// Most of one text.
+/// Maximum numbers for one text.
 const MAX_ENTITIES: usize = 40;
 const MAX_RELATIONS: usize = 60;
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 pub const NAME_CHARS: usize = 100;
-/// Longest words for how two belong together, characters.
+/// Maximum length of the label of a relation, characters.
 const RELATION_CHARS: usize = 80;
-/// Longest words that prove something, characters.
+/// Maximum length of a quote, characters.
 const QUOTE_CHARS: usize = 400;
 /// How much of an answer that cannot be read is shown to the model again, characters.
 const SHOWN_CHARS: usize = 1_000;
 
-/// Words of the text that prove something.
+/// A quote of the text as evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// Where they stand, in characters.
+    /// The position, in characters.
     pub place: Range<usize>,
-    /// The words as they stand there.
+    /// The words as written in the text.
     pub quote: String,
 }
 
@@ -53,7 +53,7 @@ pub struct FoundEntity {
     pub name: String,
     /// One of [`KINDS`].
     pub kind: &'static str,
-    /// The words that speak of it.
+    /// The quote that mentions it.
     pub proof: Proof,
 }
 
@@ -62,15 +62,15 @@ pub struct FoundEntity {
 pub struct FoundRelation {
     /// Their places among the entities.
     pub source: usize,
-    /// The one that it is about.
+    /// The entity that it points to.
     pub target: usize,
     /// In a few words.
     pub kind: String,
-    /// The words that say so.
+    /// The quote that says so.
     pub proof: Proof,
 }
 
-/// What a text speaks of.
+/// The graph of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The things, each once.
@@ -82,18 +82,18 @@ pub struct Found {
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked {
-    /// Nothing where the model did not answer in the form that was asked for, twice.
+    /// `None` if the model did not answer in the requested format, twice.
     pub found: Option<Found>,
     /// Tokens used.
     pub usage: Usage,
-    /// Millionths of a US dollar, where the price is known.
+    /// Millionths of a US dollar, if the price is known.
     pub cost_micro_usd: Option<u64>,
 }
 
 /// Asks `model` what `text` speaks of.
 ///
 /// # Errors
-/// Where the model's server does not answer.
+/// If the model's server does not answer.
 pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, ModelError> {
     let question = format!(
         "<document title={}>\n{text}\n</document>\n\n{ASK}",
@@ -106,7 +106,7 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
     let form = form();
     let mut usage = Usage::default();
     let mut found = None;
-    // The second time it is told what was wrong.
+    // The second attempt gets the error of the first.
     for _ in 0..2 {
         let (said, used) = answer(model, &messages, Some(&form), Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
@@ -133,7 +133,7 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
     })
 }
 
-/// By this two names are the same: whatever their case, the marks around them, and the way ё is written.
+/// The normal form of a name for comparison: without case, punctuation around it, and the difference of ё and е.
 #[must_use]
 pub fn key(name: &str) -> String {
     let folded = name
@@ -152,7 +152,7 @@ pub fn key(name: &str) -> String {
     }
 }
 
-/// What tells `C++` and `C#` from `C`: marks right behind the name are a part of it.
+/// Distinguishes `C++` and `C#` from `C`: marks right after the name are part of it.
 fn with_marks(name: &str, key: String) -> String {
     let behind = name.trim_end_matches(|c: char| !matches!(c, '+' | '#') && !c.is_alphanumeric());
     let marks: String = behind
@@ -196,7 +196,7 @@ fn form() -> Value {
     json!({"type": "json_schema", "json_schema": {"name": "graph", "strict": true, "schema": schema}})
 }
 
-/// What of the model's answer stands in the text.
+/// The part of the model's answer that is proven by the text.
 fn proven(fields: &Map<String, Value>, text: &str) -> Found {
     let quotable = Quotable::new(text);
     let proof = |value: &Value| {
@@ -247,8 +247,8 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
     found
 }
 
-/// Words on one line; nothing where there are none, or far too many.
-fn words(value: &Value, most_chars: usize) -> Option<String> {
+/// The text on one line; `None` if it is empty or far too long.
+fn words(value: &Value, max_chars: usize) -> Option<String> {
     let words = value
         .as_str()?
         .split_whitespace()
@@ -256,7 +256,7 @@ fn words(value: &Value, most_chars: usize) -> Option<String> {
         .join(" ");
     let words: String = words.chars().filter(|c| !c.is_control()).collect();
     let fits = !words.is_empty()
-        && words.chars().count() <= most_chars
+        && words.chars().count() <= max_chars
         && words.chars().any(char::is_alphanumeric);
     fits.then_some(words)
 }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_stands_in_the_text_is_kept() {
+    fn only_facts_quoted_from_the_text_are_kept() {
         let found = of(&json!({
             "entities": [
                 {"name": "Ada Lovelace", "kind": "Person", "quote": "Ada Lovelace wrote"},

@@ -1,4 +1,4 @@
-//! Reads an earlier run's log back into the messages a model needs to go on from it.
+//! Reads an earlier run's log back into the messages that a model needs to continue from it.
 
 use std::collections::HashMap;
 
@@ -14,26 +14,26 @@ use crate::{
     provenance::Blocks,
 };
 
-/// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
+/// Maximum length of a tool result kept from an earlier turn, bytes: the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
 
 /// Who runs a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunBy {
-    /// We do, with a tool of our own.
+    /// We do, with our own tool.
     Us,
     /// The caller: it was handed over.
     Caller,
 }
 
-/// Adds what the main agent said and did in the run to the conversation that the run had before it, as assistant and
+/// Adds the messages and calls of the run's main agent to the conversation before the run, as assistant and
 /// tool messages. Deltas and sub-agents' own steps are not needed: finished items carry everything, and a sub-agent's
-/// answer is its call's result. What the run made a summary of stays one.
+/// answer is its call's result. Parts that the run has summarized stay a summary.
 pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
     recall_agent(history, log, &AgentPath::main());
 }
 
-/// The same with what one agent of the run said and did.
+/// The same for the messages and calls of one agent of the run.
 pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: &AgentPath) {
     let (messages, summed_up) = read(log, agent, &|_, model_id, by| {
         (by == RunBy::Us).then(|| model_id.to_owned())
@@ -52,7 +52,7 @@ pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: 
     history.extend(messages);
 }
 
-/// What the main agent said and did in the run, as [`recall`] adds it to a conversation, with nothing before it.
+/// The messages and calls of the run's main agent, as [`recall`] adds them to a conversation, without that conversation.
 #[must_use]
 pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
     let mut messages = Vec::new();
@@ -130,7 +130,7 @@ fn read(
                 step.text.push_str(text);
                 step.whole |= answer;
             }
-            // Where one call runs, all of them are there.
+            // Once one call runs, the step has all of them.
             EventBody::ModelCalled {
                 broken_off: false, ..
             } => step.whole = true,
@@ -240,21 +240,21 @@ fn shorten(messages: &mut Vec<Message>, kept: usize) -> usize {
     }
 }
 
-/// One model call and what came of it.
+/// One model call with its results.
 #[derive(Default)]
 struct Step {
     text: String,
     blocks: Blocks,
     calls: Vec<String>,
-    /// The ids that the model gave to calls, where they are others.
+    /// The ids that the model gave to calls, if they differ.
     model_ids: HashMap<String, String>,
     /// The model has said all.
     whole: bool,
-    /// What the agent was told whose answer a hook did not accept.
+    /// The message to an agent whose answer a hook rejected.
     sent_back: Option<String>,
     /// The server stopped before that; the model is asked again, and this was never said.
     broken_off: bool,
-    /// With the result, which the caller brings where it was handed over.
+    /// With the result, which the caller brings if the call was handed over.
     finished: HashMap<String, (ToolCall, Option<Message>)>,
 }
 

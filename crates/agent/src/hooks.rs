@@ -1,4 +1,4 @@
-//! Hooks: what an administrator has called before and after a run, a model call, a tool call and an answer. Each call is an item
+//! Hooks that an administrator configures around a run, a model call, a tool call and an answer. Each call is an item
 //! of the log with its decision, which counts again when the run is resumed.
 
 mod answer;
@@ -21,20 +21,20 @@ pub(crate) use places::{
     withdraw_before_tool,
 };
 
-/// A hook as it is declared, as far as a run has to know it.
+/// The declaration of a hook, as far as a run needs it.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// Its name, which no other has.
+    /// Its name, which is unique.
     pub name: String,
     /// When it is called.
     pub events: Vec<HookEvent>,
-    /// The tools whose calls it sees; all where empty.
+    /// The tools whose calls it sees; all if empty.
     pub tools: Vec<Pattern>,
-    /// The agents that it looks after, by name; all where empty.
+    /// The agents that it applies to, by name; all if empty.
     pub agents: Vec<Pattern>,
-    /// The models that it looks after, by id; all where empty.
+    /// The models that it applies to, by id; all if empty.
     pub models: Vec<Pattern>,
-    /// Whether it counts as a denial where it fails.
+    /// Whether a failure counts as a denial.
     pub fail_closed: bool,
 }
 
@@ -53,7 +53,7 @@ impl Hook {
     }
 }
 
-/// What a hook is asked.
+/// A request to a hook.
 #[derive(Debug, Clone)]
 pub struct HookRequest {
     /// The id of this call, unique within the run and the same after a restart.
@@ -62,24 +62,24 @@ pub struct HookRequest {
     pub hook: String,
     /// When it is called.
     pub event: HookEvent,
-    /// What it is about.
+    /// The input.
     pub data: Map<String, Value>,
-    /// Less time than the hook has usually, where somebody waits for the run to end.
+    /// A time limit shorter than the hook's usual one, if a caller waits for the run to end.
     pub limit: Option<Duration>,
 }
 
-/// Calls hooks for one run, and keeps what they look at until they have decided.
+/// Calls hooks for one run, and stores their subject until they have decided.
 pub trait HookCaller: fmt::Debug + Send + Sync {
-    /// Calls a hook, again where that may help; all of it within the hook's time.
+    /// Calls a hook, with retries if they may help; all of it within the hook's time limit.
     ///
     /// # Errors
     /// What went wrong, without secrets.
     fn call(&self, request: HookRequest) -> BoxFuture<'static, Result<HookAnswer, String>>;
 
-    /// Keeps what a restart must not lose: a tool's result or an answer that nobody else has yet.
+    /// Stores data that a restart must not lose: a tool's result or an answer that is not in the log yet.
     fn keep(&self, item: String, content: String) -> BoxFuture<'static, ()>;
 
-    /// What was kept; `None` if nothing was.
+    /// The stored data; `None` if there is none.
     fn kept(&self, item: String) -> BoxFuture<'static, Option<String>>;
 
     /// Forgets all that was kept for the run.

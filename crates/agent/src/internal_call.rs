@@ -12,7 +12,7 @@ use crate::{
     turns::AgentContext,
 };
 
-/// What the model said.
+/// The output of the model.
 #[derive(Debug)]
 pub(crate) struct QuietAnswer {
     pub(crate) text: String,
@@ -20,12 +20,12 @@ pub(crate) struct QuietAnswer {
     pub(crate) call: EndedCall,
 }
 
-/// Asks the agent's model, or another of the run where its server fails, without tools and without the caller's wishes,
-/// and books it. What comes after `limit_bytes` of text is not waited for. `form` is the JSON schema of the answer: it is
-/// sent to servers that are known to hold to one. Retries are told; nothing else is.
+/// Asks the agent's model, or a fallback of the run if its server fails, without tools and without the caller's parameters,
+/// and books it. Text after `limit_bytes` is cut off. `form` is the JSON schema of the answer: it is
+/// sent to servers that are known to support one. Only retries are emitted.
 ///
 /// # Errors
-/// Where no model server gives an answer.
+/// If no model server answers.
 pub(crate) async fn call_internally(
     agent: &AgentContext,
     messages: &[Message],
@@ -49,10 +49,10 @@ pub(crate) async fn call_internally(
     }
 }
 
-/// Asks this model, and nobody else.
+/// Asks this model, without fallbacks.
 ///
 /// # Errors
-/// Where it does not answer, or may not be asked.
+/// If it does not answer, or may not be asked.
 pub(crate) async fn call_one(
     agent: &AgentContext,
     model: &OneModel,

@@ -1,4 +1,4 @@
-//! The journal of a run: what its log says was done. Whatever runs again over the log asks the journal first, which returns
+//! The journal of a run: the record of its completed work, read from its log. A resumed run asks the journal first, which returns
 //! the recorded result, or performs the work and records it; so nothing is done twice.
 
 mod agent;
@@ -51,17 +51,17 @@ pub struct Journal {
     restarts: u32,
     /// It was only hibernated, so its log has no break.
     rested: bool,
-    /// What the person told the main agent, and the number of the step before which it was said.
+    /// The guidance of the person for the main agent, with the number of the step that follows it.
     guidance: Vec<(u32, String)>,
     /// The messages of the notices.
     notices: HashSet<String>,
     /// The ids of the sources.
     sources: HashSet<String>,
-    /// The log ends where the run was forked: nothing of its own has been done.
+    /// The log ends where the run was forked: the fork has done no work yet.
     is_fork: bool,
 }
 
-/// What the log says of one agent.
+/// The record of one agent.
 #[derive(Debug, Default)]
 struct AgentRecord {
     steps: Vec<StepRecord>,
@@ -71,20 +71,20 @@ struct AgentRecord {
     /// How many of its events part model calls.
     model_calls: u32,
     end: Option<(Outcome, String)>,
-    /// What the run's clock showed when it was started.
+    /// The run's clock when it was started.
     began: Option<Duration>,
     used: Used,
     /// The pictures among the files that it has changed.
     pictures: Vec<String>,
 }
 
-/// What the log says of one step: a model call and what surrounds it.
+/// The record of one step: a model call and its surroundings.
 #[derive(Debug, Default)]
 struct StepRecord {
     number: u32,
     /// Why it was the agent's last step, if it was.
     last: Option<String>,
-    /// What was done to the conversation before the model was asked.
+    /// The compactions of the conversation before the model call.
     compactions: Vec<CompactionRecord>,
     blocks: Blocks,
     text: String,
@@ -94,7 +94,7 @@ struct StepRecord {
     whole: bool,
     /// Its text is the agent's answer.
     answered: bool,
-    /// What the model has made.
+    /// The pictures that the model has made.
     pictures: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Journal {
         Duration::from_millis(self.time_ms)
     }
 
-    /// What the run has used so far.
+    /// The usage of the run so far.
     pub(crate) fn used(&self) -> Used {
         self.used
     }
@@ -145,7 +145,7 @@ impl Journal {
         emitter.take_over(open, events).await;
     }
 
-    /// The events to add before the run goes on. They close what was not completely written.
+    /// The events to add before the run continues. They close items that were not completely written.
     fn resume(&self, open: &mut OpenItems) -> Vec<(AgentPath, EventBody)> {
         if self.is_fork {
             return Vec::new();
@@ -182,39 +182,34 @@ impl Journal {
         problem: Option<Problem>,
     ) -> Vec<(AgentPath, EventBody)> {
         let mut events = self.open.close(&AgentPath::main(), outcome, reason);
-        let Used {
-            usage,
-            cost_micro_usd,
-            ..
-        } = self.used;
         let end = EventBody::RunFinished {
             outcome,
             problem,
-            usage,
-            cost_micro_usd,
+            usage: self.used.usage,
+            cost_micro_usd: self.used.cost_micro_usd,
         };
         events.push((AgentPath::main(), end));
         events
     }
 
-    /// What is left of `limit` for something that began at `since`.
+    /// The rest of `limit` for something that began at `since`.
     fn left_of(&self, since: i64, limit: Duration) -> Duration {
         let over = u64::try_from(self.now_ms.saturating_sub(since)).unwrap_or(0);
         limit.saturating_sub(Duration::from_millis(over))
     }
 
-    /// What the agent and its sub-agents have used.
+    /// The usage of the agent and its sub-agents.
     fn used_under(&self, agent: &AgentPath) -> Used {
         let mut all = Used::default();
-        for (_, AgentRecord { used, .. }) in
-            self.agents.iter().filter(|(path, _)| path.is_under(agent))
-        {
-            all.add_all(used);
+        for (path, record) in &self.agents {
+            if path.is_under(agent) {
+                all.add_all(&record.used);
+            }
         }
         all
     }
 
-    /// The event without what the log has of it already. `None` if the log has all of it.
+    /// The event without the parts that the log has already. `None` if the log has all of it.
     fn missing(&self, body: EventBody) -> Option<EventBody> {
         let of_call = |call: &String| self.calls.get(call);
         let is_recorded = match &body {

@@ -1,4 +1,4 @@
-//! Asks a model what a person's own messages say about this person, beside what is known. Nothing else is looked at:
+//! Asks a model for facts about a person in this person's own messages, given the known facts. Nothing else is read:
 //! no answers, no tools, no files.
 
 use domain::{Message, Role, Usage};
@@ -11,13 +11,13 @@ use crate::{
     prices::call_cost,
 };
 
-/// Most facts that are kept of one person.
+/// Maximum number of facts that are kept of one person.
 pub const MAX_FACTS: usize = 50;
-/// Longest fact, characters.
+/// Maximum length of a fact, characters.
 pub const MAX_FACT_CHARS: usize = 300;
 /// How much of one message is looked at, characters.
 const MAX_MESSAGE_CHARS: usize = 4_000;
-/// How much of all messages is looked at, characters; what was said last wins.
+/// Maximum length of all messages, characters; the latest are kept.
 const MAX_CHARS: usize = 24_000;
 
 /// Something that is known.
@@ -25,36 +25,36 @@ const MAX_CHARS: usize = 24_000;
 pub struct KnownFact {
     /// A short sentence.
     pub text: String,
-    /// The person has put it into their own words.
+    /// The person has edited it.
     pub corrected: bool,
 }
 
-/// What the messages say. Messages and known facts are named by their places, from 0.
+/// The facts in the messages. Messages and known facts are identified by their index, from 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lessons {
     /// New facts, each with the message that says it.
     pub new: Vec<(String, usize)>,
-    /// Known ones in new words, each with the message that says it.
+    /// Known ones reworded, each with the message that says it.
     pub changed: Vec<(usize, String, usize)>,
-    /// Known ones that hold no longer.
+    /// Known ones that no longer hold.
     pub gone: Vec<usize>,
 }
 
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked {
-    /// The lessons; `None` if the model did not answer in the form that was asked for, twice.
+    /// The lessons; `None` if the model did not answer in the requested format, twice.
     pub lessons: Option<Lessons>,
     /// Tokens used.
     pub usage: Usage,
-    /// Millionths of a US dollar, where the price is known.
+    /// Millionths of a US dollar, if the price is known.
     pub cost_micro_usd: Option<u64>,
 }
 
 /// Asks `model` what `said`, the messages of the person, oldest first, say about the person.
 ///
 /// # Errors
-/// Where the model's server does not answer.
+/// If the model's server does not answer.
 pub async fn ask(
     model: OneShot<'_>,
     known: &[KnownFact],
@@ -66,7 +66,7 @@ pub async fn ask(
     ];
     let mut usage = Usage::default();
     let mut lessons = None;
-    // The second time it is told what was wrong.
+    // The second attempt gets the error of the first.
     for _ in 0..2 {
         let (text, used) = answer(model, &messages, None, Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
@@ -145,10 +145,10 @@ struct Written {
     message: usize,
 }
 
-/// Reads the JSON object in a text, whatever stands around it. What names nothing that is there is left out.
+/// Reads the JSON object in a text, ignoring text around it. References to unknown messages or facts are left out.
 fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String> {
     let begin = text.find('{').ok_or("it has no JSON object")?;
-    // What stands behind the object is not looked at.
+    // Text after the object is ignored.
     let object = serde_json::Deserializer::from_str(&text[begin..])
         .into_iter::<Answer>()
         .next();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_an_answer_whatever_stands_around_it() {
+    fn reads_an_answer_inside_other_text() {
         let object = r#"{"add": [{"fact": " Has a\ndog ", "message": 2}], "change": [{"number": 1, "fact": "Likes cake"}]}"#;
         let lessons = Lessons {
             new: vec![("Has a dog".to_owned(), 1)],
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_cannot_be() {
+    fn leaves_out_invalid_entries() {
         let long = "a".repeat(MAX_FACT_CHARS + 1);
         let answer = json!({
             "add": [{"fact": "likes TEA"}, {"fact": long}, {"fact": " "}, {"fact": "New", "message": 99},

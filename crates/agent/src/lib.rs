@@ -1,4 +1,4 @@
-//! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; what it does, it emits.
+//! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; it reports everything as events.
 
 mod active_time;
 mod addresses;

@@ -1,4 +1,4 @@
-//! Collections that are searched and read, documents and the web, and what to make of their results: ranking, excerpts, quotes.
+//! Collections that are searched and read (documents, the web), and tools for their results: ranking, excerpts, quotes.
 
 pub(crate) mod excerpt;
 pub(crate) mod quotes;
@@ -14,32 +14,32 @@ use crate::ToolFailure;
 
 /// A collection that can be searched and read: documents, or the web.
 pub trait Library: fmt::Debug + Send + Sync {
-    /// What the log calls a search in it, such as `web_search`.
+    /// The name of its search in the log, such as `web_search`.
     fn name(&self) -> &'static str;
 
     /// The best places for the query, the best first.
     ///
     /// # Errors
-    /// In words, where it cannot be searched.
+    /// With a message, if it cannot be searched.
     fn search<'a>(
         &'a self,
         query: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Hits, ToolFailure>>;
 
-    /// All of the place at this address, as it is kept here. Only addresses that a search gave are asked for.
+    /// The stored text of the document at this address. Only addresses from a search are requested.
     ///
     /// # Errors
-    /// In words, where it cannot be read.
+    /// With a message, if it cannot be read.
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>>;
 }
 
-/// What a search has come to.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits {
     /// The places.
     pub places: Vec<Hit>,
-    /// What people should know of how they were found, such as that the usual search was away.
+    /// A note for people about the search, such as that the usual provider was not available.
     pub note: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Hit {
     pub title: String,
     /// Its address, by which it can be read.
     pub url: String,
-    /// Some of its words.
+    /// A snippet of its text.
     pub snippet: String,
 }
 
@@ -61,16 +61,16 @@ pub struct Page {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// The address here of what is kept of it; a place in it is `?from=` and `&to=`, in characters.
+    /// The local address of the stored copy; a passage in it is `?from=` and `&to=`, in characters.
     pub copy: Option<String>,
-    /// What is kept of it.
+    /// The stored text.
     pub text: String,
 }
 
-/// Longest query, characters.
+/// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 200;
 
-/// A query on one line. Addresses are left out: what a page says must not lead elsewhere.
+/// A query on one line, without addresses: the text of a page must not redirect the search.
 pub(crate) fn as_query(text: &str) -> String {
     let words = text.split_whitespace().filter(|word| !word.contains("://"));
     first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)

@@ -9,7 +9,7 @@ use crate::{
 
 /// A result up to this long is given whole, bytes: about 8,000 tokens.
 const WHOLE_BYTES: usize = 32_000;
-/// What is shown of a longer one, bytes: three quarters of it are its beginning.
+/// The part shown of a longer one, bytes: three quarters of it are its beginning.
 const SHOWN_BYTES: usize = 8_000;
 /// The sentence between the two ends, bytes.
 const NOTE_BYTES: usize = 300;
@@ -24,8 +24,8 @@ pub(crate) struct Shortened {
     pub(crate) file: Option<String>,
 }
 
-/// Puts a result into a file of the chat where it is long, or longer than the `limit_bytes` that the model reads of it.
-/// Where that cannot be done it stays as it is.
+/// Stores a result in a file of the chat if it is long, or longer than the `limit_bytes` that the model reads of it.
+/// If that fails, it is returned unchanged.
 pub(crate) async fn shorten(
     agent: &AgentContext,
     tool: &str,
@@ -50,7 +50,7 @@ pub(crate) async fn shorten(
     }
 }
 
-/// Writes the file under a name that nothing has, and tells the log.
+/// Writes the file under an unused name, and emits that.
 async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, FileProblem> {
     let workspace = &agent.run.workspace;
     let stem: String = tool
@@ -71,7 +71,7 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
                 agent.emitter.emit(written.event(&path)).await;
                 return Ok(path);
             }
-            // A call beside this one has just taken it, or a file of that name was deleted.
+            // A parallel call has just taken it, or a file of that name was deleted.
             Err(FileProblem::Conflict(_)) => {}
             Err(problem) => return Err(problem),
         }

@@ -25,46 +25,46 @@ use crate::{
 use found::{Found, ReadPage};
 use tools::READ;
 
-/// Most queries for one message, beside the message itself.
+/// Maximum number of queries for one message, in addition to the message itself.
 const QUERIES: usize = 3;
-/// Most pages that are read.
+/// Maximum number of pages that are read.
 const PAGES: usize = 3;
-/// What a page is read for, characters.
+/// Maximum length of the question that a page is read for, characters.
 const ABOUT_CHARS: usize = 600;
-/// Of what is found the model is told up to a quarter of its window, and no more than this, bytes.
+/// The results for the model take up to a quarter of its window, and at most this many bytes.
 const MAX_BYTES: u64 = 60_000;
 const UNKNOWN_WINDOW_TOKENS: u64 = 16_000;
 
-/// What a look asks others.
+/// The model calls of a retrieval.
 pub trait Asker: fmt::Debug + Send + Sync {
-    /// What to search for, each in one line; empty where nothing has to be looked up.
+    /// The search queries, each in one line; empty if nothing has to be looked up.
     fn queries(&self) -> BoxFuture<'_, Vec<String>>;
 
-    /// What was found, as the model is told of it.
+    /// The results as text for the model.
     fn material(&self, found: String) -> BoxFuture<'_, String>;
 }
 
 /// How to look before the answer.
 #[derive(Debug, Clone)]
 pub struct LookUp {
-    /// Says what to search for and how what was found is told.
+    /// Writes the queries and formats the results.
     pub asker: Arc<dyn Asker>,
-    /// Where documents are searched, if they are; what it finds are passages.
+    /// Searches documents, if it does; the results are passages.
     pub documents: Option<Arc<dyn Library>>,
-    /// Where the web is searched, if it is.
+    /// Searches the web, if it does.
     pub web: Option<Arc<dyn Library>>,
     /// Whether the pages that are found may be read.
     pub reads: bool,
-    /// Most passages of documents, and of pages.
+    /// Maximum number of passages of documents, and of pages.
     pub passages: usize,
-    /// Whether what was found is told with the instructions, and not with the message.
+    /// Whether the results go with the instructions instead of the message.
     pub in_system: bool,
-    /// What the person is told where something cannot be looked in that they wanted looked in.
+    /// A warning for the person if something they wanted searched cannot be searched.
     pub warning: Option<Words>,
 }
 
 impl LookUp {
-    /// The same; it looks only where each choice lets it.
+    /// The same, restricted to what each choice allows.
     pub(crate) fn narrowed(self, choices: &[ToolChoice]) -> Self {
         let is_open = |name: &str| choices.iter().all(|choice| choice.allows(name));
         let open =
@@ -79,8 +79,8 @@ impl LookUp {
     }
 }
 
-/// Looks for what the last message of the history needs. Returns the history with what was found, and what has to be known of
-/// it in the turns that follow. `numbers` are those of sources that are told already.
+/// Retrieves material for the last message of the history. Returns the history with the material, and the state needed in
+/// the turns that follow. `numbers` are those of sources that are in the log already.
 pub(crate) async fn look(
     agent: &Arc<AgentContext>,
     look_up: LookUp,
@@ -101,7 +101,7 @@ pub(crate) async fn look(
         ..Before::default()
     };
     for step in 1..=look.step {
-        // Where it is a fork, the person may have said something there.
+        // If the run is a fork, the person may have given guidance there.
         let said = agent.journal.step(step).guidance();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
@@ -177,7 +177,7 @@ impl Look<'_> {
         }
     }
 
-    /// The searches, none where nothing has to be looked up.
+    /// The searches; none if nothing has to be looked up.
     async fn search(&mut self) -> Vec<RequestedCall> {
         self.step = 1;
         let journal = &self.agent.journal;
@@ -234,7 +234,7 @@ impl Look<'_> {
         queries
     }
 
-    /// The pages as they were read, each in the place of its hit; `None` if one was not.
+    /// The pages that were read, each at the index of its hit; `None` if one was not.
     async fn read(&mut self, chosen: &[Hit], queries: &[String]) -> Vec<Option<ReadPage>> {
         let nothing = vec![None; chosen.len()];
         if chosen.is_empty() || !self.look_up.reads {
@@ -275,7 +275,7 @@ impl Look<'_> {
         run_side_by_side(self.agent, &self.tools, &calls, MODEL_RESULT_BYTES).await
     }
 
-    /// How much of what was found the model is told, bytes.
+    /// Maximum size of the results for the model, bytes.
     fn room(&self) -> usize {
         // A token has about four bytes.
         let window = self
@@ -289,7 +289,7 @@ impl Look<'_> {
     }
 }
 
-/// What the person said last.
+/// The person's last message.
 fn question(history: &[Message]) -> String {
     let asked = history.iter().rfind(|message| message.role == Role::User);
     asked.map(Message::plain_text).unwrap_or_default()

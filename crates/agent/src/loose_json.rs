@@ -1,10 +1,10 @@
-//! Reads the JSON object in what a model said: fenced, among words, or cut off in the middle.
+//! Reads the JSON object in a model's answer: fenced, among words, or cut off in the middle.
 
 use serde_json::{Map, Value};
 
-/// So many places are tried as the beginning of the object.
+/// How many positions are tried as the beginning of the object.
 const MAX_BEGINNINGS: usize = 8;
-/// So often the end of one that was cut off is taken away.
+/// How often the end of a cut-off object is removed.
 const MAX_CUTS: usize = 40;
 
 /// The first object in the text that has one of these fields.
@@ -27,7 +27,7 @@ pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> 
     })
 }
 
-/// An object that was cut off, with what is whole of it.
+/// An object that was cut off, with its complete parts.
 fn closed(text: &str) -> Option<Value> {
     let mut stack = Vec::new();
     let mut in_string = false;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_models_make_of_json() {
+    fn reads_malformed_json_of_models() {
         let plain = Some(json!({"queries": ["a", "b"]}));
         check(r#"{"queries": ["a", "b"]}"#, plain.clone());
         check(

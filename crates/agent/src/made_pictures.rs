@@ -23,7 +23,7 @@ use crate::{
     workspace::{BYTES_LIMIT, Path, picture_type},
 };
 
-/// Most pictures that a request gives back to its provider, and most bytes of them. Of older ones the model reads the link in
+/// Maximum number and bytes of pictures that a request gives back to its provider. Of older ones the model reads the link in
 /// its answer.
 const MAX_GIVEN_BACK: usize = 8;
 const MAX_GIVEN_BACK_BYTES: usize = 24_000_000;
@@ -44,11 +44,11 @@ struct Reference {
     prefix: String,
 }
 
-/// What was kept of a piece of data.
+/// The stored pictures of a piece of data.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) files: Vec<ToolFile>,
-    /// Every picture was kept, so that the data can be given back.
+    /// Every picture was stored, so that the data can be given back.
     pub(crate) is_whole: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn has_pictures(data: &Value) -> bool {
     !picture_places(data).is_empty()
 }
 
-/// Keeps the pictures of a piece of data as files, and names the files in their places. One that cannot be kept is a notice.
+/// Stores the pictures of a piece of data as files, and replaces them by references. A failure becomes a notice.
 pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Made {
     let mut made = Made {
         files: Vec::new(),
@@ -123,7 +123,7 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
         &picture,
     )
     .await;
-    // The provider has its own way to be given it back.
+    // The provider has its own form for the way back.
     kept.map(|file| ToolFile {
         for_model: false,
         ..file
@@ -131,8 +131,8 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
     .map_err(Words::from)
 }
 
-/// The conversation with the latest pictures in the data that goes back to this provider. They take the place of the links that
-/// people see. Data of a picture that is gone is left out.
+/// The conversation with the latest pictures in the data that goes back to this provider. They replace the links that
+/// people see. Data whose picture is gone is left out.
 pub(crate) async fn with_pictures<'m>(
     workspace: &Workspace,
     messages: &'m [Message],
@@ -189,7 +189,7 @@ fn wants_pictures(message: &Message, provider: &str) -> bool {
     })
 }
 
-/// Puts pictures into the places that name their files, and notes the links to these. Whether the data is whole.
+/// Replaces references by pictures, and collects the links to these. Whether the data is complete.
 async fn fill(
     workspace: &Workspace,
     data: &mut Value,
@@ -200,7 +200,7 @@ async fn fill(
         let Some(value) = data.pointer_mut(&place) else {
             continue;
         };
-        // It may have come with the request as it is.
+        // It may have come unchanged with the request.
         let Ok(reference) = Reference::deserialize(&*value) else {
             continue;
         };

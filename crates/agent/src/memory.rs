@@ -17,16 +17,16 @@ use crate::{
     workspace::diff::{LineCounts, count},
 };
 
-/// Most texts that are kept of one person.
+/// Maximum number of texts that are kept of one person.
 pub const MAX_BLOCKS: u32 = 100;
-/// Longest text, characters.
+/// Maximum length of a text, characters.
 pub const MAX_TEXT_CHARS: u32 = 8_000;
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 pub const MAX_NAME_CHARS: usize = 80;
-/// Longest description, characters.
+/// Maximum length of a description, characters.
 pub const MAX_DESCRIPTION_CHARS: usize = 300;
 
-/// What is kept of the person whose run it is.
+/// The memories of the person whose run it is.
 #[derive(Clone)]
 pub struct Memory {
     store: Store,
@@ -42,7 +42,7 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// What an agent's call wants to do to one.
+/// The change that an agent's call makes to a memory.
 pub(crate) enum Wish {
     /// Writes it whole.
     Write {
@@ -51,9 +51,9 @@ pub(crate) enum Wish {
         /// The version that was read; `None` if there should be none.
         version: Option<u64>,
     },
-    /// Puts it behind what is there.
+    /// Appends to the text.
     Append { text: String },
-    /// Removes what is at this version.
+    /// Removes the memory at this version.
     Forget { version: Option<u64> },
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Caller<'a> {
     pub(crate) call: &'a str,
 }
 
-/// What has been done.
+/// The result of a change.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) name: String,
@@ -74,7 +74,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// What is told to the log.
+    /// The event for the log.
     pub(crate) fn event(&self, call: &str) -> EventBody {
         EventBody::MemoryUpdateCompleted {
             call: Some(call.to_owned()),
@@ -91,7 +91,7 @@ impl Done {
 }
 
 impl Memory {
-    /// What is kept of `owner`, for a run of theirs; `now_ms` is the server's clock.
+    /// The memories of `owner`, for a run of theirs; `now_ms` is the server's clock.
     #[must_use]
     pub fn new(
         store: Store,
@@ -119,7 +119,7 @@ impl Memory {
             .uses_memory)
     }
 
-    /// What `agent` knows, by name; where it has its own of a name, not the one of all agents.
+    /// The memories of `agent`, by name; its own memory of a name hides the shared one.
     pub(crate) async fn list(&self, agent: &str) -> Result<Vec<Block>, ToolFailure> {
         let mut blocks = self.store.memories(self.owner).await.map_err(unavailable)?;
         blocks.retain(|block| block.content.agent.is_empty() || block.content.agent == agent);
@@ -159,7 +159,7 @@ impl Memory {
         })
     }
 
-    /// Does what the call wishes, once: where it was done before a crash, it says again what came of it.
+    /// Makes the requested change once: if it was made before a crash, returns its result again.
     pub(crate) async fn change(
         &self,
         caller: Caller<'_>,
@@ -172,7 +172,7 @@ impl Memory {
             .memory_named(self.owner, caller.agent, name)
             .await
             .map_err(unavailable)?;
-        // One of its own is only made beside that of all agents where that is said.
+        // A memory of the agent's own with the name of a shared one has to be requested explicitly.
         let before = before.filter(|block| !only_for_me || !block.content.agent.is_empty());
         let scope = match (&before, only_for_me) {
             (Some(block), _) => block.content.agent.clone(),
@@ -241,7 +241,7 @@ fn plan(
                     content,
                     most: MAX_BLOCKS,
                 },
-                // None is at 0: whoever has not read it is told to.
+                // None is at 0: a caller that has not read it is told to.
                 Some(Block { id, .. }) => MemoryChange::Replace {
                     id: *id,
                     content,
@@ -254,14 +254,12 @@ fn plan(
             let lines = lines_changed("", &text);
             let id = MemoryId::generate();
             let content = content(text, None);
-            let most = MAX_BLOCKS;
-            let most_chars = MAX_TEXT_CHARS;
             (
                 MemoryChange::Append {
                     id,
                     content,
-                    most,
-                    most_chars,
+                    most: MAX_BLOCKS,
+                    most_chars: MAX_TEXT_CHARS,
                 },
                 lines,
             )

@@ -1,4 +1,4 @@
-//! The models of an agent: the one that was chosen, and those that are asked where its server fails.
+//! The models of an agent: the chosen one, and its fallbacks if its server fails.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::{run::ModelSettings, step::CallFailed, turns::AgentContext};
 
-/// A server that failed is asked last for so long.
+/// How long a server that failed is tried last.
 const SPARED: Duration = Duration::from_secs(60);
 
 /// A model, and how to call it.
@@ -69,7 +69,7 @@ impl OneModel {
 }
 
 impl Models {
-    /// The chosen model, and in their order those that are asked where its server fails.
+    /// The chosen model, and its fallbacks in order.
     #[must_use]
     pub fn new(chosen: CallableModel, fallbacks: Vec<CallableModel>) -> Self {
         let fallbacks = fallbacks.into_iter().map(OneModel::new).collect();
@@ -84,7 +84,7 @@ impl Models {
         &self.chosen
     }
 
-    /// Most tools that any of them can be offered; `None` if there is no known limit.
+    /// Maximum number of tools that any of them can be offered; `None` if there is no known limit.
     pub(crate) fn max_tools(&self) -> Option<usize> {
         let all = std::iter::once(&self.chosen).chain(&self.fallbacks);
         all.filter_map(|model| model.model().max_tools()).min()
@@ -119,10 +119,10 @@ impl<'a> Tries<'a> {
         self.now
     }
 
-    /// Turns to the next model and tells it, where there is one and it may do better.
+    /// Switches to the next model and emits that, if there is one and it may do better.
     ///
     /// # Errors
-    /// Gives the failure back where nobody else is to be asked.
+    /// Returns the failure if there is no other model to ask.
     pub(crate) async fn next(&mut self, failed: CallFailed) -> Result<(), CallFailed> {
         if failed.has_begun || !another_may_answer(failed.problem.code) {
             return Err(failed);
@@ -141,7 +141,7 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// Whether the failure is that of one server, and not of what was asked.
+/// Whether the failure is specific to the server, and not caused by the request.
 fn another_may_answer(code: ProblemCode) -> bool {
     matches!(
         code,

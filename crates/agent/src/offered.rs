@@ -1,5 +1,5 @@
-//! The tools that a model is offered where its server takes fewer than there are: the agent's own and the caller's first,
-//! a search, and what was found by it or called in this conversation. All of them can be called.
+//! The tools that a model is offered if its server takes fewer than there are: the agent's own and the caller's first,
+//! a search, and the tools that it found or that were called in this conversation. All of them can be called.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::{tool::Toolbox, tools::find_tools};
 /// Places for tools that are found.
 const FOUND_PLACES: usize = 24;
 
-/// The tools as they are offered in this conversation to a model that takes `limit` of them. Those that are always offered
-/// keep their order, so that a prompt's cache holds.
+/// The tools offered in this conversation to a model that takes `limit` of them. Those that are always offered
+/// keep their order, so that the prompt cache stays valid.
 pub(crate) fn within(tools: &Toolbox, limit: Option<usize>, messages: &[Message]) -> Toolbox {
     let Some(limit) = limit.filter(|limit| tools.specs().len() > *limit) else {
         return tools.clone();

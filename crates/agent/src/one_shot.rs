@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::ModelSettings;
 
-/// Bytes of a token where a model is stopped that does not keep to its limit: more than any language takes.
+/// Bytes of a token, to stop a model that ignores its limit: more than any language takes.
 const MAX_TOKEN_BYTES: usize = 10;
 
 /// A model that is asked outside of runs.
@@ -21,7 +21,7 @@ pub struct OneShot<'a> {
     pub model: &'a ChatModel,
     /// How to call it.
     pub settings: &'a ModelSettings,
-    /// Who it is asked for; trusted servers are told.
+    /// The person on whose behalf it is asked, forwarded to trusted servers.
     pub caller: Option<&'a Arc<CallerInfo>>,
     /// The trace that the call belongs to.
     pub trace: Option<&'a CallTrace>,
@@ -30,14 +30,14 @@ pub struct OneShot<'a> {
 /// How much an answer may cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
-    /// Most that the model may write.
+    /// Maximum length of the answer.
     pub(crate) output_tokens: u64,
     /// How long it may take.
     pub(crate) patience: Duration,
-    /// Whether it may think first. One that must not is held to the form where its server can; else only where that is known
-    /// to hold to one.
+    /// Whether it may think first. One that must not is held to the form if its server can do that; otherwise only if the server
+    /// is known to support one.
     pub(crate) thinks: bool,
-    /// How many bytes of what it has written in this time are all that is wanted, if they are there; it is not heard out then.
+    /// How many bytes of the text written in this time are enough; the model is then stopped early.
     pub(crate) enough: fn(&str, Duration) -> Option<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Effort {
     };
 }
 
-/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks
+/// The model's answer, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks
 /// off or takes too long, what has arrived so far is the answer.
 ///
 /// # Errors
@@ -112,7 +112,7 @@ async fn read_answer(
         trace,
         caller,
     };
-    let most_bytes = usize::try_from(effort.output_tokens)
+    let max_bytes = usize::try_from(effort.output_tokens)
         .unwrap_or(usize::MAX)
         .saturating_mul(MAX_TOKEN_BYTES);
     let began = Instant::now();
@@ -146,7 +146,7 @@ async fn read_answer(
                     heard(&text);
                 }
             }
-            if written_bytes > most_bytes {
+            if written_bytes > max_bytes {
                 break;
             }
         }

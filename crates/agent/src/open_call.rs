@@ -1,4 +1,4 @@
-//! Accounting of model calls: whatever a call has used is booked and reported, also if it breaks off or is stopped.
+//! Accounting of model calls: the usage of every call is booked and reported, also if it breaks off or is stopped.
 
 use std::{
     mem,
@@ -54,7 +54,7 @@ impl<'a> OpenCall<'a> {
         })
     }
 
-    /// Counts what the model sends.
+    /// Counts the model's output.
     pub(crate) fn count(&mut self, event: &ModelEvent) {
         if event.is_of_answer() {
             self.first_token.get_or_insert_with(|| self.began.elapsed());
@@ -72,7 +72,7 @@ impl<'a> OpenCall<'a> {
         self.first_token.is_some()
     }
 
-    /// Books the call with what the server has counted, or by estimate.
+    /// Books the call by the server's counts, or by estimate.
     pub(crate) fn end(mut self, counted: Option<Usage>) -> EndedCall {
         self.book(counted)
     }
@@ -106,13 +106,13 @@ impl Drop for OpenCall<'_> {
     }
 }
 
-/// A model call that is booked and has to be reported to the log. Dropped before that, it is reported as broken off by
-/// whoever ends its agent or run.
+/// A model call that is booked and has to be reported to the log. If it is dropped before that, the end of its agent or
+/// run reports it as broken off.
 #[derive(Debug)]
 pub(crate) struct EndedCall {
     run: Arc<RunContext>,
     agent: AgentPath,
-    /// The model that was asked.
+    /// The model.
     pub(crate) model: String,
     pub(crate) usage: Usage,
     pub(crate) cost_micro_usd: Option<u64>,
@@ -122,7 +122,7 @@ pub(crate) struct EndedCall {
 }
 
 impl EndedCall {
-    /// Reports it as a call of its own.
+    /// Reports it as a separate call.
     pub(crate) async fn report(mut self, agent: &AgentContext) {
         agent.journal.emit_and_part_calls(self.body(false)).await;
         self.is_reported = true;

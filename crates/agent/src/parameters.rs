@@ -7,8 +7,8 @@ use domain::{EventBody, LeftOut, ModelParameters, Sentence, event::NoticeLevel};
 use crate::{models::OneModel, turns::AgentContext};
 
 impl AgentContext {
-    /// What is set for its calls of this model. Sub-agents have parameters of their own first; those with a model of their
-    /// own take from the caller only the limit on written tokens.
+    /// The parameters of its calls of this model. Sub-agents' own parameters come first; those with a model of their
+    /// own inherit only the caller's limit on output tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
         let wished = &self.run.wishes.parameters;
         let own = &self.spec.parameters;
@@ -39,7 +39,7 @@ impl AgentContext {
         }
     }
 
-    /// Tells the log of a parameter that is not sent, once in the run.
+    /// Notes in the log that a parameter is not sent, once in the run.
     pub(crate) async fn tell_left_out(&self, left_out: LeftOut) {
         let is_new = {
             let mut told = self

@@ -1,4 +1,4 @@
-//! The approvals and questions of a run that wait for a person. Each is a small entry and holds no thread; a run that only
+//! The approvals and questions of a run that wait for a person. An entry is small and holds no thread; a run that only
 //! waits can be hibernated, which takes it out of memory.
 
 use std::{
@@ -26,7 +26,7 @@ pub struct ApprovalDecision {
     pub arguments: Option<Value>,
     /// Why, for the model.
     pub reason: Option<String>,
-    /// Where further calls of the kind are allowed with it, for the log; the rule itself goes to
+    /// The scope of a standing approval given with it, for the log; the rule itself goes to
     /// [`crate::ApprovalPolicy::allow`].
     pub remembered: Option<Remembered>,
 }
@@ -56,7 +56,7 @@ pub enum AnswerError {
     /// The answer does not fit the question's form.
     #[error(transparent)]
     Unfit(#[from] FormFault),
-    /// A standing approval was given where each call is to be asked about.
+    /// A standing approval was given, but each call has to be approved.
     #[error("{}", refusal::Chats::AskedEachTime)]
     EachTime,
 }
@@ -70,9 +70,9 @@ fn unfit(why: &str) -> refusal::Chats {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// Nobody gave one in time.
+    /// The time limit passed.
     Expired,
-    /// Nobody will.
+    /// The request was withdrawn.
     Withdrawn,
 }
 
@@ -90,7 +90,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     waiting: HashMap<String, Waiting>,
-    /// How much of the run works, and would not go on the same way from its log.
+    /// The number of active parts of the run whose state is not in the log.
     at_work: usize,
     /// The run is hibernated, or about to be.
     rests: bool,
@@ -141,7 +141,7 @@ impl PendingInput {
     /// Whether the answer would be taken. Returns the name of the tool that waits for it.
     ///
     /// # Errors
-    /// As [`PendingInput::answer_approval`].
+    /// See [`PendingInput::answer_approval`].
     pub fn check_approval(
         &self,
         approval: &str,
@@ -158,7 +158,7 @@ impl PendingInput {
     /// Brings a person's decision.
     ///
     /// # Errors
-    /// Where nobody waits, or the answer cannot be taken; then it keeps waiting.
+    /// If the approval is not pending, or the answer is not valid; in the second case it stays pending.
     pub fn answer_approval(
         &self,
         approval: &str,
@@ -198,7 +198,7 @@ impl PendingInput {
     /// Whether the reply would be taken.
     ///
     /// # Errors
-    /// As [`PendingInput::answer_question`].
+    /// See [`PendingInput::answer_question`].
     pub fn check_reply(&self, question: &str, reply: Reply) -> Result<(), AnswerError> {
         match self.open()?.waiting.get(question) {
             Some(Waiting::Question(form, _)) => Ok(reply.fit(form.as_ref()).map(drop)?),
@@ -206,10 +206,10 @@ impl PendingInput {
         }
     }
 
-    /// Brings a person's reply to a question. Where that has a form, words are read as what they fill in.
+    /// Brings a person's reply to a question. If that has a form, a text reply is parsed into its fields.
     ///
     /// # Errors
-    /// Where nobody waits, or the reply does not fit the form; then it keeps waiting.
+    /// If the question is not pending, or the reply does not fit the form; in the second case it stays pending.
     pub fn answer_question(&self, question: &str, reply: Reply) -> Result<(), AnswerError> {
         let waiting = &mut self.open()?.waiting;
         let reply = match waiting.get(question) {
@@ -235,14 +235,14 @@ impl PendingInput {
         receiver
     }
 
-    /// Registers a question, with its form where it has one; the reply comes through the receiver.
+    /// Registers a question, with its form if it has one; the reply comes through the receiver.
     pub(crate) fn question(&self, id: &str, form: Option<Form>) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         self.add(id, Waiting::Question(form, sender));
         receiver
     }
 
-    /// Takes no answer to `id` any more.
+    /// Stops accepting answers to `id`.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().waiting.remove(id);
     }
@@ -265,7 +265,7 @@ impl PendingInput {
             Ok(answer) => answer.map_err(|_| NoAnswer::Withdrawn),
             Err(_) => {
                 self.lock().waiting.remove(id);
-                // It may have come just before nobody could send one any more.
+                // It may have arrived just before the entry was removed.
                 receiver.try_recv().map_err(|_| NoAnswer::Expired)
             }
         }
@@ -278,7 +278,7 @@ impl PendingInput {
     }
 
     /// Hibernates the run if it only waits for people and its log has `asked` open requests. Whether it did. From then on no
-    /// answers are taken until [`PendingInput::wake`]: the caller may drop the run, which can go on from its log.
+    /// answers are accepted until [`PendingInput::wake`]: the caller may drop the run, which can continue from its log.
     #[must_use]
     pub fn rest(&self, asked: usize) -> bool {
         let mut state = self.lock();
@@ -286,8 +286,9 @@ impl PendingInput {
         if state.rests || state.at_work > 0 || asked == 0 || state.waiting.len() != asked {
             return false;
         }
-        // What waits stays until the agent is dropped, which would take the end of waiting for nobody's answer.
-        (state.rests, state.to_repeat) = (true, 0);
+        // Entries stay until the agent is dropped, which would otherwise read a closed channel as a withdrawal.
+        state.rests = true;
+        state.to_repeat = 0;
         true
     }
 
@@ -312,10 +313,11 @@ impl PendingInput {
     /// Says that the run comes back, with `asked` open requests.
     pub fn wake(&self, asked: usize) {
         let mut state = self.lock();
-        (state.rests, state.to_repeat) = (false, asked);
+        state.rests = false;
+        state.to_repeat = asked;
     }
 
-    /// Waits until the run takes an answer to `id`. That may never come; whoever waits looks after that.
+    /// Waits until the run accepts an answer to `id`. That may never happen; the caller has to limit the wait.
     pub async fn asked(&self, id: &str) {
         loop {
             let asked = self.0.asked.notified();

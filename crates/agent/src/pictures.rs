@@ -1,4 +1,4 @@
-//! Asks a model that sees what is in a picture: the words in it first, then what it shows. The answer is the text of a document.
+//! Asks a vision model for the content of a picture: its text first, then a description. The answer is the text of a document.
 
 use domain::{Message, Part, Role, Usage};
 use llm::ModelError;
@@ -11,11 +11,11 @@ use crate::{
 /// What looking has come to.
 #[derive(Debug)]
 pub struct Seen {
-    /// Markdown; nothing where the model had nothing to say.
+    /// Markdown; `None` if the model had nothing to say.
     pub text: Option<String>,
     /// Tokens used.
     pub usage: Usage,
-    /// Millionths of a US dollar, where the price is known.
+    /// Millionths of a US dollar, if the price is known.
     pub cost_micro_usd: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
 /// Has `model` look at a picture. `name` is what its file is called, `url` its `data:` address.
 ///
 /// # Errors
-/// Where the model's server does not answer, or takes no pictures.
+/// If the model's server does not answer, or takes no pictures.
 pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
     let words = Part::Text {
         text: format!("The file is called “{name}”."),
@@ -44,7 +44,7 @@ pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, M
     })
 }
 
-/// The answer without the fence that some models put around it; nothing where no word is in it.
+/// The answer without the fence that some models put around it; `None` if it has no words.
 fn bare(said: &str) -> Option<String> {
     let said = said.trim();
     let inside = said
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_taken_without_what_is_around_it() {
+    fn text_around_an_answer_is_ignored() {
         assert_eq!(
             bare(" ## Text\n\nHello\n").as_deref(),
             Some("## Text\n\nHello")

@@ -1,5 +1,5 @@
-//! The pipelines around a chat: small model calls beside the answer, each a template, a form of the answer and a reader of
-//! it. When they run, with which model and on whose account is the server's affair.
+//! The pipelines of a chat: small model calls apart from the answer, each a template, a response format and a parser of
+//! it. The server decides when they run, with which model and on whose account.
 
 mod answers;
 mod asking;
@@ -23,23 +23,23 @@ pub use values::{Now, Person, Said, Values, fit_answers};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipeline {
-    /// What the chat is called.
+    /// The title of the chat.
     Title,
-    /// What it is about, in one to three words to browse by.
+    /// Its topics, each one to three words, to browse by.
     Tags,
-    /// What the person could ask next.
+    /// Questions that the person could ask next.
     FollowUps,
-    /// What is looked for, in documents or on the web, to answer the last message.
+    /// Search queries, for documents or the web, that help to answer the last message.
     Queries,
-    /// How what was found is told to the model that answers.
+    /// How retrieved passages are presented to the model that answers.
     Rag,
-    /// How the text goes on that is being written.
+    /// The continuation of the text that is being written.
     Autocomplete,
     /// How several answers to one message become one: a mixture of agents.
     Moa,
-    /// How tools are told to models that are not offered them by the protocol.
+    /// How tools are described to models without native tool calling.
     Tools,
-    /// How such models are told to write code that is run.
+    /// How such models are instructed to write code that is run.
     CodeInterpreter,
 }
 
@@ -57,7 +57,7 @@ impl Pipeline {
         Self::CodeInterpreter,
     ];
 
-    /// As it stands in addresses and settings.
+    /// As written in addresses and settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl Pipeline {
             .find(|pipeline| pipeline.name() == name)
     }
 
-    /// The template that is used where an administrator has written none.
+    /// The default template, used unless an administrator has written one.
     #[must_use]
     pub fn default_template(self) -> String {
         match self {
@@ -113,7 +113,7 @@ impl Pipeline {
         }
     }
 
-    /// The variables that its template may name beside those that all may.
+    /// The variables that its template may name in addition to the common ones.
     #[must_use]
     pub fn own_variables(self) -> &'static [Name] {
         match self {
@@ -128,7 +128,7 @@ impl Pipeline {
     /// Reads a template for it.
     ///
     /// # Errors
-    /// With the place and what is wrong there, also where what it is for would not stand in it.
+    /// With the position and the error, also if the template leaves out what it is for.
     pub fn template(self, text: &str) -> Result<Template, TemplateError> {
         let template = Template::parse(text, self.own_variables())?;
         let needs = |name: &str| Settings::TemplateNeeds {
@@ -171,14 +171,14 @@ pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
     Template::parse(&texts::for_chat(&parts?, 6), &[]).ok()
 }
 
-/// A chat as a text that ends where somebody is writing, for models that continue texts: the autocompletion that needs no
+/// A chat as a text that ends at the cursor, for models that continue texts: the autocompletion that needs no
 /// template.
 #[must_use]
 pub fn text_to_continue(said: &[Said], written: &str) -> String {
     texts::to_continue(said, written)
 }
 
-/// The JSON schema of an answer with what these pipelines want, as `response_format` says it; `None` if they want a text.
+/// The JSON schema of the answer for these pipelines, in the form of `response_format`; `None` if they want plain text.
 #[must_use]
 pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let list =
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_leaves_out_what_it_is_for_is_refused() {
+    fn a_template_without_its_required_variable_is_refused() {
         for (pipeline, text) in [
             (Pipeline::Title, "Say a title."),
             (Pipeline::Rag, "{{QUERY}}"),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_call_shares_its_form() {
+    fn pipelines_in_one_call_share_its_format() {
         let all = [Pipeline::Title, Pipeline::Tags, Pipeline::FollowUps];
         assert!(shared_template(&all).is_some() && shared_template(&[Pipeline::Rag]).is_none());
         assert_eq!(answer_format(&[Pipeline::Moa]), None);

@@ -91,7 +91,7 @@ impl Prices {
 impl Rates {
     #[expect(clippy::cast_precision_loss, reason = "no call has so many tokens")]
     fn cost(self, usage: Usage) -> f64 {
-        // The parts never exceed the whole, whatever the server reports.
+        // The parts never exceed the total, regardless of what the server reports.
         let mut input = usage.input_tokens;
         let mut take = |part: u64| {
             let part = part.min(input);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_believed_where_no_price_is_known() {
+    fn the_providers_cost_counts_if_no_price_is_known() {
         let usage = Usage {
             reported_cost_micro_usd: Some(7),
             ..Usage::of(1_000, 0)

@@ -23,12 +23,12 @@ use crate::{ToolFailure, tool::ToolContext};
 pub(crate) use watched::{Printer, watched};
 pub(crate) use workdir::Workdir;
 
-/// A chat that ran nothing for this long loses its folder and its Python variables; its files stay what they are.
+/// A chat that ran nothing for this long loses its folder and its Python variables; its files are kept.
 const IDLE: Duration = Duration::from_secs(20 * 60);
-/// Most chats with a folder; of more, those that rested longest lose theirs.
+/// Maximum number of chats with a folder; beyond it, those idle longest lose theirs.
 const MAX_WORKDIRS: usize = 64;
 
-/// Where the programs of all chats run. Cheap to clone.
+/// The working directories and processes of all chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Programs(Arc<Inner>);
 
@@ -38,7 +38,7 @@ struct Inner {
     folder: PathBuf,
     limits: Limits,
     workdirs: Mutex<HashMap<String, Slot>>,
-    /// So that no folder is made where one is just being removed.
+    /// Held so that no folder is created while one is being removed.
     made: AtomicUsize,
 }
 
@@ -53,10 +53,10 @@ impl Programs {
     /// Programs shut in by `sandbox`; the folders of chats are made in `folder`, which is emptied first.
     ///
     /// # Errors
-    /// Where the folder cannot be made.
+    /// If the folder cannot be created.
     pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
         if let Err(error) = clear(&folder) {
-            // Then it takes space, but programs run all the same: the new folders have names of their own.
+            // The old folder only takes space: the new folders have other names.
             tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
         }
         let folder = folder.join(std::process::id().to_string());
@@ -98,7 +98,7 @@ impl Programs {
         let workdir = match place.take() {
             Some(workdir) if !workdir.is_half_done() => workdir,
             other => {
-                // What a stopped program has left is nobody's.
+                // Files that a stopped program has left are discarded.
                 discard(other);
                 let number = self.0.made.fetch_add(1, Ordering::Relaxed);
                 let sandbox = self.0.sandbox.clone();
@@ -111,7 +111,7 @@ impl Programs {
         Ok(Entered { place })
     }
 
-    /// Runs a script for the shell with the chat's files. Returns how it ended, and what it changed, in lines for the model.
+    /// Runs a shell script with the chat's files. Returns how it ended, and the changed files, in lines for the model.
     pub(crate) async fn run_script(
         &self,
         context: &ToolContext,
@@ -165,7 +165,7 @@ impl Programs {
             .workdirs
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // Somebody holds the working directories in which programs run.
+        // A program is running in one of the working directories.
         let rests = |_: &String, slot: &mut Slot| {
             Arc::strong_count(&slot.workdir) == 1 && slot.entered.elapsed() >= IDLE
         };
@@ -192,7 +192,7 @@ impl Programs {
     }
 }
 
-/// A chat's working directory while one call has it.
+/// A chat's working directory, held by one call.
 pub(crate) struct Entered {
     place: tokio::sync::OwnedMutexGuard<Option<Workdir>>,
 }
@@ -205,7 +205,7 @@ impl Entered {
             .ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
     }
 
-    /// Takes what programs changed over into the chat's files, and tells what that was, in lines for the model.
+    /// Copies files changed by programs into the chat, and describes the changes in lines for the model.
     pub(crate) async fn take_over(
         &mut self,
         context: &ToolContext,
@@ -228,7 +228,7 @@ fn leave(slots: impl IntoIterator<Item = Slot>) {
     }
 }
 
-/// Removes a folder with all that is in it, also what a program has closed to everybody.
+/// Removes a folder with everything in it, including what a program has made unreadable.
 fn clear(folder: &Path) -> std::io::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -240,7 +240,7 @@ fn clear(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Takes the rights back on the folders in a folder; nothing runs in it any more.
+/// Restores the permissions of the folders in a folder in which no program runs.
 fn open_up(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -253,7 +253,7 @@ fn open_up(folder: &Path) {
             ));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        // The kind of an entry is its own, also where it is a link.
+        // The type of the entry itself, also if it is a link.
         folders.extend(
             entries
                 .filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir()))

@@ -29,7 +29,7 @@ impl Blocks {
                     },
                 ));
             }
-            // A text has its place where it begins: it may end after what follows it.
+            // A text is placed by its beginning: it may end after later items.
             EventBody::TextStarted { item } => {
                 self.blocks
                     .push((Some(item.clone()), StoredBlock::Text { data: None }));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_stands_where_it_began() {
+    fn a_text_is_placed_at_its_beginning() {
         let mut blocks = Blocks::default();
         let started = |item: &str| EventBody::TextStarted {
             item: item.to_owned(),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_parted_where_its_provider_parts_it() {
+    fn a_text_is_split_where_its_provider_splits_it() {
         let mut blocks = Blocks::default();
         for body in [
             data(Some("t1"), Some(3), json!(1)),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_provider_wants_anything_back_there_is_nothing() {
+    fn without_provider_data_there_are_no_blocks() {
         let mut blocks = Blocks::default();
         blocks.push(&text("t1", "It is so."));
         assert_eq!(blocks.finish(String::new(), |_| None), (Vec::new(), None));

@@ -12,21 +12,21 @@ use crate::{
     tool::ToolContext,
 };
 
-/// What a tool asks the person.
+/// A question of a tool to the person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// In words.
+    /// The text.
     pub text: String,
     /// Suggested answers.
     pub options: Vec<String>,
-    /// What to fill in, where it is not one answer in words.
+    /// The form, unless a text reply is wanted.
     pub form: Option<Form>,
 }
 
-/// A question in its place among those of the call.
+/// A question with its index among those of the call.
 struct AskQuestion {
     question: Question,
-    /// How many the call has asked before it.
+    /// The number of questions that the call has asked before it.
     number: usize,
 }
 
@@ -83,7 +83,7 @@ impl Ask for AskQuestion {
 
 impl ToolContext {
     /// Asks the person and waits for the reply, which fits the form if there is one. `None` if `withdrawn` comes first, or
-    /// nobody answers in time. In a call that was made before a restart, a question that was asked then is not asked again.
+    /// nobody answers in time. A call from before a restart does not repeat a question that it asked then.
     pub async fn ask(&self, ask: Question, withdrawn: impl Future<Output = ()>) -> Option<Reply> {
         let ask = AskQuestion {
             question: ask,

@@ -7,37 +7,37 @@ use domain::{Problem, ProblemCode, Usage, Words};
 
 use crate::{Prices, models::OneModel, turns::AgentContext};
 
-/// What is known of a model call before it is made.
+/// The estimate of a model call before it is made.
 #[derive(Debug, Clone, Copy)]
 pub struct CallEstimate<'a> {
     /// The model's id here.
     pub model: &'a str,
     /// The agent that calls it, by its own name.
     pub agent: &'a str,
-    /// What the model reads, by rule of thumb.
+    /// The input, estimated.
     pub input_tokens: u64,
-    /// The most it may write, where the caller has said so.
+    /// The maximum output, if the caller has set one.
     pub max_output_tokens: Option<u64>,
-    /// What it costs, where known.
+    /// The price, if known.
     pub prices: Option<Prices>,
 }
 
-/// Told at the end of a call what it has used and cost; `None` if it failed or was stopped.
+/// Receives the usage and cost at the end of a call; `None` if it failed or was stopped.
 pub type EndCall = Box<dyn FnOnce(Option<(Usage, Option<u64>)>) + Send>;
 
-/// What a run may, as others than the run say.
+/// The limits of a run that others than the run set.
 pub trait Quota: fmt::Debug + Send + Sync {
     /// Begins a call.
     ///
     /// # Errors
-    /// `LimitReached`, in words, where it may not be made; `Forbidden` where the model or the agent may not be used any
-    /// more.
+    /// `LimitReached`, with a message, if it may not be made; `Forbidden` if the model or the agent may not be used
+    /// at this time.
     fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem>;
 
     /// Whether so many such calls may be made now.
     ///
     /// # Errors
-    /// `LimitReached`, in words, where not.
+    /// `LimitReached`, with a message, if not.
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem>;
 
     /// Whether the tool of this name may be used now.
@@ -106,7 +106,7 @@ pub(crate) fn begin_call(
     }
 }
 
-/// Why the agent's next call has to be its last, where it has to: after it there would be no room for another one.
+/// Why the agent's next call has to be its last, if it has to: after it there would be no room for another one.
 pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<Words> {
     let quota = agent.run.quota.as_ref()?;
     let refused = quota

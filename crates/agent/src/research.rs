@@ -1,4 +1,4 @@
-//! Research: code decides what is done next, and a model is asked where judgement is needed. It makes a plan, searches and reads
+//! Research: code controls the steps, and a model is asked where judgement is needed. It makes a plan, searches and reads
 //! in turns, takes notes whose quotes code has found in the source, and writes a report that cites them.
 
 mod citations;
@@ -28,18 +28,18 @@ use notes::{Notes, Reading};
 
 pub(crate) use citations::{Citations, nearest};
 
-/// How research goes.
+/// The settings of research.
 #[derive(Debug, Clone)]
 pub struct Research {
-    /// Where it looks.
+    /// The libraries to search.
     pub libraries: Vec<Arc<dyn Library>>,
-    /// How often it searches and reads before it writes, at most.
+    /// Maximum number of turns of searching and reading before the report.
     pub turns: u32,
-    /// Most queries of a turn, in each library.
+    /// Maximum number of queries of a turn, in each library.
     pub queries: usize,
-    /// Most sources read in a turn.
+    /// Maximum number of sources read in a turn.
     pub sources: usize,
-    /// Whether somebody is there who may be asked, and may change the plan.
+    /// Whether there is a person who can be asked, and can change the plan.
     pub interactive: bool,
 }
 
@@ -47,24 +47,24 @@ pub struct Research {
 #[derive(Debug)]
 pub(crate) struct Task {
     research: Research,
-    /// The last thing the person said.
+    /// The person's last message.
     question: String,
     /// The texts that were read, by their names, with their addresses: the same text is not read twice.
     texts: Mutex<HashMap<String, String>>,
     known: Mutex<Known>,
 }
 
-/// What is known so far, for an end before the report.
+/// The results so far, for an end before the report.
 #[derive(Debug, Default)]
 struct Known {
-    /// The notes of all turns that are over.
+    /// The notes of all finished turns.
     notes: Notes,
-    /// What was read since.
+    /// The notes of the current turn.
     readings: Vec<Reading>,
 }
 
 impl Research {
-    /// Research into what the person said last.
+    /// Research into the person's last message.
     pub(crate) fn about(self, history: &[Message]) -> Arc<Task> {
         let asked = history
             .iter()
@@ -81,7 +81,7 @@ impl Research {
 }
 
 impl Task {
-    /// The same agents; the main one has what research needs and nothing else. It looks only where each choice lets it.
+    /// The same agents; the main one has only the tools of research. It searches only what each choice allows.
     pub(crate) fn agents(self: &Arc<Self>, agents: Agents, narrowed: &[ToolChoice]) -> Agents {
         let tools = tools::all(self, narrowed).unwrap_or_else(|failure| {
             tracing::error!(%failure, "research has no tools");
@@ -107,7 +107,7 @@ impl Task {
         driver::carry_out(agent, self, history).await
     }
 
-    /// Gives what is known as the answer of a run that ends before its report. Nothing where nothing is.
+    /// The results so far, as the answer of a run that ends before its report. `None` if there are none.
     pub(crate) async fn tell_known(&self, agent: &AgentContext) {
         let Known {
             mut notes,
@@ -126,12 +126,12 @@ impl Task {
         }
     }
 
-    /// Notes what a reader has read.
+    /// Records the notes of a reader.
     fn know_reading(&self, reading: &Reading) {
         self.known().readings.push(reading.clone());
     }
 
-    /// Notes all that is known after a turn.
+    /// Records all notes after a turn.
     fn know(&self, notes: &Notes) {
         *self.known() = Known {
             notes: notes.clone(),
@@ -143,7 +143,7 @@ impl Task {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the text of this name is at this address. Where it was found first.
+    /// Records the address of the text of this name. The first address is kept.
     fn first_with(&self, text: &str, url: &str) -> String {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts

@@ -33,31 +33,31 @@ use crate::{
     turns::{AgentContext, Before, Stop, take_turns},
 };
 
-/// How to call the model.
+/// How to call a model.
 #[derive(Debug, Clone, Default)]
 pub struct ModelSettings {
-    /// How it is told about tools.
+    /// How tools are described to it.
     pub tool_mode: ToolMode,
-    /// What is set for its calls, where neither caller nor agent sets it.
+    /// The parameters of its calls that neither caller nor agent sets.
     pub parameters: ModelParameters,
-    /// Its context window, where known; the older part of a conversation that would fill it becomes a summary.
+    /// Its context window, if known; the older part of a conversation that would fill it becomes a summary.
     pub context_tokens: Option<u64>,
-    /// What it costs.
+    /// Its prices.
     pub prices: Option<Prices>,
 }
 
-/// What the caller of a run wishes for its model calls, beyond the model's own settings.
+/// The caller's options for the model calls of a run, in addition to the model's own settings.
 #[derive(Debug, Clone, Default)]
 pub struct CallWishes {
-    /// What is set for the main agent's calls, and for those of agents that work with its model and set nothing else.
+    /// The parameters of the main agent's calls, and of those of agents that use its model and set none.
     pub parameters: ModelParameters,
-    /// The JSON the answer has to be.
+    /// The JSON format of the answer.
     pub answer_form: Option<Arc<AnswerForm>>,
-    /// Further fields of the requests to the model's server, sent as they are.
+    /// Additional fields of the requests to the model's server, sent unchanged.
     pub extra: Map<String, Value>,
 }
 
-/// All a run needs.
+/// The input of a run.
 #[derive(Debug)]
 pub struct RunRequest {
     /// The chat it belongs to, if any.
@@ -66,59 +66,59 @@ pub struct RunRequest {
     pub message: Option<MessageId>,
     /// The main agent and those it may hand work to.
     pub agents: Agents,
-    /// Tools that others offer, for the agents that may use them.
+    /// Tools of other servers, for the agents that may use them.
     pub deferred_tools: Option<DeferredTools>,
-    /// What the agents may use at most: each of these lets it through. Nothing stands for whatever they have.
+    /// Restrictions on the agents' tools, all of which have to allow a tool. If empty, they may use what they have.
     pub narrowed: Vec<ToolChoice>,
     /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
     pub client_tools: Vec<ToolSpec>,
-    /// The model of all those that have none of their own.
+    /// The model of all agents that have none of their own.
     pub model: ChatModel,
     /// Its id here.
     pub model_id: String,
     /// How to call it.
     pub settings: ModelSettings,
-    /// How tools are told to models that are not offered them by the protocol; `None` if those are to have none.
+    /// How tools are described to models without native tool calling; `None` if those have no tools.
     pub tool_prompt: Option<ToolPrompt>,
-    /// How often code in a row may fail before none is run any more.
+    /// How often code may fail in a row before no more is run.
     pub code_retries: u32,
-    /// The models to ask where its server fails, in this order.
+    /// The fallbacks if its server fails, in this order.
     pub fallbacks: Vec<CallableModel>,
-    /// What the caller wishes beyond that.
+    /// The caller's options.
     pub wishes: CallWishes,
     /// The conversation, ending with the person's message. Instructions are put before it.
     pub history: Vec<Message>,
-    /// What the model reads beside it.
+    /// Additional input for the model.
     pub context_material: ContextMaterial,
-    /// The date that agents are told; `None` if they are to be told none.
+    /// The date in the agents' instructions; `None` if they have none.
     pub today: Option<String>,
-    /// Where files are kept.
+    /// The files.
     pub workspace: Workspace,
-    /// What is remembered of the person, and what of it the agents are told; `None` if they must not use it.
+    /// The person's memories, and the text of them for the agents; `None` if they must not use them.
     pub memory: Option<(Memory, Told)>,
-    /// When to end it.
+    /// Its limits.
     pub limits: Limits,
-    /// What others than the run allow it; `None` if they allow everything.
+    /// Limits from outside the run; `None` if there are none.
     pub quota: Option<Arc<dyn Quota>>,
     /// Which calls need approval.
     pub approval_policy: ApprovalPolicy,
-    /// What an administrator has called around it; `None` if nothing is.
+    /// The hooks that an administrator has configured; `None` if there are none.
     pub hooks: Option<Hooks>,
-    /// The sub-agents that its own may go on from; `None` if none can be continued.
+    /// The sub-agents that its own may continue; `None` if none can be continued.
     pub earlier: Option<EarlierAgents>,
-    /// What it looks in, and how, where it is research; `None` if the agent works as it likes.
+    /// The settings of research; `None` if the agent works freely.
     pub research: Option<Research>,
-    /// How it looks for what the answer needs before the first turn, if it does. Research looks in its own way.
+    /// The retrieval before the first turn, if there is one. Research has its own.
     pub look_up: Option<LookUp>,
-    /// Who answers again before its model does; `None` if that answers at once.
+    /// The models that answer again before its model does; `None` if that answers at once.
     pub council: Option<Council>,
-    /// What it did before the server was stopped; that of a new run is empty.
+    /// Its record before a restart of the server; empty for a new run.
     pub journal: Journal,
-    /// Whether it goes on when the server is started again. If not, the end of the server ends it.
+    /// Whether it continues after a restart of the server. If not, the shutdown ends it.
     pub outlives_server: bool,
     /// The trace that its model calls belong to.
     pub trace: RunTrace,
-    /// Who it works for, as trusted model servers are told. `None` if there is no such server.
+    /// The person on whose behalf it runs, for trusted model servers. `None` if there is no such server.
     pub caller: Option<Arc<CallerInfo>>,
 }
 
@@ -146,13 +146,13 @@ pub(crate) struct RunContext {
     pub(crate) stops: AgentStops,
     pub(crate) trace: RunTrace,
     pub(crate) caller: Option<Arc<CallerInfo>>,
-    /// The parameters that were left out of model calls, as far as the log was told.
+    /// The parameters that were left out of model calls, as noted in the log.
     pub(crate) left_out: Mutex<BTreeSet<LeftOut>>,
-    /// A person wants the answer now, with what there is.
+    /// A person wants the answer now, from the results so far.
     pub(crate) finish: CancellationToken,
     /// The addresses that people have named.
     pub(crate) said: Addresses,
-    /// The tools of which there was a notice.
+    /// The tools that have had a notice.
     pub(crate) notified_tools: NotifiedTools,
     pub(crate) lost_calls: LostCalls,
 }
@@ -160,21 +160,21 @@ pub(crate) struct RunContext {
 /// The ways to end a run, or a part of it, from outside.
 #[derive(Debug, Clone, Default)]
 pub struct StopSignals {
-    /// A person wants it stopped.
+    /// A person has cancelled it.
     pub cancel: CancellationToken,
-    /// A person wants the answer of research now, from what is known. Others do not heed it.
+    /// A person wants the research report now, from the results so far. Other runs ignore it.
     pub finish: CancellationToken,
     /// The server is going down.
     pub shutdown: CancellationToken,
-    /// A person wants one of the sub-agents stopped.
+    /// A person has stopped one of the sub-agents.
     pub agents: AgentStops,
 }
 
-/// How the run ended, with the problem where it did not simply complete.
+/// How the run ended, with the problem if it did not complete.
 struct End(Outcome, Option<Problem>);
 
 /// Runs the main agent until it has answered, is cancelled, meets a limit or fails, and emits the whole log,
-/// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
+/// `RunStarted` to `RunFinished`. Items that are open when it ends early are closed with their text so far: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(
     request: RunRequest,
@@ -217,7 +217,7 @@ pub async fn run(
         caller,
         ..
     } = request;
-    // It has tools of its own, and nothing else.
+    // It has only its own tools.
     let deferred_tools = deferred_tools.filter(|_| research.is_none());
     let research = research.map(|research| research.about(&history));
     let limits = limits.within(agents.main.limits);
@@ -325,7 +325,7 @@ pub async fn run(
     };
     let work = AssertUnwindSafe(work.boxed()).catch_unwind();
     let end = tokio::select! {
-        // Who is stopped or put to rest does nothing more.
+        // A run that is stopped or hibernated does nothing more.
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
         () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
@@ -338,7 +338,7 @@ pub async fn run(
     finish(&main, research, end).await;
 }
 
-/// Has others answer and looks for what the answer needs, where that is wanted, then answers.
+/// Runs the mixture of agents and the retrieval, if there are any, then answers.
 async fn answer(
     agent: Arc<AgentContext>,
     council: Option<Council>,
@@ -387,7 +387,7 @@ fn fault() -> End {
     )
 }
 
-/// Closes what is open and ends the log. Research that ends before its report gives what it knows for an answer.
+/// Closes open items and ends the log. Research that ends before its report gives the results so far as the answer.
 async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, problem): End) {
     let reason = match outcome {
         Outcome::Completed | Outcome::HandedOver => "The run ended before this finished.",
@@ -414,7 +414,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
         .await;
 }
 
-/// The parts of what the model is told, as far as they say something.
+/// The non-empty parts of the prompt.
 pub(crate) fn joined(parts: &[&str]) -> String {
     parts
         .iter()

@@ -1,20 +1,20 @@
-//! JSON Schemas from outside: what checks a value against them, and what would take too long to check.
+//! JSON Schemas from outside: validators for them, and limits on their cost.
 
 use std::collections::HashMap;
 
 use llm::{normal_schema, retain_patterns, schema_target};
 use serde_json::{Value, json};
 
-/// Most places a schema may have when every reference is written out. Checking takes as long as there are places,
+/// Maximum number of nodes in a schema with every reference expanded. Checking takes as long as there are nodes,
 /// and thirty short lines of references to references make a billion.
 const MAX_PLACES: u64 = 100_000;
-/// How deep a schema may be, again with every reference written out: it is read level by level on the stack.
+/// Maximum depth of a schema, again with every reference expanded: it is read level by level on the stack.
 const MAX_LEVELS: u32 = 200;
 
 /// The validator of a schema from outside.
 ///
 /// # Errors
-/// A sentence where it is no schema, refers to something elsewhere, or would take long to check.
+/// A sentence if it is no schema, refers to something elsewhere, or would take long to check.
 pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
     of_normal(&normal_schema(schema))
 }
@@ -34,11 +34,11 @@ fn of_normal(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
 }
 
-/// The validator of a tool's schema from outside, in its normal form. Patterns that only JavaScript knows, or nobody, are not
+/// The validator of a tool's schema from outside, in its normal form. Patterns that are invalid or specific to JavaScript are not
 /// checked: the tool checks its arguments itself.
 ///
 /// # Errors
-/// As for [`validator`].
+/// See [`validator`].
 pub(crate) fn tool_validator(schema: &Value) -> Result<jsonschema::Validator, String> {
     let mut checked = schema.clone();
     retain_patterns(&mut checked, &is_known);
@@ -52,7 +52,7 @@ fn is_known(pattern: &str) -> bool {
 /// Counts the places of a schema with its references written out. A recursive one is counted once.
 struct Places<'a> {
     root: &'a Value,
-    /// What stands at each reference that was met, 0 while it is being counted.
+    /// The size at each reference seen so far, 0 while it is being counted.
     known: HashMap<&'a str, u64>,
     level: u32,
 }

@@ -1,6 +1,6 @@
-//! The script that a text is written in: what models write in another one than the person does is of no use to them.
+//! The script that a text is written in: text that a model writes in another script than the person's is of no use to them.
 
-/// So much of each text tells its script.
+/// How much of each text determines its script.
 const CHARS: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ enum Script {
     Devanagari,
     Thai,
     Hangul,
-    /// With the kana that stand beside it in Japanese.
+    /// Including the kana used with it in Japanese.
     Han,
 }
 
@@ -30,7 +30,7 @@ const ALL: [Script; 9] = [
 ];
 
 impl Script {
-    /// That of a letter; nothing for others and for what is no letter.
+    /// The script of a letter; `None` for others and for anything that is no letter.
     fn of(letter: char) -> Option<Self> {
         if !letter.is_alphabetic() {
             return None;
@@ -50,7 +50,7 @@ impl Script {
     }
 }
 
-/// Whether words of its script stand without blanks between them.
+/// Whether words of this script are written without blanks between them.
 pub(crate) fn writes_without_blanks(c: char) -> bool {
     matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
         | 0x20000..=0x323AF)
@@ -65,12 +65,12 @@ pub(crate) fn is_foreign<'a>(text: &str, others: impl IntoIterator<Item = &'a st
     letters.peek().is_some() && !letters.any(|letter| letter == script)
 }
 
-/// How many letters there are whose script is told.
+/// The number of letters with a known script.
 pub(crate) fn letters<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
     scripts_of(texts).count()
 }
 
-/// What the script of a text is called, for models; `None` if it is in several.
+/// The name of a text's script, for models; `None` if it has several.
 pub(crate) fn name_of(text: &str) -> Option<&'static str> {
     Some(match script_of([text])? {
         Script::Latin => "Latin",
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_letter_of_the_others_script_is_foreign() {
+    fn text_without_a_letter_of_the_script_is_foreign() {
         let check = |other: &str, text: &str, expected: bool| {
             assert_eq!(is_foreign(text, [other]), expected, "{text} for {other}");
         };

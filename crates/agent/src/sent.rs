@@ -1,4 +1,4 @@
-//! What a model is sent, in short, for those who look for what is wrong with a run. It is shown beside the log and never stored.
+//! A summary of a model's input, for debugging a run. It is streamed with the log and never stored.
 
 use domain::{Message, Part, Role};
 use llm::ChatRequest;
@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 
 /// The latest messages are shown, this many.
 const MAX_MESSAGES: usize = 12;
-/// Their texts and arguments have at most so many bytes together, but for the last one.
+/// Total size of their texts and arguments, bytes, except for the last one.
 const MAX_BYTES: usize = 16_000;
-/// Longest text of one, and of the arguments of a call, characters.
+/// Maximum length of a text, and of the arguments of a call, characters.
 const MAX_CHARS: usize = 1_000;
-/// Most texts and calls of a message, and tools that are named.
+/// Maximum number of texts and calls of a message, and of tool names.
 const MAX_PARTS: usize = 4;
 const MAX_CALLS: usize = 8;
 const MAX_TOOLS: usize = 100;
-/// Longest text of what the person has said, characters.
+/// Maximum length of the person's last message, characters.
 const MAX_SAID_CHARS: usize = 8_000;
 
-/// What is asked for when a run begins: what the person has said last, if they have said anything.
+/// The request of a run: the person's last message, if there is one.
 pub(crate) fn said(history: &[Message]) -> Option<Value> {
     let last = history
         .last()
@@ -25,8 +25,8 @@ pub(crate) fn said(history: &[Message]) -> Option<Value> {
     Some(json!({"message": text_of(last, MAX_SAID_CHARS)}))
 }
 
-/// A request of at most some kilobytes, in the names of chat completions. Instructions are an administrator's: only their length is
-/// told.
+/// A request of at most a few kilobytes, with the field names of chat completions. Instructions are an administrator's: only
+/// their length is shown.
 pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
     let messages = latest(request.messages);
     let left_out = request.messages.len() - messages.len();
@@ -132,7 +132,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The beginning of a text, cut between words: half of a secret would not be known for one by the redactor.
+/// The beginning of a text, cut between words: the redactor would not recognize half of a secret.
 fn beginning(text: &str, max_chars: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max_chars) else {
         return text.to_owned();

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{step::millis, turns::AgentContext};
 
-/// Most calls that are shown of one answer.
+/// Maximum number of calls that are shown of one answer.
 const MAX_CALLS: usize = 100;
 
 /// The calls of one answer.
@@ -43,7 +43,7 @@ impl ServerCalls {
                 Vec::new()
             }
             ServerTool::Finished { id, result, error } => {
-                // The call may have been in the answer before, where the provider had paused.
+                // The call may have been in the answer before, if the provider had paused.
                 if !self.open.iter().any(|call| call.id == id) && self.open.is_empty() {
                     self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null)
                         .await;
@@ -90,7 +90,7 @@ impl ServerCalls {
         });
     }
 
-    /// The answer is over: what came of a call that is still open is not known here.
+    /// The answer is over: the result of a call that is still open is not known here.
     pub(crate) async fn end(&mut self, agent: &AgentContext) {
         for call in std::mem::take(&mut self.open) {
             finish(agent, call, String::new(), false, Vec::new()).await;

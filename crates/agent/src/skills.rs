@@ -1,5 +1,5 @@
 //! Skills: folders with instructions that an agent loads when it needs them, in the form of Agent Skills: a `SKILL.md`
-//! that begins with a name and a description, and files beside it.
+//! that begins with a name and a description, and other files in the same folder.
 
 mod front_matter;
 
@@ -17,12 +17,12 @@ use front_matter::FrontMatter;
 
 /// The file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
-/// Most skills; what comes after them in the order of their names is left out.
+/// Maximum number of skills; those after it in the order of names are left out.
 const SKILLS_LIMIT: usize = 50;
-/// Most files of one skill, and how deep its folders go.
+/// Maximum number of files of one skill, and depth of its folders.
 const FILES_LIMIT: usize = 200;
 const DEPTH_LIMIT: usize = 5;
-/// Longest text of a skill that is read, bytes: it goes into the model's context.
+/// Maximum size of a text of a skill, bytes: it goes into the model's context.
 pub(crate) const TEXT_LIMIT_BYTES: u64 = 60_000;
 const NAME_LIMIT_BYTES: usize = 64;
 const DESCRIPTION_LIMIT_CHARS: usize = 1024;
@@ -34,12 +34,12 @@ pub struct Skill {
     pub name: String,
     /// What it is for and when to use it.
     pub description: String,
-    /// The files beside its instructions, by path from its folder with `/`, and their sizes in bytes.
+    /// The files that come with its instructions, by path from its folder with `/`, and their sizes in bytes.
     pub files: BTreeMap<String, u64>,
     folder: PathBuf,
 }
 
-/// What a folder of skills holds.
+/// The contents of a folder of skills.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skills {
     /// By name.
@@ -49,7 +49,7 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// Reads a folder from the disk; blocks. One that is not there holds none.
+    /// Reads a folder from the disk; blocks. A missing folder has no skills.
     #[must_use]
     pub fn read(folder: &Path) -> Self {
         let mut all = Self::default();
@@ -70,7 +70,7 @@ impl Skills {
             .collect();
         names.sort();
         for name in names {
-            // Files that lie beside the skills, such as a README, are nobody's mistake.
+            // Other files next to the skills, such as a README, are not an error.
             if fs::symlink_metadata(folder.join(&name)).is_ok_and(|entry| entry.is_file()) {
                 continue;
             }
@@ -131,7 +131,7 @@ impl Skill {
         Ok(skill)
     }
 
-    /// What it tells the agent to do; blocks.
+    /// Its instructions; blocks.
     pub(crate) fn instructions(&self) -> Result<String, String> {
         let read = || {
             Ok(FrontMatter::parse(&self.read_text(INSTRUCTIONS)?)?
@@ -148,7 +148,7 @@ impl Skill {
         self.read_text(file).map_err(|why| why.to_string())
     }
 
-    /// What one of its files holds, for a copy; blocks.
+    /// The content of one of its files, for a copy; blocks.
     pub(crate) fn content_of(&self, file: &str) -> Result<Vec<u8>, String> {
         self.check_known(file)?;
         self.bytes_of(file, BYTES_LIMIT as u64)
@@ -320,7 +320,7 @@ mod tests {
                 "{path}"
             );
         }
-        // What was a folder when it was listed is a link when it is read.
+        // A folder at the time of the listing is a link at the time of the read.
         fs::remove_dir_all(at.join("skills/pdf/inner")).unwrap();
         write(at, "outside/a.txt", b"secret");
         symlink(at.join("outside"), at.join("skills/pdf/inner")).unwrap();

@@ -29,10 +29,10 @@ use crate::{
     upstream_status::UpstreamStatus,
 };
 
-/// The most of a conversation that an agent holds, whatever its model says that it can read and has used.
+/// Maximum size of the conversation that an agent holds, regardless of its model's window and usage.
 const MAX_CONVERSATION_BYTES: u64 = 32 << 20;
 
-/// What the text of an answer has to be like.
+/// Requirements on the text of an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape<'a> {
     /// The number of the agent's step that it belongs to.
@@ -53,8 +53,8 @@ pub(crate) struct CallFailed {
     pub(crate) has_begun: bool,
 }
 
-/// Asks the agent's model, or another of the run where its server fails before anything came, and emits what comes. A
-/// failed call leaves its items open; whoever handles the failure closes them.
+/// Asks the agent's model, or a fallback of the run if its server fails before any output, and emits the output. A
+/// failed call leaves its items open; the caller closes them when it handles the failure.
 pub(crate) async fn call_model(
     agent: &AgentContext,
     messages: &[Message],
@@ -75,7 +75,7 @@ pub(crate) async fn call_model(
     }
 }
 
-/// How tools are told in words, with why code is not run where the agent has written some and cannot any more.
+/// How tools are described in words, with the reason why code is not run if the agent has written some and no longer can.
 fn tool_prompt<'a>(
     agent: &'a AgentContext,
     messages: &[Message],
@@ -121,7 +121,7 @@ async fn call_one(
     };
     let input_tokens = estimate_request(messages, tools.specs());
     if input_tokens > MAX_CONVERSATION_BYTES / 4 {
-        // As if its server had refused it: the older part becomes a summary, and is not held any more.
+        // As if its server had refused it: the older part becomes a summary, and is dropped.
         let limit = MAX_CONVERSATION_BYTES >> 20;
         let problem = Problem::new(
             ProblemCode::ModelContextFull,
@@ -166,12 +166,12 @@ enum Writing {
     },
 }
 
-/// What a text is that is finished.
+/// The kind of a finished text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextIs {
     /// The answer, or the beginning of it: nothing but the end follows.
     Answer,
-    /// Something that is said on the way.
+    /// A remark between calls.
     Commentary,
     /// Reasoning, as the model has said afterwards.
     Reasoning,
@@ -183,12 +183,12 @@ struct Step<'a> {
     tools: &'a Toolbox,
     answer: Answer,
     writing: Writing,
-    /// Text that nobody is shown before it is known what it is, where hooks look at answers.
+    /// Text held back until its kind is known, if hooks check answers.
     held: Option<String>,
     number: u32,
     call: OpenCall<'a>,
     citations: Option<Citations>,
-    /// What the provider cites, until the text ends that it belongs to.
+    /// The provider's citations, until the end of the text they belong to.
     cited: Waiting,
     server_calls: ServerCalls,
     /// Texts that have ended before it is known whether a call follows, so that they are commentary, or none, so that they are
@@ -256,7 +256,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Puts our own line in the place of that of a server that is not asked any more.
+    /// Replaces the status of a server that is no longer asked by our own.
     async fn think_again(&mut self) {
         if self.upstream.forget() {
             self.agent.status(Sentence::Thinking).await;
@@ -314,7 +314,7 @@ impl<'a> Step<'a> {
             return;
         }
         if self.agent.answer_form().is_some() {
-            // Nobody is to take words for the answer, which is shown once it has its form.
+            // Text must not be taken for the answer, which is shown once it is in its format.
             self.answer.text.push_str(&delta);
             return self.write_reasoning(delta).await;
         }
@@ -387,7 +387,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// All text so far was reasoning. What was shown of it stays, marked in the log; what was held back is shown as reasoning.
+    /// All text so far was reasoning. Text already shown stays, marked in the log; text held back is shown as reasoning.
     async fn take_for_reasoning(&mut self) {
         let is_open = matches!(self.writing, Writing::Text { .. }) || !self.undecided.is_empty();
         if self.agent.answer_form().is_none() && !self.answer.text.is_empty() && !is_open {
@@ -453,7 +453,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Shows what was held: a call stands beside it, so it is no answer.
+    /// Shows the text held back: a call follows, so it is no answer.
     async fn show_held(&mut self) {
         let Some(held) = self
             .held
@@ -467,7 +467,7 @@ impl<'a> Step<'a> {
         self.answer.text.push_str(&held);
     }
 
-    /// Reads the text so far of which it is not known yet what it is; `None` if there is none.
+    /// Reads the text so far whose kind is not known yet; `None` if there is none.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
         let emitter = &self.agent.emitter;
         let written = match &self.writing {
@@ -488,7 +488,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Ends what is being written. A text stays open until it is known whether it is the answer.
+    /// Closes the current item. A text stays open until it is known whether it is the answer.
     async fn close(&mut self) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
@@ -534,7 +534,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Ends what is being written, and says of all texts that are open what they are.
+    /// Closes the current item, and sets the kind of all open texts.
     async fn settle(&mut self, text_is: TextIs) {
         self.close().await;
         let answer = text_is == TextIs::Answer;
@@ -561,7 +561,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// An answer is kept before the log says that the model has given it; text beside calls is shown.
+    /// An answer is stored before the log says that the model has given it; text with calls is shown.
     async fn settle_held(&mut self) {
         if !self.answer.calls.is_empty() {
             return self.show_held().await;

@@ -18,32 +18,32 @@ use crate::{
     turns::{AgentContext, Before, Stop, take_turns},
 };
 
-/// What a sub-agent is to do.
+/// The task of a sub-agent.
 pub(crate) struct Job {
-    /// What it is called, for people.
+    /// A short name, for people.
     pub(crate) name: String,
     pub(crate) task: String,
-    /// The sub-agent that it goes on from, as the model names it.
+    /// The sub-agent that it continues, as the model names it.
     pub(crate) continues: Option<String>,
 }
 
-/// The sub-agents of one run that are at work; shared between the run and whoever stops one of them.
+/// The running sub-agents of one run, shared by the run and by those who stop one of them.
 #[derive(Debug, Clone, Default)]
 pub struct AgentStops(Arc<Mutex<Stops>>);
 
 #[derive(Debug, Default)]
 struct Stops {
     at_work: HashMap<AgentPath, CancellationToken>,
-    /// The ids of those that were to be stopped and were not at work, as right after a restart.
+    /// The ids of sub-agents that were stopped before they were running, as right after a restart.
     to_stop: HashSet<String>,
 }
 
-/// So many are remembered that are not at work.
+/// Maximum number of these ids.
 const MAX_STOP_REQUESTS: usize = 1000;
 
 impl AgentStops {
-    /// Stops the sub-agent with this id and those under it; the others go on. One that is not at work is stopped when it
-    /// begins. Whether it was at work.
+    /// Stops the sub-agent with this id and those under it; the others continue. One that is not running yet is stopped when it
+    /// begins. Whether it was running.
     #[must_use]
     pub fn stop(&self, agent: &str) -> bool {
         let mut stops = self.lock();
@@ -93,11 +93,11 @@ impl Drop for Stoppable {
     }
 }
 
-/// Why a sub-agent came to no answer.
+/// Why a sub-agent has no answer.
 enum End {
     Stopped,
     Of(Stop),
-    /// There is nothing to go on from.
+    /// There is nothing to continue.
     NothingEarlier(NoEarlierAgent),
     Fault,
 }
@@ -169,12 +169,12 @@ fn started(context: &ToolContext, spec: &AgentSpec, job: &Job) -> EventBody {
     }
 }
 
-/// Tells the log that it starts.
+/// Emits that it starts.
 async fn start(agent: &AgentContext, started: EventBody) -> AgentPath {
     let path = agent.journal.next_child();
     let emitter = agent.emitter.for_agent(path.clone());
     match &started {
-        // It may go on from an agent of this run, whose log is read next: that has to be stored up to here.
+        // It may continue an agent of this run, whose log is read next: that has to be stored up to here.
         EventBody::AgentStarted {
             continues: Some(_), ..
         } => emitter.emit_stored(started).await,
@@ -207,7 +207,7 @@ async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     }
 }
 
-/// What the sub-agent goes on from: nothing for a new one.
+/// The history that the sub-agent continues; empty for a new one.
 async fn conversation(
     child: &AgentContext,
     continues: Option<String>,
@@ -223,7 +223,7 @@ async fn conversation(
         .await
 }
 
-/// Tells the log how it ended.
+/// Emits how it ended.
 async fn tell(child: &AgentContext, ended: Result<String, End>) -> SubAgentEnd {
     let emitter = &child.emitter;
     child.report_lost_calls().await;
@@ -262,7 +262,7 @@ async fn tell(child: &AgentContext, ended: Result<String, End>) -> SubAgentEnd {
 /// Said of a sub-agent that a person has stopped by itself.
 const STOPPED_ALONE: &str = "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
 
-/// Tells the model under which name the sub-agent can be continued, where it can.
+/// Adds the id under which the sub-agent can be continued, if it can.
 fn name_to_model(context: &ToolContext, path: &AgentPath) {
     if let Some(handle) = context
         .agent
@@ -278,7 +278,7 @@ fn name_to_model(context: &ToolContext, path: &AgentPath) {
 }
 
 impl SubAgentEnd {
-    /// What the caller is told.
+    /// The result for the calling agent.
     fn for_caller(self) -> Result<String, ToolFailure> {
         let result = self.result;
         match self.outcome {
@@ -291,7 +291,7 @@ impl SubAgentEnd {
     }
 }
 
-/// Tells the caller that it cannot have this agent. One that was started before a restart and is gone since is ended.
+/// Refuses a sub-agent to the calling agent. One that was started before a restart and no longer exists is ended.
 pub(crate) async fn no_sub_agent(
     context: &ToolContext,
     why: ToolFailure,

@@ -22,12 +22,12 @@ use crate::{
 /// Reads the addresses of a search's results out of the text of its answer.
 pub(crate) type Found = fn(&str) -> Vec<String>;
 
-/// What of a tool's answer names addresses that may be opened without approval.
+/// The part of a tool's result that makes addresses openable without approval.
 #[derive(Clone, Copy)]
 pub(crate) enum Names {
     /// The results of a search.
     Found(Found),
-    /// What a person says.
+    /// The reply of a person.
     Said,
 }
 
@@ -44,14 +44,14 @@ pub struct Tool {
 type Function =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
 
-/// What the loop has to know about a tool beside its schema.
+/// Properties of a tool that the loop has to know, besides its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolKind {
     /// Running it again after a crash does no harm.
     pub repeatable: bool,
-    /// It may wait for people or other agents, or keeps a time of its own, so the time limit on tools does not hold.
+    /// It may wait for people or other agents, or has its own time limit, so the limit on tools does not apply.
     pub waits: bool,
-    /// After a crash it is called again and goes on from what the log has of its call.
+    /// After a crash it is called again and continues from the log of its call.
     pub goes_on: bool,
 }
 
@@ -82,7 +82,7 @@ impl ToolKind {
         waits: false,
         goes_on: true,
     };
-    /// Runs a program that has limits of its own: not to be repeated blindly.
+    /// Runs a program with limits of its own: not to be repeated blindly.
     pub const PROGRAM: Self = Self {
         repeatable: false,
         waits: true,
@@ -101,18 +101,18 @@ impl From<FileProblem> for ToolFailure {
     }
 }
 
-/// What a running tool can reach.
+/// The context of a running tool.
 #[derive(Clone)]
 pub struct ToolContext {
     pub(crate) agent: Arc<AgentContext>,
     pub(crate) call: String,
     /// How many questions it has asked in this call.
     pub(crate) asked: Arc<AtomicUsize>,
-    /// What the model is told behind the result, and people are not.
+    /// A note after the result, for the model only.
     pub(crate) note: Arc<OnceLock<String>>,
     /// Its time counts as the run's, except while it waits for a person.
     pub(crate) is_busy: bool,
-    /// The files that it tells of with its end.
+    /// The files reported with its end.
     pub(crate) files: Arc<Mutex<Vec<ToolFile>>>,
 }
 
@@ -123,19 +123,19 @@ impl ToolContext {
         &self.agent.run.workspace
     }
 
-    /// A number that no other run of this process has while this one goes on.
+    /// A number that is unique among the runs of this process while the run lasts.
     #[must_use]
     pub fn run_number(&self) -> usize {
         Arc::as_ptr(&self.agent.run).addr()
     }
 
-    /// Tells the model something behind the result that people need not read. The first note counts.
+    /// Adds a note for the model after the result, which people need not read. Only the first note counts.
     pub(crate) fn note_for_model(&self, note: impl Into<String>) {
-        // One tool has one thing to say.
+        // A tool has one note.
         let _ = self.note.set(note.into());
     }
 
-    /// Notes a picture among the files that a program has written: it is to stand in the answer.
+    /// Notes a picture that a program has written, which is to appear in the answer.
     pub(crate) fn note_picture(&self, path: &str) {
         self.agent.code.note_picture(path);
     }
@@ -145,12 +145,12 @@ impl ToolContext {
         self.agent.code.forget_picture(path);
     }
 
-    /// Tells something to the log.
+    /// Emits an event.
     pub async fn emit(&self, body: EventBody) {
         self.agent.emitter.emit(body).await;
     }
 
-    /// Tells what the tool is doing.
+    /// Reports the progress of the tool.
     pub async fn progress(&self, message: impl Into<String>) {
         self.emit(EventBody::ToolProgress {
             call: self.call.clone(),
@@ -172,7 +172,7 @@ impl CheckedSpec {
     /// size of its text is the caller's to bound.
     ///
     /// # Errors
-    /// Where the schema is not one for an object, or cannot be used.
+    /// If the schema is not one for an object, or cannot be used.
     pub fn new(spec: ToolSpec) -> Result<Self, ToolFailure> {
         let Value::Object(mut parameters) = normal_schema(&spec.parameters) else {
             return Err(ToolFailure("The schema is not an object.".to_owned()));
@@ -248,7 +248,7 @@ impl Tool {
     /// A tool whose schema comes from outside: [`CheckedSpec::new`] and [`Tool::of_spec`] in one.
     ///
     /// # Errors
-    /// Where the schema is not one for an object, or cannot be used.
+    /// If the schema is not one for an object, or cannot be used.
     pub fn from_outside<Call, Answer>(
         spec: ToolSpec,
         kind: ToolKind,
@@ -261,7 +261,7 @@ impl Tool {
         Ok(Self::of_spec(&CheckedSpec::new(spec)?, kind, call))
     }
 
-    /// A tool of this description; many may share one, such as the tools that each run gets anew.
+    /// A tool with this description; many may share one, such as the tools created for each run.
     pub fn of_spec<Call, Answer>(checked: &CheckedSpec, kind: ToolKind, call: Call) -> Self
     where
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
@@ -274,8 +274,8 @@ impl Tool {
         Self::made(spec, schema, kind, Arc::new(function))
     }
 
-    /// The same tool; of its argument `field` the model is told that it is one of `values`, and `description` of the
-    /// tool. Which values there are then, the tool itself has to know.
+    /// The same tool with this `description`, and with its argument `field` restricted to `values` for the model. The
+    /// tool itself has to check the values.
     pub(crate) fn told(&self, description: String, field: &str, values: &[&str]) -> Self {
         let mut parameters = self.spec.parameters.to_value();
         if let Some(field) = parameters.pointer_mut(&format!("/properties/{field}")) {
@@ -314,7 +314,7 @@ impl Tool {
         }
     }
 
-    /// The same tool; it searches, and `found` reads the addresses of the results out of what it answers: the agent that
+    /// The same tool; it searches, and `found` extracts the addresses of the results from its answer: the agent that
     /// has called it may open those without approval. `found` must not take an address from a title or a snippet.
     #[must_use]
     pub fn finding_addresses(mut self, found: Found) -> Self {
@@ -329,7 +329,7 @@ impl Tool {
         self
     }
 
-    /// The same tool; it opens the address in this argument. One that no person and no search has named needs a
+    /// The same tool; it opens the address in this argument. An address that no person and no search has named needs a
     /// person's approval, since an address can carry away what the model knows.
     #[must_use]
     pub fn opening(mut self, argument: &'static str) -> Self {
@@ -346,7 +346,7 @@ impl Tool {
         arguments.get(self.opens?)?.as_str()
     }
 
-    /// What the model is told.
+    /// The specification sent to the model.
     pub(crate) fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -357,7 +357,7 @@ impl Tool {
         &self.spec.name
     }
 
-    /// What the model is told that it does.
+    /// The description for the model.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.spec.description
@@ -368,7 +368,7 @@ impl Tool {
         &self.spec.parameters
     }
 
-    /// What the loop has to know about it.
+    /// The properties that the loop has to know.
     #[must_use]
     pub fn kind(&self) -> ToolKind {
         self.kind
@@ -398,7 +398,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// The tools an agent has, and which of them wait for a person's approval. Cloning is cheap.
+/// The tools of an agent, and which of them need a person's approval. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<Tool>>,
@@ -522,7 +522,7 @@ impl Toolbox {
         offering
     }
 
-    /// What the model is offered, shared.
+    /// The specifications sent to the model, shared.
     pub(crate) fn shared_specs(&self) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs)
     }
@@ -545,7 +545,7 @@ impl Toolbox {
         self.needs_approval.iter().any(|listed| listed == name)
     }
 
-    /// What the model is told.
+    /// The specification sent to the model.
     #[must_use]
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs

@@ -1,4 +1,4 @@
-//! Files that tool calls produce: kept in the chat, told to the log, and given to the model.
+//! Files that tool calls produce: stored in the chat, reported in the log, and given to the model.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{Message, Part, Role, event::ToolFile};
@@ -9,23 +9,23 @@ use crate::{
     workspace::{FileProblem, Path, media_type},
 };
 
-/// Most files told of one call.
+/// Maximum number of files reported for one call.
 const MAX_FILES: usize = 32;
-/// Largest file that the model is given, bytes.
+/// Maximum size of a file that the model is given, bytes.
 const MAX_FOR_MODEL_BYTES: u64 = 5_000_000;
-/// Most files that the model is given of one call.
+/// Maximum number of files that the model is given for one call.
 const MAX_FOR_MODEL: usize = 8;
 /// A conversation with more media of tools than this loses the older ones.
 const MAX_IN_CONTEXT: Bound = Bound {
     files: 16,
     bytes: 24_000_000,
 };
-/// What is left of them then: they are not dropped one by one, as each time the server's cache of the prompt is lost.
+/// How many remain then: they are not dropped one by one, as each drop invalidates the server's prompt cache.
 const LEFT_IN_CONTEXT: Bound = Bound {
     files: 8,
     bytes: 12_000_000,
 };
-/// Stands in the place of a medium that was dropped.
+/// Replaces a medium that was dropped.
 const DROPPED: &str = "[not shown any more: read_file shows a picture again]";
 
 struct Bound {
@@ -33,7 +33,7 @@ struct Bound {
     bytes: usize,
 }
 
-/// What a tool returned beside text.
+/// A result of a tool other than text.
 #[derive(Debug)]
 pub struct Returned<'a> {
     /// The content.
@@ -45,11 +45,11 @@ pub struct Returned<'a> {
 }
 
 impl ToolContext {
-    /// Keeps something that the tool returned as a file of the chat, once for each content, and tells of it with the call's
+    /// Stores a result of the tool as a file of the chat, once for each content, and reports it with the call's
     /// end. The model is given pictures and sounds.
     ///
     /// # Errors
-    /// Where there is no room for it, or the database does not answer.
+    /// If there is no room for it, or the database does not answer.
     pub async fn keep_returned(
         &self,
         tool: &str,
@@ -60,7 +60,7 @@ impl ToolContext {
         Ok(file)
     }
 
-    /// Tells of a state of a file with the call's end, in place of an earlier one.
+    /// Reports a new state of a file with the call's end, replacing an earlier one.
     pub(crate) fn attach(&self, file: ToolFile) {
         let mut files = self
             .files
@@ -72,7 +72,7 @@ impl ToolContext {
         }
     }
 
-    /// Tells of a medium that a program has written, if it is one.
+    /// Reports a medium that a program has written, if it is one.
     pub(crate) fn attach_written(&self, path: &Path, version: u64, bytes: &[u8]) {
         if let Some(media_type) = media_type(bytes) {
             self.attach(ToolFile {
@@ -89,10 +89,10 @@ impl ToolContext {
     }
 }
 
-/// Keeps what a tool, or a model, has made as a file of the chat, once for each content.
+/// Stores a product of a tool, or a model, as a file of the chat, once for each content.
 ///
 /// # Errors
-/// Where there is no room for it, or the database does not answer.
+/// If there is no room for it, or the database does not answer.
 pub(crate) async fn keep_file(
     workspace: &Workspace,
     emitter: &Emitter,
@@ -148,7 +148,7 @@ async fn keep_once(
     Ok(written.version)
 }
 
-/// What the model is given of a call's files, beside its text.
+/// The parts of a call's files for the model, besides its text.
 pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -> Vec<Part> {
     let mut parts = Vec::new();
     for file in files
@@ -189,7 +189,7 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
     parts
 }
 
-/// Drops the older media of tools where a conversation has many: each request would carry all of them.
+/// Drops the older media of tools if a conversation has many: each request would carry all of them.
 pub(crate) fn drop_old_media(messages: &mut [Message]) {
     let mut files = 0;
     let mut bytes = 0;
@@ -257,7 +257,7 @@ fn ending_of(media_type: &str) -> &'static str {
     }
 }
 
-/// The ending of a name, where it is a short plain one.
+/// The extension of a name, if it is a short plain one.
 fn plain_ending(name: &str) -> Option<&str> {
     let (_, ending) = name
         .rsplit_once('/')

@@ -1,4 +1,4 @@
-//! Notices, once a run, about tools that a model's server does not accept as they are.
+//! Notices, once a run, about tools that a model's server does not accept unchanged.
 
 use std::{
     collections::HashSet,
@@ -10,7 +10,7 @@ use llm::{ToolLoss, ToolMode, ToolSpec};
 
 use crate::{models::OneModel, turns::AgentContext};
 
-/// Most tools that one notice names.
+/// Maximum number of tools that one notice names.
 const MAX_NAMED: usize = 50;
 
 /// The tools of which there was a notice in this run.
@@ -25,7 +25,7 @@ impl NotifiedTools {
     }
 }
 
-/// Notifies people of what is left out of these tools for the model.
+/// Notifies people of the parts of these tools that are left out for the model.
 pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools: &[ToolSpec]) {
     if model.settings().tool_mode != ToolMode::Native {
         return;

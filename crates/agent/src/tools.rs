@@ -1,4 +1,4 @@
-//! The list of tools; each has a file of its own.
+//! The list of tools, one file for each.
 
 mod ask_user;
 mod delete_file;
@@ -29,7 +29,7 @@ impl Programs {
     /// Gives the tools that run programs to the agents that may use them.
     ///
     /// # Errors
-    /// Where a tool's schema is not valid, which a test rules out.
+    /// If a tool's schema is not valid, which a test rules out.
     pub fn equip(&self, agents: &Agents) -> Result<Agents, ToolFailure> {
         let mut tools = vec![Arc::new(python::tool(self)?)];
         if self.found().shell {
@@ -43,7 +43,7 @@ impl Programs {
 /// All tools, in the order models see them.
 ///
 /// # Errors
-/// Where a tool's schema is not valid, which a test rules out.
+/// If a tool's schema is not valid, which a test rules out.
 pub fn all() -> Result<Vec<Arc<Tool>>, ToolFailure> {
     let tools = [
         write_todos::tool()?,

@@ -1,4 +1,4 @@
-//! The tour: a scripted model that shows a real run on a machine without any model. What it says is
+//! The tour: a scripted model that shows a real run on a machine without any model. Its text is
 //! written here; what its tools and sub-agents do really happens, and its figures are read from their results.
 
 mod rain;
@@ -35,7 +35,7 @@ pub fn model(pace_ms: u64) -> ChatModel {
     ChatModel::scripted(ScriptedModel::new(NAME, Arc::new(play)))
 }
 
-/// Words at the pace of reading; arguments, which can be long files, quicker.
+/// Words at reading speed; arguments, which can be long files, faster.
 fn pause_before(line: &Line, pace_ms: u64) -> Line {
     let is_argument = matches!(line, Line::Event(ModelEvent::ToolArgumentsDelta { .. }));
     Line::Pause {
@@ -43,7 +43,7 @@ fn pause_before(line: &Line, pace_ms: u64) -> Line {
     }
 }
 
-/// The agents as the tour uses them: one harmless tool waits for approval, to show what that looks like.
+/// The agents for the tour: one harmless tool waits for approval, to show what that looks like.
 #[must_use]
 pub fn agents(agents: &Agents) -> Agents {
     let mut agents = agents.clone();
@@ -51,7 +51,7 @@ pub fn agents(agents: &Agents) -> Agents {
     agents
 }
 
-/// What has happened since the person's (or the calling agent's) last message.
+/// The events since the person's (or the calling agent's) last message.
 struct Turn<'a> {
     task: String,
     /// Tool results, in order.

@@ -37,31 +37,31 @@ pub(crate) struct AgentContext {
     pub(crate) run: Arc<RunContext>,
     pub(crate) emitter: Emitter,
     pub(crate) spec: AgentSpec,
-    /// Its own, or that of whoever started it.
+    /// Its own, or its parent's.
     pub(crate) models: Arc<Models>,
-    /// Its own where it has limits of its own, or that of whoever started it.
+    /// Its own if it has limits of its own, or its parent's.
     pub(crate) budget: Arc<Budget>,
     /// What it has done, and the ids of what it does.
     pub(crate) journal: AgentJournal,
-    /// How the code that it runs has fared.
+    /// The state of its code.
     pub(crate) code: Code,
     /// The addresses that it has found itself and may open without asking.
     pub(crate) found: Addresses,
 }
 
-/// Why an agent ended without an answer of its own accord.
+/// Why an agent ended without finishing its answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// A limit ended it, with what it had.
+    /// A limit ended it, with the answer so far.
     Limited { problem: Problem, text: String },
     /// A fault ended it.
     Failed(Problem),
-    /// The caller has to run tools of its own first.
+    /// The caller has to run its own tools first.
     HandedOver,
 }
 
 impl Stop {
-    /// What a problem of a model call ends an agent as.
+    /// How the problem of a model call ends an agent.
     pub(crate) fn because(problem: Problem) -> Self {
         if is_limit(&problem) {
             Self::Limited {
@@ -111,13 +111,13 @@ impl AgentContext {
         }
     }
 
-    /// What the server of the next model call is told of the trace.
+    /// The trace context for the server of the next model call.
     pub(crate) fn call_trace(&self) -> CallTrace {
         let next = self.journal.next_model_call();
         self.run.trace.call(self.emitter.agent(), next)
     }
 
-    /// Tells the log that a model is about to be asked; those who debug the run see what it is sent.
+    /// Emits that a model is about to be asked, with its input for those who debug the run.
     pub(crate) async fn tell_request(&self, model: &str, request: &ChatRequest<'_>) {
         let messages = request.messages.len() as u64;
         let body = EventBody::ModelRequested {
@@ -147,7 +147,7 @@ impl AgentContext {
         self.spec.limits.steps.map_or(limit, |own| own.min(limit))
     }
 
-    /// Whether its time may be up before that of whoever started it.
+    /// Whether its time limit may come before its parent's.
     pub(crate) fn has_own_time(&self) -> bool {
         self.spec.limits.time.is_some() && !self.emitter.agent().is_main()
     }
@@ -161,7 +161,7 @@ impl AgentContext {
             .filter(|_| self.emitter.agent().is_main())
     }
 
-    /// Those of the agent with the system prompt that is set. A model that works alone is told what its caller says.
+    /// Those of the agent with the configured system prompt. A model that works alone gets only the caller's instructions.
     fn own_instructions(&self) -> Cow<'_, str> {
         let own = &self.spec.instructions;
         match self.parameters(self.models.chosen()).system_prompt {
@@ -170,7 +170,7 @@ impl AgentContext {
         }
     }
 
-    /// What the model is told before the conversation.
+    /// The instructions before the conversation.
     fn instructions(&self) -> Cow<'_, str> {
         let own = self.own_instructions();
         match self.answer_form() {
@@ -179,8 +179,8 @@ impl AgentContext {
         }
     }
 
-    /// The conversation with the instructions before it. What is remembered of the person stands with the latest request and not
-    /// with the instructions: a change of it leaves the beginning as providers have cached it.
+    /// The conversation after the instructions. Memories go with the latest request and not
+    /// with the instructions: a change of them keeps the prefix that providers have cached.
     fn messages(&self, history: Vec<Message>, before: &Before) -> Vec<Message> {
         let today = self
             .run
@@ -190,7 +190,7 @@ impl AgentContext {
             .unwrap_or_default();
         let instructions = joined(&[&self.instructions(), &before.instructions, &today]);
         let mut messages = with_instructions(&instructions, history);
-        // An agent that cannot look at the memory is not told of it either.
+        // An agent without memory tools is not told of the memories either.
         let knows = self
             .spec
             .tools
@@ -205,12 +205,12 @@ impl AgentContext {
         messages
     }
 
-    /// Sets the one line that says what is going on.
+    /// Sets the status line.
     pub(crate) async fn status(&self, words: impl Into<Words>) {
         self.emitter.emit(EventBody::status(words)).await;
     }
 
-    /// Takes the line away.
+    /// Clears the status line.
     pub(crate) async fn clear_status(&self) {
         self.emitter.hide_status().await;
     }
@@ -220,12 +220,12 @@ impl AgentContext {
     }
 }
 
-/// What was done before an agent's first turn.
+/// The work done before an agent's first turn.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// The steps that it took.
     pub(crate) steps: u32,
-    /// What the model is told beside the agent's instructions.
+    /// Additional instructions for the model.
     pub(crate) instructions: String,
     /// The sources that it has found, if any, which the answer cites by number.
     pub(crate) cites: Option<usize>,
@@ -239,7 +239,7 @@ pub(crate) async fn take_turns(
 ) -> Result<String, Stop> {
     let tools = agent.tools();
     let mut messages = agent.messages(history, &before);
-    // An answer in a form has brackets of its own.
+    // An answer in a JSON format has brackets of its own.
     let shape = Shape {
         cites: before.cites.filter(|_| agent.answer_form().is_none()),
         ..Shape::default()
@@ -341,7 +341,7 @@ async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox
     }
 }
 
-/// Tells the log that a step begins, after those before the first turn. Returns why it is the agent's last, where it is.
+/// Emits that a step begins, except for those before the first turn. Returns why it is the agent's last, if it is.
 async fn begin_step(
     agent: &AgentContext,
     step: u32,
@@ -368,12 +368,12 @@ async fn begin_step(
     Ok(last)
 }
 
-/// Why this turn is the agent's last by its number, where it is.
+/// Why this turn is the agent's last by its number, if it is.
 fn last_of_steps(agent: &AgentContext, step: u32) -> Option<Words> {
     (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
 
-/// Asks the model, after making room in its context where there is little, and again where its server says that there
+/// Asks the model, after making room in its context if there is little, and again if its server says that there
 /// was too little. Without tools it is told to answer. One that only says that it needs none of them is asked for its
 /// answer without them.
 async fn ask(
@@ -418,13 +418,13 @@ async fn ask(
     }
 }
 
-/// How often hooks may want another answer.
+/// How often hooks may send an answer back.
 const MAX_SENT_BACK: u32 = 3;
 
-/// How often in one step a conversation that a server finds too long is made shorter.
+/// How often in one step a conversation that a server finds too long is shortened.
 const MAX_REFUSALS: u32 = 3;
 
-/// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
+/// Hands the calls of the caller's own tools over, after ours have run. Whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
     let mut handed_over = false;
     for RequestedCall {
@@ -455,7 +455,7 @@ async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
     }
 }
 
-/// An answer that is cut where the caller wanted it is no whole answer.
+/// An answer that is cut off by the caller's limit is incomplete.
 async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
     let limit = agent.parameters(agent.models.chosen()).max_output_tokens;
     let Some(limit) = limit.filter(|_| answer.cut) else {

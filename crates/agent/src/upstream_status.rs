@@ -13,7 +13,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const QUICK_LINES: u32 = 1_000;
 const SLOW_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the server of one model call says that it is doing.
+/// The progress that the server of one model call reports.
 #[derive(Debug, Default)]
 pub(crate) struct UpstreamStatus {
     /// The line of the server that readers have.
@@ -49,7 +49,7 @@ impl UpstreamStatus {
         };
         let is_news = match self.held.as_ref().or(self.shown.as_ref()) {
             Some(latest) => *latest != line,
-            // The server cannot hide what is ours.
+            // The server cannot hide our own status.
             None => !hidden,
         };
         if is_news {

@@ -1,4 +1,4 @@
-//! The file system of a chat: absolute paths, texts and other bytes, kept in the database with what they were before, or
+//! The file system of a chat: absolute paths, texts and other bytes, kept in the database with their earlier versions, or
 //! in a directory of the machine.
 
 pub mod diff;
@@ -28,19 +28,19 @@ pub use kind::{as_text, media_type, picture_type};
 pub(crate) use kind::{is_drawing, seems_picture};
 pub use path::Path;
 
-/// Largest file that is written as text, bytes.
+/// Maximum size of a file that is written as text, bytes.
 pub const FILE_LIMIT_BYTES: usize = 1_000_000;
-/// Largest file of any kind, bytes.
+/// Maximum size of a file of any kind, bytes.
 pub const BYTES_LIMIT: usize = 10_000_000;
-/// Most bytes in one workspace, what files were before not counted.
+/// Maximum size of a workspace, bytes, not counting earlier versions of files.
 pub const WORKSPACE_LIMIT_BYTES: u64 = 200_000_000;
-/// Most files in one workspace.
+/// Maximum number of files in one workspace.
 pub const FILES_LIMIT: usize = 1_000;
 
-/// What stands behind a list of files that has not all of them.
+/// Added to a list of files that is not complete.
 pub(crate) const MORE_FILES: &str = "\n… the directory has more files than are listed";
 
-/// The files one run works with: those of its chat, or its own where it has no chat.
+/// The files one run works with: those of its chat, or its own if it has no chat.
 #[derive(Clone)]
 pub struct Workspace {
     store: Store,
@@ -59,12 +59,12 @@ pub struct Listing {
     pub more: bool,
 }
 
-/// What is in the workspace, as far as is known.
+/// The known size of the workspace.
 #[derive(Default)]
 struct Seen {
-    /// 0 where nobody has looked.
+    /// 0 before the first count.
     files: AtomicUsize,
-    /// Never too few, perhaps too many: what was replaced is not taken off.
+    /// Never too low, perhaps too high: replaced files are not subtracted.
     bytes: AtomicU64,
 }
 
@@ -74,16 +74,16 @@ impl fmt::Debug for Workspace {
     }
 }
 
-/// What a file operation met, as a sentence.
+/// The error of a file operation, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileProblem {
     /// There is no such file, or no such state of it.
     #[error("{0}")]
     Missing(String),
-    /// Somebody else was faster, or there is something in the way.
+    /// It was changed concurrently, or there is something in the way.
     #[error("{0}")]
     Conflict(String),
-    /// It is not what this works with.
+    /// Not supported by this kind of workspace.
     #[error("{0}")]
     Refused(Words),
     /// A limit on sizes or numbers.
@@ -114,16 +114,16 @@ impl From<FileProblem> for Words {
 pub struct Written {
     /// The number of this change, from 1.
     pub version: u64,
-    /// The file's size now, bytes; 0 where `deleted`.
+    /// The file's size now, bytes; 0 if `deleted`.
     pub size_bytes: u64,
     /// Whether the file is gone.
     pub deleted: bool,
-    /// How many lines came and went, where both are text that is not too long to compare.
+    /// How many lines were added and removed, if both versions are text that is not too long to compare.
     pub lines: Option<LineCounts>,
 }
 
 impl Written {
-    /// What is told to the log.
+    /// The event for the log.
     #[must_use]
     pub fn event(&self, path: &Path) -> EventBody {
         EventBody::FileChanged {
@@ -155,7 +155,7 @@ impl Workspace {
         &self.name
     }
 
-    /// All files as they are; the `version` is a number that differs after each change. And whether there are more.
+    /// All files; the `version` is a number that differs after each change. And whether there are more.
     pub(crate) async fn states(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
         match self.directory()? {
             Some(directory) => self.on_disk(directory).await,
@@ -166,10 +166,10 @@ impl Workspace {
         }
     }
 
-    /// All files with the versions that are known of them, 0 where none is; and whether there are more.
+    /// All files with their known versions, 0 for files without one; and whether there are more.
     ///
     /// # Errors
-    /// Where the database, or the directory, does not answer.
+    /// If the database, or the directory, does not answer.
     pub async fn rows(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
         let (mut rows, more) = self.states().await?;
         if self.directory()?.is_some() {
@@ -185,11 +185,11 @@ impl Workspace {
         Ok((rows, more))
     }
 
-    /// Files that were deleted here and can be brought back, each as it was last, with when it went; the last deleted
-    /// first. `there` are the files that there are: somebody else may have put one back into a directory.
+    /// Deleted files that can be restored, each in its last version, with the time of its deletion; the last deleted
+    /// first. `there` are the existing files: a file may have been put back into a directory from outside.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub async fn deleted_rows(&self, there: &[FileRow]) -> Result<Vec<FileRow>, FileProblem> {
         let mut rows = self
             .store
@@ -204,7 +204,7 @@ impl Workspace {
     /// All paths in order, with sizes in bytes.
     ///
     /// # Errors
-    /// Where the database, or the directory, does not answer.
+    /// If the database, or the directory, does not answer.
     pub async fn list(&self) -> Result<Listing, FileProblem> {
         let (files, more) = self.states().await?;
         Ok(Listing {
@@ -219,15 +219,15 @@ impl Workspace {
     /// A file's text; in a directory nothing is kept of it.
     ///
     /// # Errors
-    /// As for `read`.
+    /// See `read`.
     pub async fn peek_text(&self, path: &Path) -> Result<String, FileProblem> {
         text(path, self.peek(path).await?)
     }
 
-    /// What a file holds, text or not; in a directory nothing is kept of it.
+    /// The content of a file, text or not; for a directory none is stored.
     ///
     /// # Errors
-    /// As for `read_bytes`.
+    /// See `read_bytes`.
     pub async fn peek(&self, path: &Path) -> Result<Vec<u8>, FileProblem> {
         let Some(directory) = self.directory_of(path)? else {
             return Ok(self.read_bytes(path).await?.0);
@@ -241,16 +241,16 @@ impl Workspace {
     /// A file's text and version.
     ///
     /// # Errors
-    /// Where there is no such file, with similar ones in the sentence, and where it is not text, with what it is.
+    /// If the file does not exist, with similar names in the sentence, or is not text, with its type.
     pub async fn read(&self, path: &Path) -> Result<(String, u64), FileProblem> {
         let (bytes, version) = self.read_bytes(path).await?;
         Ok((text(path, bytes)?, version))
     }
 
-    /// What a file holds, text or not, and its version.
+    /// The content of a file, text or not, and its version.
     ///
     /// # Errors
-    /// Where there is no such file; the sentence names similar ones.
+    /// If the file does not exist; the sentence names similar ones.
     pub async fn read_bytes(&self, path: &Path) -> Result<(Vec<u8>, u64), FileProblem> {
         self.look(path).await?;
         match self

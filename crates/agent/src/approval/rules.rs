@@ -10,12 +10,12 @@ use domain::{event::Remembered, refusal::Chats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Longest pattern, bytes.
+/// Maximum length of a pattern, bytes.
 const PATTERN_LIMIT_BYTES: usize = 10_000;
-/// Most arguments that one rule names.
+/// Maximum number of arguments that one rule names.
 const ARGUMENTS_LIMIT: usize = 50;
 
-/// Text in which `*` stands for any text and `\*` for a star.
+/// A glob pattern: `*` matches any text, and `\*` a star.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern {
@@ -64,18 +64,18 @@ impl From<Pattern> for String {
     }
 }
 
-/// What a star may stand for.
+/// What a star may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Star {
-    /// Whatever: for what is to be asked or refused.
+    /// Anything, in patterns that ask or deny.
     Anything,
-    /// For what is to be allowed: no line break, nothing that puts shell commands together, and no step up to another
+    /// In patterns that allow: no line break, no shell operators, and no `..` into another
     /// folder, so that `git *` is not `git log; rm -r .` and `/notes/*` stays in `/notes`. A star alone is anything.
     Harmless,
 }
 
 impl Pattern {
-    /// Whether the whole of `text` fits.
+    /// Whether the pattern matches the whole of `text`.
     #[must_use]
     pub fn fits(&self, text: &str, star: Star) -> bool {
         let [first, .., last] = self.pieces.as_slice() else {
@@ -86,14 +86,14 @@ impl Pattern {
             .and_then(|rest| rest.strip_suffix(last.as_str()));
         let Some(mut rest) = inner else { return false };
         if self.written == "*" {
-            // Whoever writes that means anything.
+            // A lone star means anything.
             return true;
         }
         if star == Star::Harmless && !stays_inside(text, &self.written) {
             return false;
         }
         for piece in &self.pieces[1..self.pieces.len() - 1] {
-            // The first place is as good as any: what stands outside the pieces is judged alike everywhere.
+            // The first match is as good as any: text between the pieces is checked in the same way everywhere.
             let Some((between, after)) = rest.split_once(piece.as_str()) else {
                 return false;
             };
@@ -108,7 +108,7 @@ impl Pattern {
     fn fits_value(&self, value: &Value, star: Star) -> bool {
         match value {
             Value::String(text) => self.fits(text, star),
-            // In JSON a star could end one text and begin another.
+            // In JSON a star could match the end of one text and the beginning of another.
             _ if star == Star::Harmless && self.pieces.len() > 1 => self.written == "*",
             other => self.fits(&other.to_string(), star),
         }
@@ -124,27 +124,27 @@ impl Star {
     }
 }
 
-/// Whether `text` takes no step up that the pattern does not have itself, also not one half of which is a star's.
+/// Whether `text` has no `..` beyond those of the pattern, not even one whose half a star matches.
 fn stays_inside(text: &str, written: &str) -> bool {
     text.matches("..").count() <= written.matches("..").count()
 }
 
-/// What a rule says of the calls that fit it.
+/// The effect of a rule on the calls it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// They run.
     Allow,
-    /// They wait for approval, which may be given for good.
+    /// They wait for approval, which can be remembered.
     Ask,
-    /// They wait for approval, each of them.
+    /// They wait for approval every time.
     AskEachTime,
     /// They do not run.
     Deny,
 }
 
-/// A rule of the administrator. It fits a call where the tool's name and all the arguments it names fit; arguments that
-/// it does not name may be anything.
+/// A rule of the administrator. It matches a call if the tool's name and all the arguments it names match; other arguments
+/// may have any value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -153,7 +153,7 @@ pub struct Rule {
     /// Patterns by argument.
     #[serde(default)]
     pub arguments: BTreeMap<String, Pattern>,
-    /// What becomes of such calls.
+    /// The effect on these calls.
     pub then: Verdict,
 }
 
@@ -173,8 +173,8 @@ impl Rule {
     }
 }
 
-/// What a person has allowed for good. Without arguments, each call of the tool; with them, calls that have these
-/// arguments, which fit, and no others.
+/// A standing approval of a person. Without arguments it covers every call of the tool; with them, only calls with exactly
+/// these arguments, if their values match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingApproval {
     /// The tool's name.
@@ -182,15 +182,15 @@ pub struct StandingApproval {
     /// Patterns by argument.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, Pattern>>,
-    /// How far it holds.
+    /// Whether it applies to the chat or always.
     pub remembered: Remembered,
 }
 
 impl StandingApproval {
-    /// The same, once it is small enough to be kept.
+    /// Checks its size.
     ///
     /// # Errors
-    /// Where it names too many arguments.
+    /// If it names too many arguments.
     pub fn checked(self) -> Result<Self, RuleProblem> {
         match &self.arguments {
             Some(arguments) if arguments.len() > ARGUMENTS_LIMIT => {
@@ -202,7 +202,7 @@ impl StandingApproval {
         }
     }
 
-    /// Whether a call is one of those.
+    /// Whether it covers a call.
     #[must_use]
     pub fn fits(&self, tool: &str, arguments: &Value) -> bool {
         let Some(patterns) = &self.arguments else {
@@ -220,12 +220,12 @@ impl StandingApproval {
     }
 }
 
-/// What a call needs before it runs.
+/// The requirement for a call to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
     /// Nothing.
     Nothing,
-    /// Nothing any more: the person has allowed such calls.
+    /// A standing approval covers it.
     Standing(Remembered),
     /// A person's approval.
     Approval { may_remember: bool },
@@ -233,7 +233,7 @@ pub(crate) enum Requirement {
     Refused,
 }
 
-/// All rules that hold for a run. Clones share what is allowed while it is going.
+/// All rules of a run. Clones share the standing approvals given during it.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalPolicy {
     rules: Arc<[Rule]>,
@@ -241,7 +241,7 @@ pub struct ApprovalPolicy {
 }
 
 impl ApprovalPolicy {
-    /// The administrator's rules, the first that fits being the one that holds, and what the person has allowed.
+    /// The administrator's rules, of which the first match applies, and the person's standing approvals.
     #[must_use]
     pub fn new(rules: Arc<[Rule]>, allowed: Vec<StandingApproval>) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl ApprovalPolicy {
         }
     }
 
-    /// Holds for calls from now on.
+    /// Adds a standing approval for later calls.
     pub fn allow(&self, allowed: StandingApproval) {
         self.allowed
             .lock()
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_harmless_text() {
+    fn a_star_matches_harmless_text() {
         for (written, text, fits) in [
             ("ls", "ls", true),
             ("ls", "ls -l", false),
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_names_all_arguments_of_a_call() {
+    fn a_standing_approval_names_all_arguments() {
         let arguments = BTreeMap::from([("path".to_owned(), pattern("/notes/*"))]);
         let allowed = StandingApproval {
             tool: "read".into(),

@@ -1,4 +1,4 @@
-//! Which part of a conversation becomes a summary, and what the conversation is then. Pure.
+//! Chooses the part of a conversation that becomes a summary, and builds the shorter conversation. Pure.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use domain::{Message, Role};
 
 use crate::context::Gauge;
 
-/// Shares of what may be filled that a compaction aims at: the first leaves room for many steps.
+/// Target shares of the usable window after a compaction: the first leaves room for many steps.
 const AIMS_PERCENT: [u64; 2] = [50, 80];
-/// A summary has at most a tenth of what may be filled, and at most so many tokens.
+/// A summary has at most a tenth of the usable window, and at most this many tokens.
 const SUMMARY_TOKENS: Range<u64> = 128..4_000;
 
 /// A conversation to be cut.
@@ -16,15 +16,15 @@ const SUMMARY_TOKENS: Range<u64> = 128..4_000;
 pub(crate) struct Plan {
     /// What becomes a summary; of the latest request in it, only its place.
     pub(crate) old: Range<usize>,
-    /// The latest request of the person, which stays as it is.
+    /// The latest request of the person, which stays unchanged.
     pub(crate) request: Option<usize>,
     /// The most that the summary may have.
     pub(crate) summary_tokens: u64,
 }
 
-/// How to make room: `None` if there is enough, or where a summary would not be much shorter than what it stands
-/// for. The instructions, the latest request and the latest steps stay; a call and its results stay together, and of
-/// earlier exchanges whole ones.
+/// How to make room: `None` if there is enough, or if a summary would not be much shorter than the part that it
+/// replaces. The instructions, the latest request and the latest steps stay; a call and its results stay together, and earlier
+/// exchanges are kept whole or not at all.
 pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     let limit = gauge.limit()?;
     if gauge.request(messages) <= limit {
@@ -54,8 +54,8 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     })
 }
 
-/// Puts the summary in the place of all but the instructions, the latest request and the last `kept` messages. Returns
-/// nothing: what it does depends on its arguments alone, so that it can be done again after a restart.
+/// Replaces all but the instructions, the latest request and the last `kept` messages by the summary. Returns
+/// nothing: the result depends on the arguments alone, so that it can be repeated after a restart.
 pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
     let first = first(messages);
     let request = request(messages);
@@ -66,7 +66,7 @@ pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
     messages.splice(first..cut, recollection(summary).into_iter().chain(request));
 }
 
-/// The exchange that stands for what was before: the roles take turns, as some models want it.
+/// The exchange that replaces the earlier part: the roles alternate, as some models require.
 pub(crate) fn recollection(summary: &str) -> [Message; 2] {
     let told = if summary.is_empty() {
         LEFT_OUT
@@ -84,7 +84,7 @@ const ASKED: &str =
 const LEFT_OUT: &str = "The earlier part of this conversation was left out: it was too long, and no summary of it \
     could be made. I ask, or look again, where I need something of it.";
 
-/// Where the conversation begins, behind the instructions.
+/// The index of the first message after the instructions.
 fn first(messages: &[Message]) -> usize {
     messages
         .iter()
@@ -92,14 +92,14 @@ fn first(messages: &[Message]) -> usize {
         .count()
 }
 
-/// Where the latest request stands.
+/// The index of the latest request.
 pub(crate) fn request(messages: &[Message]) -> Option<usize> {
     messages
         .iter()
         .rposition(|message| message.role == Role::User)
 }
 
-/// Whether the conversation may begin anew at `cut`: with a request, or among the steps after the latest with a step.
+/// Whether the conversation may begin at `cut`: with a request or, after the latest request, with a step.
 fn may_cut(messages: &[Message], request: Option<usize>, cut: usize) -> bool {
     match messages.get(cut) {
         Some(message) if request.is_some_and(|request| cut <= request) => {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_window_what_must_stay_stays() {
+    fn required_messages_stay_for_any_window() {
         for (exchanges, steps) in [(0, 40), (1, 40), (10, 0), (10, 1), (10, 40), (40, 3)] {
             for window in [1_000, 2_000, 4_000, 8_000] {
                 let messages = run(exchanges, steps);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_would_not_help_nothing_is_done() {
+    fn nothing_is_done_if_it_would_not_help() {
         let long = vec![Message::text(Role::System, "x".repeat(40_000)), user("hi")];
         assert_eq!(plan(&long, &gauge(1_000)), None);
         let twice = vec![

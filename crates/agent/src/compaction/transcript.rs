@@ -2,7 +2,7 @@
 
 use domain::{Message, Role};
 
-/// Most pieces: what lies between the first and the latest of more is left out.
+/// Maximum number of pieces: of more, those between the first and the latest are left out.
 const MAX_PIECES: usize = 8;
 
 /// The messages as text, in pieces of at most `limit_bytes`; a long message is shown with both its ends.

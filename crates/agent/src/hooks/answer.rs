@@ -1,4 +1,4 @@
-//! What a hook answers, read and checked.
+//! The answer of a hook, parsed and checked.
 
 use domain::event::{Decision, HookEvent};
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 /// Longer reasons are cut, characters.
 const MAX_REASON_CHARS: usize = 2_000;
-/// Longest context, bytes: about 8,000 tokens.
+/// Maximum length of a context, bytes: about 8,000 tokens.
 const MAX_CONTEXT_BYTES: usize = 32_000;
 
-/// What a hook says. Without any of it, it lets things go on.
+/// The decision of a hook. Without any field, it allows.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookAnswer {
@@ -34,7 +34,7 @@ impl HookAnswer {
     /// Reads the JSON of an answer; an empty one allows.
     ///
     /// # Errors
-    /// Where it is not such an object, or says what a hook cannot say to this event.
+    /// If it is not such an object, or has a field that this event does not support.
     pub fn read(event: HookEvent, text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -127,7 +127,7 @@ impl HookAnswer {
         }
     }
 
-    /// Its reason, its context, and what it wants in the place of the arguments, the result or the answer.
+    /// Its reason, its context, and its replacement for the arguments, the result or the answer.
     pub(super) fn into_parts(self) -> (Option<String>, Option<String>, Option<Value>) {
         let change = self
             .arguments
@@ -137,7 +137,7 @@ impl HookAnswer {
     }
 }
 
-/// Whether a model call follows that could be told something.
+/// Whether a model call follows that could receive context.
 fn takes_context(event: HookEvent) -> bool {
     !matches!(
         event,

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{Hook, HookAnswer, HookRequest, Hooks};
 use crate::{AnswerForm, journal::HookPlace, step::millis, tool::Tool, turns::AgentContext};
 
-/// Longest text of a result or an answer that a hook is told, bytes.
+/// Maximum length of a result or an answer that a hook receives, bytes.
 const MAX_TEXT_BYTES: usize = 1_000_000;
 
 /// Where in the run it is.
@@ -23,7 +23,7 @@ pub(super) struct At<'a> {
     pub(super) call: Option<(&'a str, &'a str)>,
     pub(super) step: Option<u32>,
     pub(super) edited: bool,
-    /// What the hooks look at is not what earlier ones have looked at: their decisions do not count.
+    /// The subject has changed since earlier hooks saw it: their decisions do not count.
     pub(super) is_new: bool,
     pub(super) limit: Option<Duration>,
 }
@@ -64,7 +64,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// What the hooks look at, and may change.
+/// The subject of the hooks, which they may change.
 pub(super) enum Subject<'a> {
     /// Nothing that they may change.
     Fixed,
@@ -82,15 +82,15 @@ pub(super) enum Subject<'a> {
     },
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
     pub(super) denied: Option<Denied>,
-    /// What the model is to be told.
+    /// Context for the model.
     pub(super) context: Vec<String>,
 }
 
-/// A hook did not let it go on.
+/// A hook denied it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denied {
     pub(crate) hook: String,
@@ -113,7 +113,7 @@ impl Denied {
     }
 }
 
-/// Calls the hooks of this place until one denies; recorded decisions come first. `about` says what they are told beside
+/// Calls the hooks of this place until one denies; recorded decisions come first. `about` has the input that goes with
 /// the subject.
 pub(super) async fn look(
     agent: &AgentContext,
@@ -174,7 +174,7 @@ pub(super) async fn look(
     looked
 }
 
-/// Withdraws the calls of this place that had not ended when the server stopped, and that nobody waits for any more.
+/// Withdraws the calls of this place that had not ended when the server stopped and are not repeated.
 pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
     let place = at.place(agent);
     let recorded = agent.journal.hooks(&place, true);
@@ -195,8 +195,8 @@ impl Hooks {
     }
 }
 
-/// Tells the log that a hook is called. That is stored first: after a crash the hook is called again by the same id. Nothing
-/// where the run has ended and nobody keeps its log any more.
+/// Emits that a hook is called. The event is stored first: after a crash the hook is called again with the same id. `None`
+/// if the run has ended and its log is closed.
 async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall> {
     let (call, tool) = at
         .call
@@ -228,9 +228,6 @@ async fn ask(
     subject: &mut Subject<'_>,
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> HookEnd {
-    let id = call.id.clone();
-    let name = hook.name.clone();
-    let event = call.event;
     let mut data = common(agent, &call);
     subject.tell(&mut data);
     for (key, value) in about() {
@@ -240,61 +237,48 @@ async fn ask(
         }
     }
     let began = Instant::now();
-    let answer = hooks
-        .caller
-        .call(HookRequest {
-            id,
-            hook: name,
-            event,
-            data,
-            limit,
-        })
-        .await;
-    let duration_ms = millis(began.elapsed());
-    match answer.and_then(|answer| heed(answer, subject)) {
-        Ok((decision, reason, context, change)) => HookEnd {
-            call,
-            decision,
-            reason,
-            change,
-            context,
-            duration_ms,
-            error: None,
-        },
-        Err(error) => {
-            let decision = if hook.fail_closed {
-                Decision::Deny
-            } else {
-                Decision::Allow
-            };
-            let error = Some(error);
-            HookEnd {
-                call,
-                decision,
-                reason: None,
-                change: None,
-                context: None,
-                duration_ms,
-                error,
-            }
+    let request = HookRequest {
+        id: call.id.clone(),
+        hook: hook.name.clone(),
+        event: call.event,
+        data,
+        limit,
+    };
+    let answer = hooks.caller.call(request).await;
+    let mut end = HookEnd {
+        call,
+        decision: Decision::Allow,
+        reason: None,
+        change: None,
+        context: None,
+        duration_ms: millis(began.elapsed()),
+        error: None,
+    };
+    if let Err(error) = answer.and_then(|answer| apply(answer, subject, &mut end)) {
+        end.error = Some(error);
+        if hook.fail_closed {
+            end.decision = Decision::Deny;
         }
     }
+    end
 }
 
-type Heeded = (Decision, Option<String>, Option<String>, Option<Value>);
-
-/// Does what the hook says.
-fn heed(answer: HookAnswer, subject: &mut Subject<'_>) -> Result<Heeded, String> {
+/// Applies the hook's answer to the subject and then to `end`, which an error leaves unchanged.
+fn apply(answer: HookAnswer, subject: &mut Subject<'_>, end: &mut HookEnd) -> Result<(), String> {
     let decision = answer.decision();
     let (reason, context, change) = answer.into_parts();
     let change = change.filter(|_| decision == Decision::Allow);
     if let Some(change) = &change {
         subject.change(change)?;
     }
-    Ok((decision, reason, context, change))
+    end.decision = decision;
+    end.reason = reason;
+    end.context = context;
+    end.change = change;
+    Ok(())
 }
 
-/// What every hook is told.
+/// The input of every hook.
 fn common(agent: &AgentContext, call: &HookCall) -> Map<String, Value> {
     let path = agent.emitter.agent();
     let mut who = json!({"name": agent.spec.known_as, "depth": path.depth()});
@@ -318,10 +302,10 @@ fn common(agent: &AgentContext, call: &HookCall) -> Map<String, Value> {
 }
 
 impl Looked {
-    /// Takes note of what a hook has decided. Whether it denied.
+    /// Records the decision of a hook. Whether it denied.
     fn take(&mut self, end: &HookEnd, subject: &mut Subject<'_>) -> bool {
         if let Some(change) = &end.change {
-            // It was taken before, by the tool or the form as it was then.
+            // It was accepted before, by the tool or the form of that time.
             let _ = subject.change(change);
         }
         let hook = &end.call.hook;
@@ -356,7 +340,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Puts what a hook says in its place.
+    /// Replaces the subject with the hook's value.
     fn change(&mut self, change: &Value) -> Result<(), String> {
         match (self, change) {
             (Self::Arguments { arguments, tool }, change) => {

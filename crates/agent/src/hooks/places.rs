@@ -20,9 +20,9 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How much of a conversation a hook is told, bytes of text; the latest messages count.
+/// How much of a conversation a hook receives, bytes of text; the latest messages are kept.
 const MAX_MESSAGES_BYTES: usize = 256_000;
-/// How long the hooks after a run have each where somebody waits for its end.
+/// Time limit of each hook after a run if a caller waits for its end.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 
 impl Denied {
@@ -43,7 +43,7 @@ impl Denied {
         ))
     }
 
-    /// What the agent is told whose answer does not stand.
+    /// Told to an agent whose answer was rejected.
     pub(crate) fn told(self) -> String {
         let hook = &self.hook;
         let reason = self.without_full_stop();
@@ -66,7 +66,7 @@ impl Denied {
     }
 }
 
-/// Before the run: what hooks add is told with its last message.
+/// Before the run: the context that hooks add goes with its last message.
 pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) -> Result<(), Stop> {
     let asked = history
         .iter()
@@ -85,7 +85,7 @@ pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) ->
     denied.map_or(Ok(()), |denied| Err(denied.stops()))
 }
 
-/// After the run. What hooks say changes nothing any more.
+/// After the run. The hooks' decisions have no effect.
 pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: Option<&Problem>) {
     let about = || {
         let used = agent.run.budget.used();
@@ -106,7 +106,7 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
     }
 }
 
-/// Before a model call: what hooks add is told with the last message.
+/// Before a model call: the context that hooks add goes with the last message.
 pub(crate) async fn before_model(
     agent: &AgentContext,
     step: u32,
@@ -128,7 +128,7 @@ pub(crate) async fn before_model(
     denied.map_or(Ok(()), |denied| Err(denied.stops()))
 }
 
-/// After a model call. Returns what the model is to be told with its next one.
+/// After a model call. Returns the context for the next one.
 pub(crate) async fn after_model(
     agent: &AgentContext,
     step: &Step<'_>,
@@ -187,7 +187,7 @@ fn verdict_on_call(Looked { denied, context }: Looked) -> Result<Vec<String>, To
     }
 }
 
-/// Takes back what hooks were asked about a call that cannot be run any more.
+/// Withdraws the hooks' requests about a call that cannot be run.
 pub(crate) async fn withdraw_before_tool(agent: &AgentContext, call: &str, tool: &str) {
     withdraw(agent, At::call(HookEvent::BeforeTool, call, tool)).await;
 }
@@ -200,8 +200,8 @@ pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str
         .context
 }
 
-/// After a tool call that was run: hooks may change its result, or keep it from the model. What they add, and what those before
-/// the call have added, is told with it.
+/// After a tool call that was run: hooks may change its result, or withhold it from the model. Their context, and that of hooks
+/// before the call, goes with it.
 pub(crate) async fn after_tool(
     agent: &AgentContext,
     call: &str,
@@ -241,12 +241,12 @@ pub(crate) async fn after_tool(
     }
 }
 
-/// The result of a call as it was before hooks looked at it.
+/// The result of a call before hooks see it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct KeptResult {
     pub(crate) text: String,
     pub(crate) error: bool,
-    /// What only the model is told.
+    /// A note for the model only.
     #[serde(default)]
     pub(crate) note: Option<String>,
     /// The files that it produced.
@@ -283,7 +283,7 @@ pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<Kept
     serde_json::from_str(&kept).ok()
 }
 
-/// Whether nobody is shown an answer of the agent before its hooks have seen it. The answer is the main agent's.
+/// Whether the agent's answer is held back until its hooks have seen it. The answer is the main agent's.
 pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
     let Some(hooks) = agent
         .run
@@ -297,7 +297,7 @@ pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
     of(HookEvent::BeforeAnswer) || of(HookEvent::AfterAnswer)
 }
 
-/// Keeps an answer that nobody has seen.
+/// Keeps an answer that has not been shown.
 pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
     if let Some(hooks) = &agent.run.hooks {
         hooks
@@ -325,7 +325,7 @@ pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<Strin
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
     Stands,
-    /// The agent has to go on.
+    /// The agent has to continue.
     SentBack(Denied),
 }
 
@@ -355,13 +355,13 @@ pub(crate) async fn before_answer(
     looked.denied.map_or(Settled::Stands, Settled::SentBack)
 }
 
-/// What the agent is told whose answer a hook has not accepted; nothing for all else that hooks say.
+/// The message to an agent whose answer a hook has rejected; empty for all other decisions.
 pub(crate) fn sent_back(end: &HookEnd) -> Option<String> {
     let is_it = end.call.event == HookEvent::BeforeAnswer && end.decision == Decision::Deny;
     is_it.then(|| Denied::by(end).told())
 }
 
-/// The answer as it is shown: hooks may change it, or withhold it. Earlier decisions count if it is replayed.
+/// The answer as shown: hooks may change or withhold it. If it is replayed, earlier decisions count.
 pub(crate) async fn after_answer(
     agent: &AgentContext,
     step: u32,
@@ -389,7 +389,7 @@ pub(crate) async fn after_answer(
     looked.denied.map_or(Ok(text), Err)
 }
 
-/// Tells the model what hooks add, with the last message of the conversation: one more would be taken for a request.
+/// Adds the hooks' context to the last message of the conversation: a further message would be taken for a request.
 pub(crate) fn add_context(messages: &mut [Message], context: &[String]) {
     let Some(last) = messages.last_mut().filter(|_| !context.is_empty()) else {
         return;
@@ -409,7 +409,7 @@ fn with_context(text: String, context: &[String]) -> String {
     }
 }
 
-/// The latest messages in words, and how many are left out before them.
+/// The latest messages as text, and the number of earlier ones that are left out.
 fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
     let mut told = Vec::new();
     let mut room = MAX_MESSAGES_BYTES;

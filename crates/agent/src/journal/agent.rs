@@ -25,7 +25,7 @@ pub(crate) struct AgentJournal {
     counters: Counters,
 }
 
-/// Numbers for the agent's items. Each agent has its own, so that ids do not depend on what others do meanwhile.
+/// Counters for the agent's ids. Each agent has its own, so that ids do not depend on concurrent agents.
 #[derive(Debug)]
 struct Counters {
     items: AtomicUsize,
@@ -68,7 +68,7 @@ impl AgentJournal {
         Self::new(run, emitter, self.pending_input.clone(), self.waiting)
     }
 
-    /// Counting goes on where the agent had come to.
+    /// Continues counting after the agent's recorded items.
     fn new(
         run: Arc<Journal>,
         emitter: Emitter,
@@ -117,8 +117,8 @@ impl AgentJournal {
         self.emitter.emit(body).await;
     }
 
-    /// Emits an event that the log has at most once, unless it has it already. Of sources, those are emitted that are new. What
-    /// is emitted now does not count: the caller does not repeat it within one life of the run.
+    /// Emits an event that may appear only once in the log, unless it is recorded. Of sources, emits only the new ones. Events
+    /// emitted now are not tracked: the caller does not repeat them within one life of the run.
     pub(crate) async fn once(&self, body: EventBody) {
         if let Some(body) = self.run.missing(body) {
             self.emitter.emit(body).await;
@@ -126,7 +126,7 @@ impl AgentJournal {
     }
 
     /// The recorded result of a call, or that of `perform`, which gets the arguments that an unfinished call was started
-    /// with. `replay` restores from a recorded result what is held in memory only.
+    /// with. `replay` restores the in-memory state that goes with a recorded result.
     pub(crate) async fn call<Performed>(
         &self,
         id: &str,
@@ -136,7 +136,7 @@ impl AgentJournal {
     where
         Performed: Future<Output = CallEnd>,
     {
-        let record = self.run.calls.get(id);
+        let record = self.recorded_call(id);
         if let Some(result) = record.and_then(|call| call.finished.clone()) {
             replay(&result);
             return result;
@@ -152,13 +152,17 @@ impl AgentJournal {
         result
     }
 
-    /// Whether the log has a beginning of work on the call.
+    /// Whether the log shows that work on the call began.
     pub(crate) fn has_begun_call(&self, id: &str) -> bool {
-        self.run.calls.get(id).is_some_and(CallRecord::was_begun)
+        self.recorded_call(id).is_some_and(CallRecord::was_begun)
     }
 
-    /// The recorded end of the sub-agent that a call has started, or that of `work`. It goes on with the recorded one, or
-    /// with the one that `start` emits.
+    pub(super) fn recorded_call(&self, id: &str) -> Option<&CallRecord> {
+        self.run.calls.get(id)
+    }
+
+    /// The recorded end of the sub-agent that a call has started, or that of `work`, which continues the recorded sub-agent
+    /// or the one that `start` emits.
     pub(crate) async fn sub_agent<Worked>(
         &self,
         call: &str,
@@ -182,7 +186,7 @@ impl AgentJournal {
 
     /// The recorded sub-agent that a call has started. `None` if it has started none.
     pub(crate) fn started_sub_agent(&self, call: &str) -> Option<SubAgent> {
-        let path = self.run.calls.get(call)?.sub_agent.clone()?;
+        let path = self.recorded_call(call)?.sub_agent.clone()?;
         let end = self.run.agents.get(&path).and_then(|agent| {
             let (outcome, result) = agent.end.clone()?;
             Some(SubAgentEnd { outcome, result })
@@ -190,12 +194,12 @@ impl AgentJournal {
         Some(SubAgent { path, end })
     }
 
-    /// What the agent and its sub-agents have used so far.
+    /// The usage of the agent and its sub-agents so far.
     pub(crate) fn used(&self) -> Used {
         self.run.used_under(self.emitter.agent())
     }
 
-    /// What the run's clock showed when the agent was started. `None` for one that is new.
+    /// The run's clock when the agent was started. `None` for a new one.
     pub(crate) fn began(&self) -> Option<Duration> {
         self.run.agents.get(self.emitter.agent())?.began
     }
@@ -205,18 +209,14 @@ impl AgentJournal {
         let Some(agent) = self.run.agents.get(self.emitter.agent()) else {
             return Vec::new();
         };
-        let made = agent
-            .steps
-            .iter()
-            .filter(|step| step.whole)
-            .flat_map(|step| &step.pictures);
+        let steps = agent.steps.iter().filter(|step| step.whole);
+        let made = steps.flat_map(|step| &step.pictures);
         agent.pictures.iter().chain(made).cloned().collect()
     }
 
     /// Whether the main agent has written an answer to its end, or the beginning of one.
     pub(crate) fn has_answered(&self) -> bool {
-        let main = self.run.agents.get(&AgentPath::main());
-        let mut steps = main.iter().flat_map(|main| &main.steps);
+        let mut steps = self.run.steps(&AgentPath::main()).iter();
         self.emitter.has_answered()
             || steps.any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
     }

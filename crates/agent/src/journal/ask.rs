@@ -1,4 +1,4 @@
-//! Asks people once: what was asked before a restart keeps its id, its answer and its deadline.
+//! Asks people once: a request from before a restart keeps its id, its answer and its deadline.
 
 use std::{future, time::Duration};
 
@@ -8,32 +8,32 @@ use tokio::sync::oneshot;
 use super::{AgentJournal, CallRecord};
 use crate::{PendingInput, budget::NO_TIME_LIMIT, pending_input::NoAnswer, step::millis};
 
-/// Something that a person is asked about a tool call.
+/// A request to a person about a tool call.
 pub(crate) trait Ask: Sized {
-    /// What the person says.
+    /// The person's reply.
     type Answer;
     /// The letter that its ids begin with.
     const KIND: char;
 
-    /// What the log says of it.
+    /// Its state in the log.
     fn recorded(&self, call: &CallRecord) -> Recorded<Self::Answer>;
 
     /// The event that asks it.
     fn asked(&self, id: &str, call: &str, expires_in_ms: Option<u64>) -> EventBody;
 
-    /// The event that says what came of it.
+    /// The event that closes it.
     fn answered(id: String, answer: &Result<Self::Answer, NoAnswer>) -> EventBody;
 
-    /// Registers it with those who bring answers.
+    /// Registers it with the pending input, through which the answer arrives.
     fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Self::Answer>;
 }
 
-/// What the log says of something that is asked.
+/// The state of a request in the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Recorded<Answer> {
     /// It has to be asked.
     Nothing,
-    /// It was asked at this time and is still open.
+    /// Asked at this time and still open.
     Open {
         /// Its id.
         id: String,
@@ -42,16 +42,16 @@ pub(crate) enum Recorded<Answer> {
     },
     /// It was answered.
     Answered(Answer),
-    /// Something else was asked in its place, which has this id and is still open.
+    /// Another request was made in its place, which has this id and is still open.
     Other {
-        /// The id of what was asked.
+        /// The id of that request.
         id: String,
     },
 }
 
 impl AgentJournal {
-    /// The recorded answer to what is asked about a call, or the one that comes now. What is open stays open under its id, with
-    /// what is left of its time.
+    /// The recorded answer to a request about a call, or the one that arrives now. An open request keeps its id and the rest of
+    /// its time.
     ///
     /// # Errors
     /// If nobody answers in time, or `withdrawn` comes first.
@@ -61,7 +61,7 @@ impl AgentJournal {
         ask: A,
         withdrawn: impl Future<Output = ()>,
     ) -> Result<A::Answer, NoAnswer> {
-        let record = self.run.calls.get(call);
+        let record = self.recorded_call(call);
         let (id, receiver, within) =
             match record.map_or(Recorded::Nothing, |call| ask.recorded(call)) {
                 Recorded::Answered(answer) => return Ok(answer),
@@ -87,7 +87,7 @@ impl AgentJournal {
         answer
     }
 
-    /// Like [`AgentJournal::ask`], for what is not withdrawn.
+    /// Like [`AgentJournal::ask`], for requests that are not withdrawn.
     pub(crate) async fn ask_until_answered<A: Ask>(
         &self,
         call: &str,
@@ -112,17 +112,14 @@ impl AgentJournal {
 
     /// Whether the log has a request for approval of the call.
     pub(crate) fn has_asked_approval(&self, call: &str) -> bool {
-        let record = self.run.calls.get(call);
+        let record = self.recorded_call(call);
         record.is_some_and(|call| call.approval.is_some())
     }
 
     /// Withdraws the recorded request for approval of a call if it is open and will not be repeated.
     pub(crate) async fn withdraw_approval(&self, call: &str) {
-        let approval = self
-            .run
-            .calls
-            .get(call)
-            .and_then(|call| call.approval.as_ref());
+        let record = self.recorded_call(call);
+        let approval = record.and_then(|call| call.approval.as_ref());
         if let Some(open) = approval.filter(|approval| approval.answer.is_none()) {
             let withdrawn = EventBody::ApprovalAnswered {
                 approval: open.id.clone(),
@@ -137,13 +134,12 @@ impl AgentJournal {
 
     /// Withdraws the recorded questions of a call that are open, from number `from` on: the call does not repeat them.
     pub(crate) async fn withdraw_questions(&self, call: &str, from: usize) {
-        let questions = self
-            .run
-            .calls
-            .get(call)
-            .map(|call| call.questions.as_slice());
-        let questions = questions.unwrap_or_default().iter().skip(from);
-        for open in questions.filter(|question| question.answer.is_none()) {
+        let record = self.recorded_call(call);
+        let questions = record.into_iter().flat_map(|call| &call.questions);
+        for open in questions
+            .skip(from)
+            .filter(|question| question.answer.is_none())
+        {
             let withdrawn = Reply::answered(open.id.clone(), None);
             self.emitter.emit(withdrawn).await;
         }

@@ -1,4 +1,4 @@
-//! What the log says of a tool call.
+//! The record of a tool call.
 
 use domain::{
     AgentPath, EventBody, Form, Reply,
@@ -32,7 +32,7 @@ pub(crate) struct CallRecord {
 }
 
 impl CallRecord {
-    /// Whether it was run, or somebody was asked about it.
+    /// Whether it was run, or a person was asked about it.
     pub(super) fn was_begun(&self) -> bool {
         self.started.is_some() || self.finished.is_some() || self.approval.is_some()
     }
@@ -43,7 +43,7 @@ impl CallRecord {
 pub(crate) struct CallResult {
     pub(crate) text: String,
     pub(crate) error: bool,
-    /// What the model reads after it.
+    /// A note for the model, after the result.
     pub(crate) note: Option<String>,
     pub(crate) files: Vec<ToolFile>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct ApprovalRecord {
     pub(crate) answer: Option<DecisionRecord>,
 }
 
-/// What was decided about a request for approval.
+/// The decision on a request for approval.
 #[derive(Debug, Clone)]
 pub(crate) struct DecisionRecord {
     pub(crate) decision: Decision,
@@ -86,5 +86,5 @@ pub(crate) struct QuestionRecord {
     pub(crate) answer: Option<QuestionAnswer>,
 }
 
-/// What the person said; `None` if the question was closed without an answer.
+/// The person's reply; `None` if the question was closed without one.
 pub(crate) type QuestionAnswer = Option<Reply>;

@@ -1,4 +1,4 @@
-//! What the log says of the calls of hooks.
+//! The recorded calls of hooks.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use domain::{
 
 use super::AgentJournal;
 
-/// What a hook is called for.
+/// The point of a run at which a hook is called.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct HookPlace {
     pub(crate) agent: AgentPath,
@@ -42,7 +42,7 @@ impl HookRecord {
     }
 }
 
-/// The calls of hooks by what they were for, each list in the order of the log.
+/// The calls of hooks by place, each list in the order of the log.
 #[derive(Debug, Default)]
 pub(super) struct HookRecords {
     calls: HashMap<HookPlace, Vec<HookRecord>>,
@@ -99,14 +99,14 @@ impl HookRecords {
     }
 }
 
-/// What the log says of the hooks of one place.
+/// The recorded hooks of one place.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks<'a> {
     /// Their decisions, in the order of the log.
     pub(crate) decided: Vec<&'a HookEnd>,
     /// The calls that had not ended when the server stopped.
     pub(crate) in_flight: Vec<&'a HookCall>,
-    /// The log has what follows this place: no other hooks are asked.
+    /// The log continues after this place: no other hooks are called.
     pub(crate) is_over: bool,
 }
 
@@ -116,7 +116,7 @@ impl AgentJournal {
         !self.run.hooks.calls.is_empty()
     }
 
-    /// What the log says of the hooks of a place. If they look at something new, earlier decisions do not count.
+    /// The recorded hooks of a place. If their subject has changed, earlier decisions do not count.
     pub(crate) fn hooks(&self, place: &HookPlace, is_new: bool) -> RecordedHooks<'_> {
         let records = self.run.hooks.at(place);
         let decided = records.iter().filter_map(HookRecord::decided);
@@ -129,15 +129,13 @@ impl AgentJournal {
 
     /// Whether the log has what follows the hooks of this place.
     fn is_over(&self, place: &HookPlace) -> bool {
-        let call = place
-            .call
-            .as_ref()
-            .and_then(|call| self.run.calls.get(call));
+        let call = place.call.as_deref();
+        let call = call.and_then(|call| self.recorded_call(call));
         match (place.event, place.step, call) {
             (HookEvent::BeforeRun, ..) => self.run.hooks.is_under_way,
             (HookEvent::BeforeModel, Some(step), _) => self.step(step).is_answered(),
             (HookEvent::AfterModel, Some(step), _) => self.step(step.saturating_add(1)).is_begun(),
-            // A person is asked about the call as the hooks have left it.
+            // The approval concerns the call as the hooks have left it.
             (HookEvent::BeforeTool, _, Some(call)) => {
                 call.approval.is_some() || call.started.is_some()
             }
@@ -163,12 +161,8 @@ impl AgentJournal {
             call: None,
             step: Some(step),
         };
-        let mut decided = self
-            .run
-            .hooks
-            .at(&place)
-            .iter()
-            .filter_map(HookRecord::decided);
+        let records = self.run.hooks.at(&place).iter();
+        let mut decided = records.filter_map(HookRecord::decided);
         decided.find(|end| end.decision == Decision::Deny)
     }
 }

@@ -1,7 +1,7 @@
 //! Builds the journal from the events of a run's log.
 
 use domain::{
-    AgentPath, EventBody, Reply, RunEvent, event::Forked, message::arguments_text,
+    AgentPath, EventBody, Reply, RunEvent, Usage, event::Forked, message::arguments_text,
     trace::parts_model_calls,
 };
 
@@ -24,11 +24,7 @@ impl Journal {
         self.hooks.push(agent, body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
-        if let Some(step) = self
-            .agents
-            .get_mut(agent)
-            .and_then(|agent| agent.steps.last_mut())
-        {
+        if let Some(step) = self.last_step(agent) {
             step.blocks.push(body);
         }
         if parts_model_calls(body) {
@@ -41,8 +37,7 @@ impl Journal {
                 broken_off,
                 ..
             } => {
-                self.used.add(*usage, *cost_micro_usd);
-                self.agent(agent).used.add(*usage, *cost_micro_usd);
+                self.spend(agent, *usage, *cost_micro_usd);
                 if !broken_off {
                     self.restarts = 0;
                     self.end_step(agent, usage.input_tokens);
@@ -64,13 +59,12 @@ impl Journal {
                 ..
             } => {
                 self.restarts = 0;
-                self.used.add(*usage, *cost_micro_usd);
-                self.agent(agent).used.add(*usage, *cost_micro_usd);
+                self.spend(agent, *usage, *cost_micro_usd);
                 let done = CompactionRecord {
                     kept_messages: *kept_messages,
                     summary: summary.clone(),
                 };
-                if let Some(step) = self.agent(agent).steps.last_mut() {
+                if let Some(step) = self.last_step(agent) {
                     step.compactions.push(done);
                 }
             }
@@ -81,10 +75,11 @@ impl Journal {
                 reasoning,
             } => {
                 self.number(agent, item);
-                if let Some(step) = self.agent(agent).steps.last_mut() {
-                    match reasoning {
-                        true => step.text.clear(),
-                        false => step.text.push_str(text),
+                if let Some(step) = self.last_step(agent) {
+                    if *reasoning {
+                        step.text.clear();
+                    } else {
+                        step.text.push_str(text);
                     }
                     step.whole |= answer;
                     step.answered |= answer;
@@ -109,7 +104,7 @@ impl Journal {
                 let record = self.call(call);
                 record.name.clone_from(name);
                 record.model_id.clone_from(model_id);
-                if let Some(step) = self.agent(agent).steps.last_mut() {
+                if let Some(step) = self.last_step(agent) {
                     step.calls.push(call.clone());
                 }
             }
@@ -154,16 +149,18 @@ impl Journal {
 
     /// Once one of its calls runs, the step has all of them, even if the log has no end of a model call.
     fn begin_calls(&mut self, agent: &AgentPath, call: &String) {
-        if let Some(step) = self.agent(agent).steps.last_mut() {
+        if let Some(step) = self.last_step(agent) {
             step.whole |= step.calls.contains(call);
         }
     }
 
     /// The events so far belong to the run that was forked: this one has used nothing yet.
     fn fork(&mut self, guidance: Option<&str>) {
-        (self.used, self.time_ms, self.restarts) = (Used::default(), 0, 0);
-        let done = self.agents.get(&AgentPath::main());
-        let done = done.and_then(|main| main.steps.iter().rev().find(|step| step.whole));
+        self.used = Used::default();
+        self.time_ms = 0;
+        self.restarts = 0;
+        let mut steps = self.steps(&AgentPath::main()).iter().rev();
+        let done = steps.find(|step| step.whole);
         let next = done.map_or(1, |step| step.number.saturating_add(1));
         self.guidance
             .extend(guidance.map(|text| (next, text.to_owned())));
@@ -189,7 +186,7 @@ impl Journal {
                 ..
             } => {
                 self.restarts = 0;
-                if let Some(step) = self.agent(agent).steps.last_mut()
+                if let Some(step) = self.last_step(agent)
                     && !step.calls.contains(call)
                 {
                     // The provider ran it.
@@ -197,14 +194,11 @@ impl Journal {
                         .extend(files.iter().map(|file| file.path.clone()));
                 }
                 let call = self.call(call);
-                let text = result.clone();
-                let note = model_note.clone();
-                let files = files.clone();
                 call.finished = Some(CallResult {
-                    text,
+                    text: result.clone(),
                     error: *error,
-                    note,
-                    files,
+                    note: model_note.clone(),
+                    files: files.clone(),
                 });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
@@ -235,18 +229,15 @@ impl Journal {
                 edited,
                 ..
             } => {
-                let asked = self
+                let mut asked = self
                     .calls
                     .values_mut()
                     .filter_map(|call| call.approval.as_mut());
-                if let Some(asked) = asked.into_iter().find(|asked| asked.id == *approval) {
-                    let decision = *decision;
-                    let reason = reason.clone();
-                    let edited = *edited;
+                if let Some(asked) = asked.find(|asked| asked.id == *approval) {
                     asked.answer = Some(DecisionRecord {
-                        decision,
-                        reason,
-                        edited,
+                        decision: *decision,
+                        reason: reason.clone(),
+                        edited: *edited,
                     });
                 }
             }
@@ -258,12 +249,10 @@ impl Journal {
                 ..
             } => {
                 self.number(agent, question);
-                let text = text.clone();
-                let form = schema.clone();
                 let asked = QuestionRecord {
                     id: question.clone(),
-                    text,
-                    form,
+                    text: text.clone(),
+                    form: schema.clone(),
                     asked_at,
                     answer: None,
                 };
@@ -288,12 +277,21 @@ impl Journal {
         self.agents.entry(agent.clone()).or_default()
     }
 
+    fn last_step(&mut self, agent: &AgentPath) -> Option<&mut StepRecord> {
+        self.agents.get_mut(agent)?.steps.last_mut()
+    }
+
     fn call(&mut self, call: &str) -> &mut CallRecord {
         self.calls.entry(call.to_owned()).or_default()
     }
 
+    fn spend(&mut self, agent: &AgentPath, usage: Usage, cost_micro_usd: Option<u64>) {
+        self.used.add(usage, cost_micro_usd);
+        self.agent(agent).used.add(usage, cost_micro_usd);
+    }
+
     fn end_step(&mut self, agent: &AgentPath, input_tokens: u64) {
-        if let Some(step) = self.agent(agent).steps.last_mut() {
+        if let Some(step) = self.last_step(agent) {
             step.whole = true;
             step.input_tokens = input_tokens;
         }

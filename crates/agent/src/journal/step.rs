@@ -1,4 +1,4 @@
-//! One step of an agent in the journal: what the person said before it, its answer and its calls.
+//! One step of an agent in the journal: guidance before it, its answer and its calls.
 
 use std::convert::Infallible;
 
@@ -7,11 +7,11 @@ use domain::{AgentPath, EventBody, ToolCall, Words, event::HookEnd};
 use super::{AgentJournal, CompactionRecord, Journal, StepRecord};
 use crate::answer::{Answer, RequestedCall};
 
-/// One step of an agent, with what the log says of it.
+/// One step of an agent, with its record in the log.
 pub(crate) struct Step<'a> {
     journal: &'a AgentJournal,
     number: u32,
-    /// The answer of the model, or the calls that our code has made, where the log has all of it.
+    /// The complete answer of the model, or the calls that our code has made, if the log has it.
     record: Option<&'a StepRecord>,
     is_replayed: bool,
 }
@@ -39,7 +39,7 @@ impl<'a> Step<'a> {
         self.record.is_some()
     }
 
-    /// Whether [`Step::answer`] has returned what the log has.
+    /// Whether [`Step::answer`] has returned the recorded answer.
     pub(crate) fn is_replayed(&self) -> bool {
         self.is_replayed
     }
@@ -50,7 +50,7 @@ impl<'a> Step<'a> {
         steps.any(|step| step.number >= self.number)
     }
 
-    /// What the person told the agent before this step, where the run is a fork.
+    /// The guidance that the person gave the agent before this step, if the run is a fork.
     pub(crate) fn guidance(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let is_main = self.journal.emitter.agent().is_main();
         let number = self.number;
@@ -60,7 +60,7 @@ impl<'a> Step<'a> {
             .map(|(_, text)| text.as_str())
     }
 
-    /// What was done to the conversation in this step to make room, also in tries that were not answered.
+    /// The compactions of the conversation in this step, also in attempts that were not answered.
     pub(crate) fn compactions(&self) -> impl Iterator<Item = &'a CompactionRecord> + use<'a> {
         let number = self.number;
         let tries = self.of_agent().iter();
@@ -116,7 +116,7 @@ impl<'a> Step<'a> {
         calls
     }
 
-    /// Like [`Step::calls`], where deciding may fail.
+    /// Like [`Step::calls`], but deciding may fail.
     pub(crate) async fn try_calls<E>(
         &self,
         decide: impl Future<Output = Result<Vec<RequestedCall>, E>>,
@@ -140,7 +140,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Why this step is the agent's last, if it is: as it was when it was begun, or as `decide` says.
+    /// Why this step is the agent's last, if it is: as recorded when the step began, or as `decide` says.
     pub(crate) fn last<Why: From<&'a str>>(
         &self,
         decide: impl FnOnce() -> Option<Why>,
@@ -181,7 +181,7 @@ impl<'a> Step<'a> {
 }
 
 impl Journal {
-    fn steps(&self, agent: &AgentPath) -> &[StepRecord] {
+    pub(super) fn steps(&self, agent: &AgentPath) -> &[StepRecord] {
         self.agents.get(agent).map_or(&[], |agent| &agent.steps)
     }
 

@@ -56,7 +56,7 @@ impl Play {
         }
     }
 
-    /// What was emitted since.
+    /// The events emitted since.
     fn emitted(&mut self) -> Vec<EventBody> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|emitted| emitted.body)
@@ -140,7 +140,7 @@ async fn nothing_kept() -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_recorded_answer_is_not_asked_for_again() {
+async fn a_recorded_answer_is_not_requested_again() {
     let mut play = Play::after(vec![
         step_started(1, Some("It is late.")),
         said("Done.", true),
@@ -161,7 +161,7 @@ async fn a_recorded_answer_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_step_that_broke_off_is_begun_and_asked_again() {
+async fn an_incomplete_step_is_started_and_asked_again() {
     let play = Play::after(vec![step_started(1, Some("It was late."))]);
     let mut step = play.journal.step(1);
     assert!(step.is_begun() && !step.is_answered());
@@ -178,7 +178,7 @@ async fn a_step_that_broke_off_is_begun_and_asked_again() {
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_the_one_that_was_kept_or_is_asked_for_again() {
+async fn an_empty_answer_is_the_stored_one_or_is_requested_again() {
     for kept in [Some("Kept."), None] {
         let play = Play::after(vec![step_started(1, None), called()]);
         let mut step = play.journal.step(1);
@@ -238,7 +238,7 @@ async fn why_a_step_is_the_last_is_decided_when_it_begins() {
     assert_eq!(play.journal.step(3).last(decide), Some("decided now"));
 }
 
-/// What `call` does for a log: what is returned, the arguments that `perform` gets, if it is called, and what is emitted.
+/// What `call` does for a log: its result, the arguments that `perform` gets if it is called, and the emitted events.
 async fn call(log: Vec<EventBody>) -> (String, Option<Option<Value>>, Vec<EventBody>) {
     let mut play = Play::after(log);
     let performed = Cell::new(None);
@@ -288,7 +288,7 @@ async fn a_call_is_performed_once() {
     assert_eq!(call(log).await, ("recorded".to_owned(), None, Vec::new()));
 }
 
-/// A question in words.
+/// A question without a form.
 struct Question(&'static str);
 
 impl Ask for Question {
@@ -330,7 +330,7 @@ async fn answer(pending_input: &PendingInput, id: &str, reply: &str) {
 }
 
 #[tokio::test]
-async fn what_is_answered_is_not_asked_again() {
+async fn an_answered_request_is_not_repeated() {
     let reply = Reply::from("Yes.");
     let log = vec![
         asked("q4", "Really?"),
@@ -352,7 +352,7 @@ async fn what_is_open_keeps_its_id_and_its_deadline() {
         play.emitted(),
         [Reply::answered("q4".to_owned(), Some(reply))]
     );
-    // It was asked after one second, 44 of its 60 are over.
+    // It was asked after one second; 44 of its 60 have passed.
     let began = tokio::time::Instant::now();
     let ask = play.journal.ask_until_answered("c1", Question("Really?"));
     assert_eq!(ask.await, Err(NoAnswer::Expired));
@@ -360,7 +360,7 @@ async fn what_is_open_keeps_its_id_and_its_deadline() {
 }
 
 #[tokio::test]
-async fn something_else_is_asked_after_the_open_question_is_withdrawn() {
+async fn a_different_question_is_asked_after_the_open_one_is_withdrawn() {
     let mut play = Play::after(vec![asked("q4", "Really?")]);
     let ask = play.journal.ask_until_answered("c1", Question("When?"));
     let (answered, ()) = tokio::join!(ask, answer(&play.pending_input, "q5", "Now."));
@@ -428,7 +428,7 @@ async fn a_sub_agent_is_started_once_and_ends_once() {
 }
 
 #[tokio::test]
-async fn what_is_told_once_is_not_told_again() {
+async fn recorded_events_are_not_emitted_again() {
     let source = |id: &str| Source::new(id.to_owned(), "T".to_owned(), "u".to_owned(), None);
     let sources = |ids: &[&str]| EventBody::SourcesFound {
         sources: ids.iter().map(|id| source(id)).collect(),
@@ -479,7 +479,7 @@ async fn what_is_told_once_is_not_told_again() {
 }
 
 #[tokio::test]
-async fn counting_goes_on_behind_the_highest_id() {
+async fn counting_continues_after_the_highest_id() {
     let play = Play::after(vec![
         step_started(1, None),
         requested("c7"),

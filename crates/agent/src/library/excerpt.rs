@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-/// Shortest word that tells something, characters.
+/// Minimum length of a content word, characters.
 const WORD_CHARS: usize = 4;
-/// Words that a sentence has to share at least to be near.
+/// Minimum number of words that a near sentence shares.
 const MIN_SHARED: usize = 2;
-/// So much of the text is taken or left together, characters.
+/// Size of a block, characters.
 const BLOCK_CHARS: usize = 1_200;
 
-/// The text, or the beginning and those blocks of it that share most words with `about`, in their order.
-pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
-    if text.chars().count() <= most_chars {
+/// The text, or its beginning and the blocks that share most words with `about`, in their order.
+pub(crate) fn excerpt(text: &str, about: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
         return text.to_owned();
     }
     let blocks = blocks(text);
@@ -21,9 +21,9 @@ pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
         .enumerate()
         .map(|(at, block)| (shared(block, &wanted), at))
         .collect();
-    // The first says what the text is.
+    // The first block says what the text is.
     order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
-    let mut left = most_chars;
+    let mut left = max_chars;
     let mut taken = Vec::new();
     for (_, at) in order {
         let chars = blocks[at].chars().count();
@@ -44,13 +44,13 @@ pub(crate) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
     parts
 }
 
-/// The sentences that share most words with `about`, as they stand in the text; the best first.
+/// The sentences that share most words with `about`, verbatim; the best first.
 pub(crate) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     sentences_sharing(text, &words(about), 1, most)
 }
 
-/// Those sentences that have most of the words of `about` which the text has at all, a third of all, and two at least: what the
-/// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
+/// The sentences that have most of those words of `about` that occur in the text, at least a third of all and two: what the
+/// text itself says about it. A question has additional words ("how many", "which of") that no source needs to say.
 pub(crate) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
     let least = MIN_SHARED
@@ -82,7 +82,7 @@ fn sentences_sharing(
         .collect()
 }
 
-/// The blocks that share most words with `about`, at most so many, in their order; where none shares any, the first. Each with
+/// The blocks that share most words with `about`, at most so many, in their order; if none shares any, the first. Each with
 /// the character of the text that it begins at.
 pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(usize, &'a str)> {
     let wanted = words(about);
@@ -106,7 +106,7 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
         .collect()
 }
 
-/// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
+/// Blocks of about [`BLOCK_CHARS`], which end at the end of a line if there is one.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut begin = 0;
@@ -124,7 +124,7 @@ fn blocks(text: &str) -> Vec<&str> {
     blocks
 }
 
-/// The stems of the words that tell something.
+/// The stems of the content words.
 pub(crate) fn words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter_map(stem)
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_the_beginning_and_what_is_looked_for() {
+    fn takes_the_beginning_and_matching_blocks() {
         let filler = "Nothing of interest stands here at all.\n".repeat(200);
         let text = format!("A page on ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
         let found = excerpt(&text, "When did the Mayflower sail?", 4_000);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_blocks_stand_where_they_say() {
+    fn the_best_blocks_are_at_their_offsets() {
         let filler = "Nothing of interest stands here at all, não.\n".repeat(60);
         let text = format!("Ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
         let found = best_blocks(&text, "When did the Mayflower sail?", 2);

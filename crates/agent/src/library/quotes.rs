@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// Shortest quote that says something, characters without white space.
+/// Minimum length of a quote, characters without white space.
 const MIN_CHARS: usize = 8;
 
 /// A text to look for quotes in.
 pub(crate) struct Quotable<'a> {
     text: &'a str,
     plain: String,
-    /// Where each character of `plain` stands in the text, in characters.
+    /// The index of each character of `plain` in the text, in characters.
     places: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Quotable<'a> {
         }
     }
 
-    /// The place where the quote stands, in characters of the text, and the words as they stand there.
+    /// The position of the quote, in characters of the text, and the words as written there.
     pub(crate) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
         let quote = plain(quote);
         let quote = quote.trim_matches([' ', '"', '\'']);

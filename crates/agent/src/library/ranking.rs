@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::Hit;
 
-/// How much the first places of a list weigh more than later ones, as reciprocal rank fusion has it.
+/// The constant of reciprocal rank fusion: the smaller, the more the first places of a list count.
 const RANK_OFFSET: usize = 10;
-/// Most places of one site in a turn, as long as there are others.
+/// Maximum number of places of one site in a turn, as long as there are others.
 const OF_ONE_SITE: usize = 2;
 
 /// A place to read.
@@ -38,7 +38,7 @@ fn score(rank: usize) -> f64 {
     1.0 / (RANK_OFFSET + rank) as f64
 }
 
-/// The best `most` of what was found, list by list, without those that are `known`.
+/// The best `most` results, list by list, without those that are `known`.
 pub(crate) fn best(
     found: Vec<(String, Vec<Hit>)>,
     known: impl Fn(&str) -> bool,
@@ -66,7 +66,7 @@ pub(crate) fn best(
             }
         }
     }
-    // Stable: what was found first wins.
+    // Stable: of equals the one found first comes first.
     scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut of_site: HashMap<String, usize> = HashMap::new();
     let mut chosen = Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn best(
     chosen
 }
 
-/// An address as it is compared: without what does not change the page.
+/// An address normalized for comparison: without parts that do not change the page.
 pub(crate) fn same_address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (address, query) = url
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_queries_found_comes_first_and_sites_take_turns() {
+    fn results_of_several_queries_come_first_and_sites_take_turns() {
         check(
             &[
                 &["https://a.example/1", "https://b.example/"],

@@ -11,10 +11,10 @@ use crate::{
     library::{Hit, Library, search},
 };
 
-/// What the log calls the one that reads a page.
+/// The name of the page-reading tool in the log.
 pub(super) const READ: &str = "fetch_page";
 
-/// How much of a passage of a document is told, and of what a search says of a page, characters.
+/// Maximum length of a passage of a document, and of a page's search snippet, characters.
 const PASSAGE_CHARS: usize = 4_000;
 const SNIPPET_CHARS: usize = 400;
 /// How long a page is waited for.

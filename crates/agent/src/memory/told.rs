@@ -1,17 +1,17 @@
-//! What agents are told of the person when a run begins: kept with the run, so that it goes on with the same words.
+//! The memories that agents receive when a run begins: stored with the run, so that a resumed run has the same text.
 
 use serde::{Deserialize, Serialize};
 
-/// Most of all texts that are told, characters; of what is beyond, agents hear the names.
+/// Maximum length of all texts together, characters; of further ones, agents receive only the names.
 const MAX_CHARS: usize = 16_000;
 
-/// What is known when a run begins.
+/// The memories at the beginning of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// The texts there are, by name.
+    /// The existing texts, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<ToldBlock>,
-    /// What was learned about the person, in short sentences.
+    /// Learned facts about the person, in short sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
 }
@@ -19,21 +19,21 @@ pub struct Told {
 /// One text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldBlock {
-    /// The one agent that has it; empty where all have it.
+    /// The agent that owns it; empty if all agents share it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The purpose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// All of it, where it is pinned.
+    /// The whole text, if it is pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 impl Told {
-    /// What the agent of this name is told; `None` if there is nothing for it.
+    /// The text for the agent of this name; `None` if there is nothing for it.
     pub(crate) fn to(&self, agent: &str) -> Option<String> {
         let mut sections = Vec::new();
         let mut left = MAX_CHARS;
@@ -95,12 +95,12 @@ fn named(block: &ToldBlock) -> String {
     }
 }
 
-/// So that no text looks like more than one entry of a list.
+/// Keeps a text from looking like more than one entry of a list.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// So that no text ends the mark around it.
+/// Keeps a text from closing the tag around it.
 fn quoted(text: &str) -> String {
     text.replace("</", "<\u{200b}/").replace('"', "”")
 }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_hears_what_is_its_own() {
+    fn each_agent_receives_its_own_memories() {
         let told = Told {
             blocks: vec![
                 block("", "likes", Some("tea")),

@@ -1,4 +1,4 @@
-//! Reads what models answer to the pipelines, whatever stands around it, and holds it to its rules.
+//! Parses and validates the models' answers to the pipelines, ignoring text around them.
 
 use std::time::Duration;
 
@@ -14,25 +14,25 @@ use crate::{
     script::writes_without_blanks,
 };
 
-/// Most tags of a chat.
+/// Maximum number of tags of a chat.
 pub const TAGS: usize = 3;
-/// Most follow-ups of an answer.
+/// Maximum number of follow-ups of an answer.
 pub const FOLLOW_UPS: usize = 5;
-/// Most queries for a message.
+/// Maximum number of queries for a message.
 pub const QUERIES: usize = 5;
 
 const MAX_TAG_CHARS: usize = 40;
-/// What has more is a sentence.
+/// Anything longer is a sentence.
 const MAX_TAG_WORDS: usize = 4;
 const MAX_FOLLOW_UP_CHARS: usize = 400;
 const MAX_QUERY_CHARS: usize = 300;
 const MAX_COMPLETION_CHARS: usize = 300;
 const MAX_CONTINUED_WORDS: usize = 6;
-/// From then on so few are enough: what is offered should be there 300 ms after the last key, half of which the page waits.
+/// Later, so few are enough: a suggestion should appear within 300 ms of the last key, half of which the page waits.
 const FEWEST_CONTINUED_WORDS: usize = 2;
 const SOON: Duration = Duration::from_millis(120);
 
-/// What a model wrote about a chat; what was not asked for, or could not be used, is empty.
+/// The model's answer about a chat; fields that were not requested, or could not be used, are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
     /// An emoji and 3 to 5 words.
@@ -44,7 +44,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// These, and of the other ones what is not here.
+    /// Fills empty fields from the other answer.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let list = |own: Vec<String>, other| if own.is_empty() { other } else { own };
@@ -55,11 +55,11 @@ impl Notes {
         }
     }
 
-    /// Reads what these pipelines want, for a chat in which this was said. Where a part of it is not there, what could be read
-    /// comes with the fault.
+    /// Parses the answer of these pipelines, for a chat with these messages. If a part is missing, the usable rest comes
+    /// with the error.
     ///
     /// # Errors
-    /// With what is wrong, for the model.
+    /// With the error, for the model.
     pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (Words, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
         let mut notes = Self::default();
@@ -104,17 +104,17 @@ impl Notes {
     }
 }
 
-/// The queries; none where nothing has to be looked up.
+/// The queries; empty if nothing has to be looked up.
 ///
 /// # Errors
-/// With what is wrong, for the model.
+/// With the error, for the model.
 pub fn read_queries(text: &str) -> Result<Vec<String>, Words> {
     let found = object_with("queries", text)?;
     Ok(distinct(found.get("queries"), MAX_QUERY_CHARS, QUERIES))
 }
 
-/// How much of a text that is being continued can be offered, bytes, once that is enough: to the end of a sentence or line,
-/// or some whole words, of which fewer will do where they take long.
+/// How much of a continuation in progress can be offered, bytes, once it is enough: to the end of a sentence or line,
+/// or some whole words, fewer if they take long.
 #[must_use]
 pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     let words = said.split_whitespace().count();
@@ -132,13 +132,13 @@ pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     said.rfind(' ').filter(|_| words > most)
 }
 
-/// As [`enough_continued`] for somebody who reads along: there is no hurry after the first words.
+/// Like [`enough_continued`] for a streaming reader: no need to stop early after the first words.
 #[must_use]
 pub fn enough_read_along(said: &str, _took: Duration) -> Option<usize> {
     enough_continued(said, Duration::ZERO)
 }
 
-/// What can be shown of a text that is still being continued: what will not change any more. As [`continuation`] else.
+/// The part of a continuation in progress that will not change. Otherwise like [`continuation`].
 #[must_use]
 pub fn continued_so_far(said: &str, written: &str) -> String {
     let is_end =
@@ -150,7 +150,7 @@ pub fn continued_so_far(said: &str, written: &str) -> String {
     continuation(&said[..end], written)
 }
 
-/// What a model has made of a text that it was to continue.
+/// The model's continuation of a text.
 #[must_use]
 pub fn continuation(said: &str, written: &str) -> String {
     let line = said.lines().next().unwrap_or_default();
@@ -159,7 +159,7 @@ pub fn continuation(said: &str, written: &str) -> String {
     if is_after_blank && !says_something(line) {
         return String::new();
     }
-    // One word that goes on in the middle needs no blank, and nothing after one does.
+    // A single word continued in the middle needs no blank, and nothing after one does.
     let line = if is_after_blank {
         line.trim_start()
     } else {
@@ -168,10 +168,10 @@ pub fn continuation(said: &str, written: &str) -> String {
     line.trim_end().chars().take(MAX_COMPLETION_CHARS).collect()
 }
 
-/// How the text goes on, in one line and without what is there already; empty where it does not.
+/// The continuation of the text, in one line and without repeating it; empty if there is none.
 ///
 /// # Errors
-/// With what is wrong, for the model.
+/// With the error, for the model.
 pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
     let found = object_with("text", text)?;
     let said = found
@@ -183,10 +183,10 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    // What stands for the answer in the template.
+    // The placeholder for the answer in the template.
     let line = if line.trim() == "…" { "" } else { line };
     let new = without_overlap(line, written);
-    // One word that goes on in the middle needs no blank, and nothing after one does.
+    // A single word continued in the middle needs no blank, and nothing after one does.
     let new = if written.ends_with(char::is_whitespace) {
         new.trim_start()
     } else {
@@ -204,7 +204,7 @@ fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, Words> {
     })
 }
 
-/// The continuation without the end of what is written, which models like to say again.
+/// The continuation without the end of the written text, which models like to repeat.
 fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
     let written = written.trim_end();
     let ends = said.char_indices().map(|(at, c)| at + c.len_utf8());
@@ -216,7 +216,7 @@ fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
     }
 }
 
-/// The field of the object, or what stands there for it where only that was asked for: a model that knows what to write,
+/// The field of the object, or the text in its place if only that field was requested: a model may know what to write,
 /// but not how.
 fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool) -> Option<Value> {
     if let Some(found) = found {
@@ -263,7 +263,7 @@ fn tags(value: Option<&Value>) -> Vec<String> {
 }
 
 /// Whether a value is a list, or lines that can only be meant as one: each is a question, and there are several or they are
-/// marked as entries. Of a model that writes no JSON, all else is prose, which nobody is to be offered as a question.
+/// marked as entries. If a model writes no JSON, everything else is prose, which is never offered as a question.
 fn is_list_of_questions(value: &Value) -> bool {
     let Value::String(text) = value else {
         return true;
@@ -279,14 +279,14 @@ fn is_list_of_questions(value: &Value) -> bool {
 }
 
 /// Texts in one line each that differ in more than their case.
-fn distinct(value: Option<&Value>, most_chars: usize, most: usize) -> Vec<String> {
+fn distinct(value: Option<&Value>, max_chars: usize, most: usize) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     let mut kept = Vec::new();
     for text in texts(value) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = without_marker(&text);
         let folded = text.to_lowercase();
-        if says_something(text) && text.chars().count() <= most_chars && !seen.contains(&folded) {
+        if says_something(text) && text.chars().count() <= max_chars && !seen.contains(&folded) {
             seen.push(folded);
             kept.push(text.to_owned());
         }
@@ -295,12 +295,12 @@ fn distinct(value: Option<&Value>, most_chars: usize, most: usize) -> Vec<String
     kept
 }
 
-/// Whether there is more than marks, such as those that stand for an answer in the template.
+/// Whether there is more than marks, such as the placeholder for an answer in the template.
 fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// An entry of a list without what stands before it: `- ` or `1. `.
+/// An entry of a list without its marker: `- ` or `1. `.
 fn without_marker(text: &str) -> &str {
     let (marker, rest) = text.split_once(' ').unwrap_or(("", text));
     let number = marker.trim_end_matches(['.', ')']);
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_go_on_where_the_text_ends() {
+    fn completions_continue_at_the_end_of_the_text() {
         let check = |said: &str, written: &str, expected: &str| {
             let text = serde_json::json!({"text": said}).to_string();
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Asks a model once, and once more where its answer cannot be used.
+//! Asks a model, and a second time if its answer cannot be used.
 
 use std::time::Duration;
 
@@ -14,24 +14,24 @@ const SHOWN_CHARS: usize = 1_000;
 /// How much a call may write, and how long that may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Most that the model may write.
+    /// Maximum length of the answer.
     pub output_tokens: u64,
     /// How long each try may take.
     pub patience: Duration,
-    /// Whether the model is told what was wrong with its answer, and asked again.
+    /// Whether a second attempt is made, with the error of the first.
     pub repair: bool,
 }
 
 /// What asking has come to.
 #[derive(Debug)]
 pub struct Asked<T> {
-    /// What was read; `None` if the answers could not be used.
+    /// The parsed answer; `None` if the answers could not be used.
     pub read: Option<T>,
-    /// What was wrong with the last one, if it could not.
+    /// The error of the last answer, if it could not.
     pub fault: Option<Words>,
     /// Tokens of all tries.
     pub usage: Usage,
-    /// How often the model was asked.
+    /// The number of attempts.
     pub tries: u32,
 }
 
@@ -44,11 +44,11 @@ fn effort(bounds: Bounds, enough: fn(&str, Duration) -> Option<usize>) -> Effort
     }
 }
 
-/// Has a text continued by a model that continues texts ([`llm::ChatModel::continuing`]), until so many bytes are `enough`
-/// after some time. `heard` is told what is written so far; `read` is as for [`ask`].
+/// Has a model continue a text ([`llm::ChatModel::continuing`]), until so many bytes are `enough`
+/// after some time. `heard` receives the text so far; `read` is as for [`ask`].
 ///
 /// # Errors
-/// Where the model's server does not answer, or cannot do it.
+/// If the model's server does not answer, or does not support it.
 pub async fn continue_text<T>(
     model: OneShot<'_>,
     text: String,
@@ -72,11 +72,11 @@ pub async fn continue_text<T>(
     })
 }
 
-/// Asks for an answer in this form, if any, without thoughts where the model's server knows how to leave them out. `read` says
-/// what is wrong with an answer, in words for the model, and what could be made of it all the same.
+/// Asks for an answer in this form, if any, without reasoning if the model's server can turn it off. `read` returns
+/// the error of an answer, in words for the model, and the usable part of it.
 ///
 /// # Errors
-/// Where the model's server does not answer.
+/// If the model's server does not answer.
 pub async fn ask<T>(
     model: OneShot<'_>,
     prompt: String,
@@ -95,7 +95,7 @@ pub async fn ask<T>(
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = one_shot::answer(model, &messages, form, effort).await;
         let (text, used) = match answer {
-            // The first try has used something, and what it had come to is better than nothing.
+            // The first attempt has been paid for, and its partial result is better than nothing.
             Err(_) if asked.tries > 0 => break,
             answer => answer?,
         };

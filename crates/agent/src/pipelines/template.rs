@@ -1,11 +1,11 @@
-//! Templates of what a model is asked: text with `{{VARIABLES}}`, read once and then filled in one go, so that nothing that
+//! Prompt templates: text with `{{VARIABLES}}`, parsed once and then filled in one pass, so that nothing that
 //! a person or a model wrote is ever taken for a variable.
 
 use domain::refusal::Settings;
 
 use super::values::Values;
 
-/// Longest template, bytes.
+/// Maximum length of a template, bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 32_000;
 /// Largest number after a colon.
 const MAX_COUNT: usize = 1_000_000;
@@ -20,18 +20,18 @@ pub(super) enum Piece {
     Variable(Variable),
 }
 
-/// A variable, and how much of it is wanted.
+/// A variable, and the requested part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
-    /// What was said last, or is being written.
+    /// The last message, or the text that is being written.
     Prompt(Option<Cut>),
     /// The conversation: so many of its messages, and so much of each.
     Messages(Option<Cut>, Option<Cut>),
-    /// One that stands alone.
+    /// A variable without a part.
     Plain(Name),
 }
 
-/// Which part of something long is wanted: characters of a text, messages of a conversation.
+/// The requested part of something long: characters of a text, messages of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     Start(usize),
@@ -40,7 +40,7 @@ pub(super) enum Cut {
     Middle(usize),
 }
 
-/// The variables that stand alone.
+/// The variables without parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     /// `CURRENT_DATE`, as `2026-11-24`.
@@ -59,16 +59,16 @@ pub enum Name {
     UserEmail,
     /// `USER_GROUPS`, with commas.
     UserGroups,
-    /// What is asked of people elsewhere, and not here: `USER_BIO`, `USER_GENDER`, `USER_BIRTH_DATE`, `USER_AGE`,
+    /// Facts about people that Open WebUI knows and we do not: `USER_BIO`, `USER_GENDER`, `USER_BIRTH_DATE`, `USER_AGE`,
     /// `USER_LOCATION`, `USER_LANGUAGE`.
     NotKnown,
-    /// `CONTEXT`: what was found.
+    /// `CONTEXT`: the retrieved passages.
     Context,
     /// `QUERY`: the question that it was looked for.
     Query,
-    /// `TYPE`: what the text is that is being written.
+    /// `TYPE`: the kind of text that is being written.
     Type,
-    /// `TOOLS`: what the model can call.
+    /// `TOOLS`: the tools that the model can call.
     Tools,
     /// `responses`: answers that others gave.
     Responses,
@@ -105,12 +105,12 @@ pub struct TemplateError {
     pub line: usize,
     /// The character of the line, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The error.
     pub problem: Settings,
 }
 
 impl TemplateError {
-    /// What is said of it.
+    /// The message.
     #[must_use]
     pub fn refusal(&self) -> Settings {
         let line = self.line as u64;
@@ -124,7 +124,7 @@ impl TemplateError {
 }
 
 impl Template {
-    /// Reads a template that may name `own` beside the variables that all have. Names are taken in either case. Braces
+    /// Parses a template that may name `own` in addition to the common variables. Names are case-insensitive. Braces
     /// around anything that is no name are text, as in an example of JSON.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Template {
         self.0.contains(&Piece::Variable(Variable::Plain(name)))
     }
 
-    /// Whether it names what was said: the prompt or messages.
+    /// Whether it names the conversation: the prompt or messages.
     #[must_use]
     pub fn has_conversation(&self) -> bool {
         self.0.iter().any(|piece| {
@@ -184,7 +184,7 @@ impl Template {
         self.around(None, values).concat()
     }
 
-    /// The same in parts: the texts around the places where `open` stands, for what is known later.
+    /// The same in parts: the texts around each occurrence of `open`, for a value that is known later.
     #[must_use]
     pub fn fill_around(&self, open: Name, values: &Values<'_>) -> Vec<String> {
         self.around(Some(Variable::Plain(open)), values)
@@ -215,7 +215,7 @@ fn add_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// Whether somebody who wrote this in braces meant a variable.
+/// Whether this text in braces was meant as a variable.
 fn is_name(inside: &str) -> bool {
     let inside = inside.trim();
     inside.len() <= 100
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_have_a_position() {
         check(
             "Hello {{USER_NAME}}, it is {{ current_weekday }}.\n{{MESSAGES:END:6|middletruncate:300}}",
             "",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_name_what_is_its_own() {
+    fn a_template_may_name_its_own_variables() {
         let template =
             Template::parse("{{CONTEXT}} {{query}}", &[Name::Context, Name::Query]).unwrap();
         assert!(

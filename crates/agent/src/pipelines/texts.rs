@@ -1,10 +1,10 @@
-//! The templates as they are where an administrator has written none.
+//! The default templates.
 
 use domain::Role;
 
 use super::Said;
 
-/// What stands before a text that is continued: messages, and characters of each.
+/// Context before a text that is continued: messages, and characters of each.
 const CONTINUED_MESSAGES: usize = 4;
 const CONTINUED_CHARS: usize = 400;
 const MAX_WRITTEN_CHARS: usize = 1_000;
@@ -12,7 +12,7 @@ const MAX_WRITTEN_CHARS: usize = 1_000;
 /// What one pipeline asks about a chat, so that several can be asked in one call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// What is to be written, and how.
+    /// The kind of text, and how to write it.
     rules: &'static str,
     /// The field of the answer. Small models copy an example, so it is none.
     field: &'static str,
@@ -89,7 +89,7 @@ pub(super) const CODE_INTERPRETER: &str = "### Python:\n{{TOOLS}}\nCode in a blo
     example. The user says: What is 17 squared? You answer:\n<code_interpreter type=\"code\" lang=\"python\">\nprint(17 ** 2)\n\
     </code_interpreter>";
 
-/// A chat as a text that ends where somebody is writing, for models that continue texts.
+/// A chat as a text that ends at the cursor, for models that continue texts.
 pub(super) fn to_continue(said: &[Said], written: &str) -> String {
     let mut text = "A chat between a person and an assistant.\n".to_owned();
     for Said { role, text: said } in &said[said.len().saturating_sub(CONTINUED_MESSAGES)..] {

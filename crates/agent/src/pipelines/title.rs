@@ -1,4 +1,4 @@
-//! The title of a chat: an emoji and 3 to 5 words, whatever stands around them in the model's answer.
+//! The title of a chat: an emoji and 3 to 5 words, extracted from the model's answer.
 
 use domain::{Role, Sentence, Words};
 use serde_json::Value;
@@ -8,17 +8,17 @@ use crate::script::{self, writes_without_blanks};
 
 /// The words of a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
-/// One without blanks between its words, as in Chinese.
+/// The length of a title without blanks between its words, as in Chinese.
 const MAX_TITLE_CHARS: usize = 60;
-/// Stands before a title to which the model gave no emoji.
+/// Put before a title to which the model gave no emoji.
 const ANY_CHAT: &str = "💬";
-/// So much of a message is looked at for the words beside a title that is too short.
+/// How much of a message is searched for the words next to a title that is too short.
 const LOOKED_AT_CHARS: usize = 1_000;
-/// So many of the latest messages tell the script of a chat.
+/// How many of the latest messages determine the script of a chat.
 const MESSAGES: usize = 6;
-/// With fewer letters a person may have named a thing in any language.
+/// With fewer letters, the script of a person's text says nothing: it may be a name.
 const ENOUGH_LETTERS: usize = 10;
-/// Words of the same beginning are forms of one.
+/// Words that share a beginning of this length are forms of one word.
 const STEM_CHARS: usize = 4;
 /// Words that no title ends with.
 const LOOSE_ENDS: [&str; 22] = [
@@ -32,16 +32,16 @@ type Title = (String, String);
 /// Why there is no title.
 #[derive(Debug)]
 pub(super) struct NoTitle {
-    /// What is wrong.
+    /// The error.
     pub(super) fault: Words,
-    /// What can stand there where no better one comes.
+    /// The fallback if no better title comes.
     pub(super) instead: Option<String>,
 }
 
-/// Reads the title of a chat in which this was said.
+/// Reads the title of a chat with these messages.
 ///
 /// # Errors
-/// With what is wrong. Instead of one that is too short there is one with the words that stand beside it in the chat.
+/// With the error. A title that is too short is extended by the words next to it in the chat.
 pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String, NoTitle> {
     let (emoji, words) = match title(value) {
         Ok(title) => title,
@@ -65,7 +65,7 @@ pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String,
     Ok(format!("{emoji} {words}"))
 }
 
-/// The emoji and the words; with the fault, where they are only too few.
+/// The emoji and the words; with the error if they are only too few.
 fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
     let said = value
         .and_then(Value::as_str)
@@ -81,7 +81,7 @@ fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
         .trim_end_matches(['.', ':', ';', ','])
         .split_whitespace()
         .collect();
-    // An emoji may stand at the end, too.
+    // An emoji may come at the end, too.
     let at_end = words
         .last()
         .filter(|last| last.chars().all(is_emoji))
@@ -133,7 +133,7 @@ fn is_loose(word: &str) -> bool {
     LOOSE_ENDS.contains(&word.to_lowercase().as_str())
 }
 
-/// A title of one or two words with those that stand beside them in what the person said, so that it is none too short.
+/// A title of one or two words, extended by those next to them in the person's messages.
 fn widened(short: &str, said: &[Said]) -> Option<String> {
     let wanted: Vec<String> = short
         .split_whitespace()
@@ -151,7 +151,7 @@ fn widened(short: &str, said: &[Said]) -> Option<String> {
         })
 }
 
-/// 3 to 5 words of the sentence, with the wanted ones among them.
+/// 3 to 5 words of the sentence, the wanted ones among them.
 fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
     let is_wanted = |word: &&str| {
         wanted
@@ -218,7 +218,7 @@ fn is_emoji(c: char) -> bool {
         | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
 }
 
-/// Whether a title has none of the letters that the chat is written in: those of the person, where they have said enough.
+/// Whether a title has none of the letters of the chat's script: the person's, if they have written enough.
 fn is_foreign_to_chat(title: &str, said: &[Said]) -> bool {
     let of = |roles: &[Role]| -> Vec<&str> {
         let said = said.iter().rev().filter(|said| roles.contains(&said.role));
@@ -249,7 +249,7 @@ mod tests {
     use crate::pipelines::{Notes, Pipeline};
 
     #[test]
-    fn the_person_says_what_the_language_is() {
+    fn the_persons_messages_determine_the_language() {
         let check = |person: &str, answer: &str, title: &str, expected: bool| {
             let of = |role, text: &str| Said {
                 role,
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_that_is_too_short_takes_along_the_words_beside_it() {
+    fn a_short_title_is_extended_by_neighbouring_words() {
         let check = |short: &str, chat: &str, expected: Option<&str>| {
             let said = [Said {
                 role: Role::User,

@@ -1,49 +1,49 @@
-//! What stands in the places of a template's variables: bounded, and never read again.
+//! The values of a template's variables: bounded, and never expanded again.
 
 use domain::Role;
 
 use super::template::{Cut, Name, Variable};
 
-/// Most of one message where the template does not say how much, characters: both ends of it.
+/// Maximum length of one message unless the template sets one, characters: both ends of it.
 const MAX_MESSAGE_CHARS: usize = 4_000;
-/// Most of all messages together, characters; what was said last wins.
+/// Maximum length of all messages together, characters; the latest are kept.
 const MAX_MESSAGES_CHARS: usize = 24_000;
-/// Most of any other value, characters.
+/// Maximum length of any other value, characters.
 const MAX_VALUE_CHARS: usize = 200_000;
-/// Most of all answers together that are to become one, characters.
+/// Maximum length of all answers together that are combined, characters.
 const MAX_ANSWERS_CHARS: usize = 60_000;
-/// What stands for what nobody has said.
+/// The value of something unknown.
 const NOT_KNOWN: &str = "Unknown";
 
-/// A message of the conversation, as the model is told of it.
+/// A message of the conversation, for the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub text: String,
 }
 
-/// Values for a template; what is left empty is filled in as nothing.
+/// Values for a template; missing ones are filled in as empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Values<'a> {
     /// The conversation, oldest first.
     pub messages: &'a [Said],
-    /// What was said last, or is being written. Where it is left out, the last message of the person.
+    /// The last message, or the text that is being written. If missing, the last message of the person.
     pub prompt: Option<&'a str>,
     /// When it is for the person.
     pub now: Now<'a>,
     /// Who the person is.
     pub person: Person<'a>,
-    /// What was found.
+    /// The retrieved passages.
     pub context: &'a str,
-    /// What it was looked for.
+    /// The query of the retrieval.
     pub query: &'a str,
     /// What kind of text is being written.
     pub kind: &'a str,
-    /// What the model can call.
+    /// The tools that the model can call.
     pub tools: &'a str,
-    /// What others have answered, as [`fit_answers`] leaves it.
+    /// The answers of other models, as [`fit_answers`] bounds them.
     pub answers: &'a [String],
 }
 
@@ -60,10 +60,10 @@ pub struct Now<'a> {
     pub timezone: &'a str,
 }
 
-/// Who asks.
+/// The person who asks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Person<'a> {
-    /// What the person is called.
+    /// The person's name.
     pub name: &'a str,
     /// The address.
     pub email: &'a str,
@@ -116,7 +116,7 @@ impl Values<'_> {
             Name::Query => self.query,
             Name::Type => self.kind,
             Name::Tools => self.tools,
-            // Written by who asks.
+            // Set by the person.
             Name::CurrentDatetime | Name::Responses => "",
         }
     }
@@ -168,7 +168,7 @@ impl Values<'_> {
 #[must_use]
 pub fn fit_answers<'a>(
     answers: impl IntoIterator<Item = &'a str>,
-    most_chars: usize,
+    max_chars: usize,
 ) -> Vec<String> {
     let answers: Vec<&str> = answers
         .into_iter()
@@ -180,7 +180,7 @@ pub fn fit_answers<'a>(
         .map(|answer| answer.chars().count())
         .collect();
     lengths.sort_unstable();
-    let mut room = most_chars.min(MAX_ANSWERS_CHARS);
+    let mut room = max_chars.min(MAX_ANSWERS_CHARS);
     let mut most = usize::MAX;
     for (before, length) in lengths.iter().enumerate() {
         let share = room / (lengths.len() - before);
@@ -196,7 +196,7 @@ pub fn fit_answers<'a>(
         .collect()
 }
 
-/// The part of the text that is wanted; both ends of one that is too long.
+/// The requested part of the text; both ends of one that is too long.
 fn cut_text(text: &str, part: Option<Cut>, most: usize) -> String {
     let count = text.chars().count();
     let from = |skip: usize, take: usize| text.chars().skip(skip).take(take).collect::<String>();
@@ -283,7 +283,7 @@ mod tests {
             .iter()
             .map(|answer| answer.chars().count())
             .collect();
-        // What was left out is marked with three points.
+        // Omissions are marked with three points.
         assert_eq!(lengths, [14, 28, 28]);
         let huge = "é".repeat(1_000_000);
         let most: usize = fit_answers(vec![huge.as_str(); 9], usize::MAX)
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_bounded() {
+    fn long_values_are_bounded() {
         let long = "é".repeat(1_000_000);
         let messages: Vec<Said> = (0..100).map(|_| said(Role::User, &long)).collect();
         let values = Values {

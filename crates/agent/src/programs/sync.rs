@@ -8,7 +8,7 @@ use crate::{
     workspace::{FileProblem, Path},
 };
 
-/// Most files and bytes of a directory that are laid out.
+/// Maximum number of files and bytes of a directory that are laid out.
 const LAID_OUT_FILES: usize = 4_000;
 const LAID_OUT_BYTES: u64 = 200_000_000;
 
@@ -23,7 +23,7 @@ pub(super) struct Synced {
     pub(super) changed_ms: i64,
 }
 
-/// What tells one content from another.
+/// Identifies a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hash([u8; 32]);
 
@@ -35,7 +35,7 @@ impl Hash {
     }
 }
 
-/// The version that a program's file may be written over: that of what was laid out for it, if that is still so.
+/// The version that a program's file may overwrite: the one that was laid out for it, if that is still current.
 pub(super) async fn expected(
     workspace: &Workspace,
     path: &Path,

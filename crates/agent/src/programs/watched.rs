@@ -9,12 +9,12 @@ use domain::EventBody;
 
 use crate::tool::ToolContext;
 
-/// How often news are told.
+/// How often progress is reported.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Most that is shown of one call while it runs, bytes; its result has the end too.
+/// Maximum output shown of one call while it runs, bytes; its result has the end too.
 const SHOWN_BYTES: usize = 64_000;
 
-/// Takes what a program prints. Cheap to clone.
+/// Receives the output of a program. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Printer(Arc<Mutex<Printed>>);
 
@@ -52,7 +52,7 @@ impl Printer {
     }
 }
 
-/// Waits for `work`, and tells the log what comes to `printer` meanwhile.
+/// Waits for `work`, and meanwhile writes the output from `printer` to the log.
 pub(crate) async fn watched<T>(
     context: &ToolContext,
     printer: &Printer,

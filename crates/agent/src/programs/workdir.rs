@@ -14,9 +14,9 @@ use crate::{
     workspace::{BYTES_LIMIT, FileProblem, Path, is_drawing, picture_type},
 };
 
-/// Most files looked at after a program has run.
+/// Maximum number of files looked at after a program has run.
 const FILES_LIMIT: usize = 5_000;
-/// Most changes that the model is told one by one.
+/// Maximum number of changes listed one by one for the model.
 const TOLD_LIMIT: usize = 30;
 
 /// The folder's files that are the same as the chat's, and how each looked then.
@@ -32,7 +32,7 @@ pub(crate) struct Workdir {
     session: Option<Session>,
 }
 
-/// Waits for the disk beside the tasks.
+/// Waits for the disk on a blocking thread.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
@@ -41,7 +41,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         .map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
 }
 
-/// The same; what the folder says of one file is the caller's to judge.
+/// The same, but the caller handles the error of a single file.
 async fn at_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<Result<T, FolderError>, ToolFailure> {
@@ -123,7 +123,7 @@ impl Workdir {
             };
             let (bytes, version) = match read {
                 Ok(read) => read,
-                // Deleted just now.
+                // Deleted meanwhile.
                 Err(FileProblem::Missing(_)) => continue,
                 Err(FileProblem::Unavailable(problem)) => return Err(ToolFailure(problem.message)),
                 // One that is too large, or cannot be read, is not there for programs.
@@ -157,7 +157,7 @@ impl Workdir {
                         },
                     );
                 }
-                // What a program has put in its place is in the way, or the path is too long. The others go on.
+                // Something that a program has created is in the way, or the path is too long. Continue with the others.
                 Err(error) => {
                     self.same.remove(&file.path);
                     self.left_out
@@ -200,7 +200,7 @@ impl Workdir {
                 Err(problem) => told.push(format!("could not delete {path}: {problem}")),
             }
         }
-        // What a program keeps for itself is not the chat's, unless it came from there.
+        // A program's own files, such as caches, do not belong to the chat unless they came from there.
         let same = &self.same;
         let is_ours =
             |file: &File| is_kept(&file.path) || same.contains_key(&format!("/{}", file.path));
@@ -225,7 +225,7 @@ impl Workdir {
         Ok(told)
     }
 
-    /// Takes one file over where it has changed.
+    /// Copies one file into the chat if it has changed.
     async fn take_one(
         &mut self,
         context: &ToolContext,
@@ -257,7 +257,7 @@ impl Workdir {
         let changed_ms = file.changed_ms;
         let hash = Hash::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
-            // Written again as it was.
+            // Written again with the same content.
             self.same.insert(
                 name,
                 Synced {
@@ -275,7 +275,7 @@ impl Workdir {
             Ok(expected) => workspace.write_bytes(&path, &bytes, expected).await,
             Err(problem) => Err(problem),
         };
-        // In a directory it is for people to say what holds.
+        // In a directory people resolve conflicts.
         if let Err(FileProblem::Conflict(_)) = written
             && !is_shared
         {
@@ -314,7 +314,7 @@ impl Workdir {
                 Err(problem.into())
             }
             Err(problem) => {
-                // The next program gets what is there, not this.
+                // The next program gets the current files instead.
                 if let Some(same) = self.same.get_mut(&name).filter(|_| is_shared) {
                     same.version = 0;
                 }
@@ -323,7 +323,7 @@ impl Workdir {
         }
     }
 
-    /// Runs a cell in the chat's Python process, which is started where there is none.
+    /// Runs a cell in the chat's Python process, starting one if there is none.
     /// Returns whether it was started, and what became of the cell.
     pub(crate) async fn run_cell(
         &mut self,

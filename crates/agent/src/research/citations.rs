@@ -1,20 +1,20 @@
-//! Citations in a report that is being written: those of sources that exist are let through, the others taken out. Pictures
-//! become links: one that loads by itself would carry away what a page had the model write into its address.
+//! Citations in a report as it streams: those of existing sources pass, the others are removed. Pictures
+//! become links: a picture that loads by itself would send data that a page had the model write into its address.
 
 use std::collections::HashSet;
 
 use crate::library::excerpt::words;
 
-/// Longest mark that is looked at, characters; what is longer is no citation.
+/// Maximum length of a citation mark, characters; anything longer is not one.
 const MARK_CHARS: usize = 60;
 
-/// So many sentences of a text that cites nothing are looked at, and so many sources are named for it.
+/// Limits on the sentences examined in a text that cites nothing, and on the sources added to it.
 const MAX_SENTENCES: usize = 100;
 const MAX_ADDED: usize = 3;
-/// Words that a sentence and a quote have to share for that.
+/// Minimum number of words that a sentence and its quote share.
 const MIN_SHARED: usize = 3;
 
-/// Reads a text piece by piece and holds back what may become a citation.
+/// Reads a text in pieces and holds back what may become a citation.
 #[derive(Debug)]
 pub(crate) struct Citations {
     /// Sources have the numbers from 1 to this.
@@ -26,7 +26,7 @@ pub(crate) struct Citations {
     taken_out: bool,
     /// In a piece of code, where brackets mean something else.
     in_code: bool,
-    /// What was shown last.
+    /// The last text shown.
     last: char,
 }
 
@@ -52,7 +52,7 @@ impl Citations {
         shown
     }
 
-    /// What is held back at the end of the text.
+    /// The text held back at the end.
     pub(crate) fn rest(&mut self) -> String {
         let mut shown = String::new();
         if !(self.taken_out && self.held.is_empty()) {
@@ -77,7 +77,7 @@ impl Citations {
             return;
         }
         if opens {
-            // What was held is no mark, and this may be one.
+            // The text held back is not a mark, and this may be one.
             self.show_held(shown);
             self.held.push(character);
             return;
@@ -132,7 +132,7 @@ impl Citations {
         self.taken_out = false;
     }
 
-    /// A closed mark as it is shown: each number for itself.
+    /// A closed mark as shown: one link for each number.
     fn read(&self, mark: &str) -> String {
         let inside = mark.trim_matches(['[', ']', '【', '】']);
         if !inside.chars().any(|c| c.is_ascii_digit()) {
@@ -151,8 +151,8 @@ fn may_be_in_mark(character: char) -> bool {
     character.is_ascii_digit() || matches!(character, ' ' | ',' | ';' | '^' | '†')
 }
 
-/// Marks for the end of a text that cites nothing: of each sentence the source whose quote has most of its words and one of its
-/// numbers, if it names any. Empty where no quote says the same, or the text cites by itself.
+/// Citations for a text that has none: for each sentence the source whose quote shares most words with it and one of its
+/// numbers, if it has any. Empty if no quote matches, or the text has citations.
 pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
     if quotes.is_empty() || !cited(text).is_empty() {
         return String::new();
@@ -179,7 +179,7 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
         .collect()
 }
 
-/// How many words of what is said a quote has, where that shows it.
+/// The number of words that the quote shares with the sentence, if it supports it.
 fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
     let shared = said.intersection(quote).count();
     let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn check(known: usize, text: &str, expected: &str) {
-        // Whole, and character by character: where the pieces break must not matter.
+        // As a whole, and character by character: the chunk boundaries must not matter.
         let mut whole = Citations::new(known);
         assert_eq!(whole.pass(text) + &whole.rest(), expected, "{text:?}");
         let mut pieces = Citations::new(known);

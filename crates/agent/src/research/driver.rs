@@ -36,17 +36,17 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How much of the conversation models are told, messages and bytes.
+/// How much of the conversation is sent to the model, messages and bytes.
 const MESSAGES: usize = 12;
 const CONVERSATION_BYTES: usize = 24_000;
-/// How much of the notes models are told, bytes.
+/// How much of the notes is sent to the model, bytes.
 const MAX_NOTES_BYTES: usize = 60_000;
 const MIN_NOTES_BYTES: usize = 2_000;
-/// So much of the request stands once more behind the notes, characters.
+/// How much of the request is repeated after the notes, characters.
 const REQUEST_CHARS: usize = 2_000;
-/// How often a report is tried with fewer notes, where the model's window is full.
+/// How often a report is tried with fewer notes if the model's window is full.
 const SHORTER: u32 = 3;
-/// Why the last step is the last where a person said so.
+/// Why the last step is the last if a person ended the research.
 const FINISH: &str = "The person wants the report now.";
 
 /// Why no more is searched.
@@ -58,7 +58,7 @@ enum Over {
     Limit(Words),
 }
 
-/// As the log has it.
+/// From the text in the log.
 impl From<&str> for Over {
     fn from(why: &str) -> Self {
         if why == FINISH {
@@ -79,7 +79,7 @@ struct Course {
     plan: Vec<String>,
     notes: Notes,
     queries: Vec<String>,
-    /// The addresses that were read, as they are compared.
+    /// The addresses that were read, normalized for comparison.
     read: HashSet<String>,
 }
 
@@ -131,7 +131,7 @@ impl Course {
         )))
     }
 
-    /// Everything up to the report. Why it ended early, where it did.
+    /// Everything before the report. Returns why it ended early, if it did.
     async fn research(&mut self) -> Result<Option<Over>, Stop> {
         if self.notes.is_empty() {
             if let Some(over) = self.over() {
@@ -158,7 +158,7 @@ impl Course {
         Ok(self.over().filter(|over| *over == Over::Finish))
     }
 
-    /// Why the next step has to be the report. A step that was begun before a restart is what it was then.
+    /// Why the next step has to be the report. A step that began before a restart keeps its kind.
     fn over(&self) -> Option<Over> {
         let next = self.agent.journal.step(self.step + 1);
         next.last(|| self.over_now())
@@ -233,7 +233,7 @@ impl Course {
             .unwrap_or_default()
             .trim();
         let asked = self.task.question.as_str();
-        // A question that the person cannot read helps nobody, nor does their own: the research begins without an answer.
+        // A question that the person cannot read is useless, and so is their own: begin without an answer.
         if may_ask
             && !question.is_empty()
             && !is_foreign(question, [asked])
@@ -244,7 +244,7 @@ impl Course {
         let mut plan = parts(texts(fields.get("plan")));
         // Names may be in other letters, but a plan that is in them whole cannot be read.
         if plan.iter().all(|part| is_foreign(part, [asked])) {
-            // A model that cannot plan: the question itself is what has to be found out.
+            // The model cannot plan: take the question itself as the plan.
             plan = parts(vec![first_chars(
                 &asked.replace('\n', " "),
                 tools::PART_CHARS,
@@ -256,7 +256,7 @@ impl Course {
         )
     }
 
-    /// What the searches of a turn found; `None` if the notes answer the question.
+    /// The results of a turn's searches; `None` if the notes answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
         self.next_step();
         let decide = async {
@@ -295,7 +295,7 @@ impl Course {
         Ok(Some(found.collect()))
     }
 
-    /// What to search for; of a model that cannot say, the question and the parts of the plan.
+    /// The queries; if the model gives none, the question and the parts of the plan.
     fn next_queries(&self, fields: Option<&Map<String, Value>>) -> Vec<String> {
         let is_done = fields.is_some_and(|fields| fields.get("done") == Some(&Value::Bool(true)));
         if is_done && !self.notes.is_empty() {
@@ -317,7 +317,7 @@ impl Course {
         {
             return queries;
         }
-        // What is written in the person's language is looked for, too; small models get names wrong in another.
+        // Search in the person's language as well; small models get names wrong in another.
         wanted.insert(0, asked.clone());
         self.new_queries(&wanted)
     }
@@ -371,7 +371,7 @@ impl Course {
                 .await
         };
         let calls = self.step().calls(decide).await;
-        // What was read before a restart is known before the others are read.
+        // Mark the pages that were read before a restart first, so that they are not read again.
         for call in &calls {
             let reader = self.agent.journal.started_sub_agent(&call.id);
             let read = reader.and_then(|reader| reader.end);
@@ -430,9 +430,9 @@ impl Course {
 
     async fn write(&self) -> Result<String, Stop> {
         let proofs = &self.notes.quotes();
-        let mut most_bytes = self.notes_bytes();
+        let mut max_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
-            let notes = self.notes.for_model(most_bytes);
+            let notes = self.notes.for_model(max_bytes);
             let notes = if notes.is_empty() {
                 NOTHING_FOUND
             } else {
@@ -440,7 +440,7 @@ impl Course {
             };
             let mut messages = with_instructions(REPORT, self.conversation.clone());
             let plan = self.plan.join("\n- ");
-            // Once more, since the notes stand between the request and here.
+            // Repeated, since the notes are between the request and this point.
             let request = first_chars(&self.task.question, REQUEST_CHARS);
             let told = format!(
                 "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nThe request again: {request}\n\nWrite \
@@ -463,12 +463,12 @@ impl Course {
             if !is_full || shorter == SHORTER {
                 return Err(Stop::because(failed.problem));
             }
-            most_bytes /= 3;
+            max_bytes /= 3;
         }
         self.write_without_model().await
     }
 
-    /// What is known, where the model writes nothing.
+    /// The notes as a report, if the model writes nothing.
     async fn write_without_model(&self) -> Result<String, Stop> {
         self.agent
             .notice(NoticeLevel::Warning, Sentence::NoReport)
@@ -481,7 +481,7 @@ impl Course {
         write_answer(&self.agent, self.step, &text, None).await
     }
 
-    /// Says how many of the citations stand on words that were found in their source.
+    /// Reports how many of the citations are backed by a quote from their source.
     async fn tell_share(&self, text: &str) {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
         if cited == 0 {
@@ -514,7 +514,7 @@ impl Course {
         }
     }
 
-    /// What the model is told of where the research is, before `ask`.
+    /// The state of the research for the model, before `ask`.
     fn state(&self, ask: &str) -> String {
         let notes = self.notes.for_model(self.notes_bytes() / 2);
         let notes = if notes.is_empty() { "none yet" } else { &notes };
@@ -555,7 +555,7 @@ impl Course {
         }
     }
 
-    /// Goes to the next step, before which the person may have said something where the run is a fork.
+    /// Goes to the next step, with the person's guidance if the run is a fork.
     fn next_step(&mut self) {
         self.step += 1;
         let said = self.agent.journal.step(self.step).guidance();
@@ -567,7 +567,7 @@ impl Course {
         self.agent.journal.step(self.step)
     }
 
-    /// Tells the log of the step's calls, and of the model call that led to them.
+    /// Emits the step's calls, and the model call that led to them.
     async fn request(
         &self,
         wanted: Vec<(&'static str, Value)>,
@@ -590,7 +590,7 @@ fn arguments(call: &RequestedCall) -> Value {
     domain::message::arguments_value(&call.written.arguments)
 }
 
-/// What was said, without the work that was done for it.
+/// The conversation without tool calls and results.
 fn conversation(history: &[Message]) -> Vec<Message> {
     let said = history
         .iter()

@@ -1,4 +1,4 @@
-//! Notes on sources: a point, and the words of the source that prove it. They are kept in the log.
+//! Notes on sources: a point, and the quote that proves it. They are kept in the log.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use crate::{
     turns::AgentContext,
 };
 
-/// Most notes from one source.
+/// Maximum number of notes from one source.
 pub(super) const MAX_NOTES_PER_SOURCE: usize = 6;
-/// Most notes of a report without a model.
+/// Maximum number of notes of a report without a model.
 const MAX_NOTES_IN_REPORT: usize = 40;
-/// Longest point and longest quote, characters.
+/// Maximum length of a point and of a quote, characters.
 pub(super) const POINT_CHARS: usize = 240;
 pub(super) const QUOTE_CHARS: usize = 360;
-/// Longest result of reading a source, bytes: later turns of the chat take along no more.
+/// Maximum length of the result of reading a source, bytes, which later turns of the chat carry along.
 const RESULT_BYTES: usize = 3_900;
 
 /// What reading a source gave: the result of the call.
@@ -39,10 +39,10 @@ pub(super) struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Taken {
     pub(super) point: String,
-    /// The words of the source, as they stand there; `None` if what the model gave does not.
+    /// The quote as written in the source; `None` if the model's quote is not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quote: Option<String>,
-    /// The place in what is kept of the source.
+    /// The position in the stored copy of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) copy: Option<String>,
 }
@@ -71,7 +71,7 @@ struct Note {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notes {
     all: Vec<Note>,
-    /// So many are in the log as sources.
+    /// How many of them are in the log as sources.
     told: usize,
 }
 
@@ -112,7 +112,7 @@ impl Notes {
         self.all.len()
     }
 
-    /// The quotes, in the order of the numbers; empty where one was not found.
+    /// The quotes, in the order of the numbers; empty if one was not found.
     pub(super) fn quotes(&self) -> Vec<String> {
         self.all
             .iter()
@@ -124,7 +124,7 @@ impl Notes {
         self.all.is_empty()
     }
 
-    /// Tells the log of the new ones, each as a source with its quote.
+    /// Emits the new ones, each as a source with its quote.
     pub(super) async fn tell(&mut self, agent: &AgentContext) {
         let new = self
             .all
@@ -152,7 +152,7 @@ impl Notes {
     }
 
     /// The notes for a model, as many as fit.
-    pub(super) fn for_model(&self, most_bytes: usize) -> String {
+    pub(super) fn for_model(&self, max_bytes: usize) -> String {
         let mut text = String::new();
         for (at, note) in self.all.iter().enumerate() {
             let before = text.len();
@@ -167,7 +167,7 @@ impl Notes {
                 first_chars(&note.title, 120),
                 first_chars(&note.url, 200)
             );
-            if text.len() > most_bytes {
+            if text.len() > max_bytes {
                 text.truncate(before);
                 break;
             }
@@ -175,7 +175,7 @@ impl Notes {
         text
     }
 
-    /// A report without a model: the points as they are.
+    /// A report without a model: the list of points.
     pub(super) fn as_report(&self) -> String {
         let lines = self.all.iter().enumerate().take(MAX_NOTES_IN_REPORT);
         lines

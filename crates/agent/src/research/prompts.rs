@@ -1,4 +1,4 @@
-//! What models are told in research.
+//! Prompts of research.
 
 use crate::script;
 
@@ -11,11 +11,11 @@ pub(super) const PLAN: &str = "Plan the research of the last request in the conv
     {\"plan\": [2 to 6 short parts of the question that have to be found out, in the person's language], \"question\": \
     \"\"}.";
 
-/// Where the person may be asked.
+/// Appended if the person may be asked.
 pub(super) const MAY_ASK: &str = " Only where the request can mean very different things, so that research would \
     likely be wasted, put one short question to the person into \"question\"; else leave it empty.";
 
-/// In which language the person reads, after what is asked of the model: small ones forget it where it stands further up.
+/// The person's language, after the task: small models forget it if it comes earlier.
 pub(super) fn in_the_language_of(request: &str) -> String {
     let letters = script::name_of(request)
         .map(|name| format!(", in {name} letters"))

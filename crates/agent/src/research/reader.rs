@@ -27,9 +27,9 @@ const MAX_CHARS: usize = 24_000;
 const MIN_CHARS: usize = 2_000;
 /// How much of a source is looked at, characters.
 const PAGE_CHARS: usize = 2_000_000;
-/// How many sentences stand for the notes of a model that takes none.
+/// How many sentences replace the notes if the model takes none.
 const SENTENCES: usize = 3;
-/// How many sentences are noted that a model has overlooked, though they speak in the words of the question.
+/// How many sentences that match the question are noted if the model has overlooked them.
 const NEAREST: usize = 2;
 
 /// A note as the model wrote it.
@@ -38,7 +38,7 @@ struct Written {
     quote: String,
 }
 
-/// Takes notes from a page. `focus` is what is looked for now.
+/// Takes notes from a page. `focus` is the current question.
 pub(super) async fn read(
     agent: &Arc<AgentContext>,
     task: &Task,
@@ -93,7 +93,7 @@ pub(super) async fn read(
     for Written { point, quote } in written_notes {
         match taken(&quotable, &page, point.clone(), &quote) {
             Some(note) => notes.push(note),
-            // It says nothing of the source: small models note what they were asked.
+            // It says nothing about the source: small models note the question.
             None if point.ends_with(['?', '？', '؟']) => {}
             None => wrong.push(Written { point, quote }),
         }
@@ -145,8 +145,8 @@ pub(super) async fn read(
     Ok(reading(&page, &text, notes))
 }
 
-/// Adds these sentences of the source, before the others, where no note quotes them. Small models note what stands at the
-/// beginning of a page, and leave out what was asked for.
+/// Adds these sentences of the source, before the others, unless a note quotes them. Small models note the beginning of
+/// a page, and leave out the answer.
 fn add_nearest(
     notes: &mut Vec<Taken>,
     quotable: &Quotable<'_>,
@@ -200,7 +200,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
     notes.take(MAX_NOTES_PER_SOURCE).collect()
 }
 
-/// A note whose quote stands in the source; `None` if it does not.
+/// A note whose quote is in the source; `None` if it is not.
 fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
     let quote = first_chars(quote, QUOTE_CHARS);
     let (place, words) = quotable.find(&quote)?;
@@ -238,7 +238,7 @@ pub(super) fn same_text(page: &Page, other: String) -> Reading {
     }
 }
 
-/// The same for every text that says the same words.
+/// Equal for texts with the same words.
 pub(super) fn name_of(text: &str) -> String {
     let mut hash = Context::new(&SHA256);
     for word in first_chars(text, PAGE_CHARS).split_whitespace() {

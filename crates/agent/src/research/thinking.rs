@@ -1,4 +1,4 @@
-//! Asks the model for JSON that steers the research. Its answer is not shown as it is.
+//! Asks the model for JSON that steers the research. The raw answer is not shown.
 
 use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
@@ -8,12 +8,12 @@ use crate::{
     turns::AgentContext,
 };
 
-/// Longest answer that is waited for, bytes.
+/// Maximum length of an answer, bytes.
 const ANSWER_BYTES: usize = 16_000;
-/// How much of an answer that cannot be read is shown to the model again, characters.
+/// How much of an unreadable answer is shown to the model again, characters.
 const SHOWN_CHARS: usize = 1_000;
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug)]
 pub(super) struct Thought {
     /// The answer; `None` if the model gave none that can be read, also when asked again.
@@ -22,13 +22,13 @@ pub(super) struct Thought {
 }
 
 impl Thought {
-    /// Tells the log of the call.
+    /// Emits the call.
     pub(super) async fn tell(self, agent: &AgentContext) {
         self.call.report(agent).await;
     }
 }
 
-/// Asks for an object with these fields, and once more where what comes is none.
+/// Asks for an object with these fields, and a second time if the answer is not one.
 pub(super) async fn think(
     agent: &AgentContext,
     messages: &[Message],

@@ -20,19 +20,19 @@ use crate::{
     tool::{ToolContext, ToolKind},
 };
 
-/// Shows the plan, and waits for changes where somebody may make some.
+/// Shows the plan, and waits for changes if the person may make some.
 pub(super) const PLAN: &str = "plan_research";
 /// Reads one source and takes notes.
 pub(super) const READ: &str = "read_source";
 /// Asks the person.
 pub(super) const ASK: &str = "ask_user";
 
-/// Longest snippet of a place, characters.
+/// Maximum length of a search snippet, characters.
 const SNIPPET_CHARS: usize = 240;
-/// Most parts of a plan, and characters of each.
+/// Maximum number of parts of a plan, and characters of each.
 pub(super) const MAX_PARTS: usize = 10;
 pub(super) const PART_CHARS: usize = 300;
-/// What the form of the plan calls its one field.
+/// The name of the only field in the form of the plan.
 const FIELD: &str = "plan";
 
 pub(super) fn all(
@@ -85,7 +85,7 @@ fn ask() -> Result<Tool, ToolFailure> {
     )
 }
 
-/// Asks, until somebody answers or wants the report now.
+/// Asks, until the person answers or wants the report now.
 async fn wait(context: &ToolContext, question: Question) -> Option<Reply> {
     let finish = context.agent.run.finish.clone();
     context
@@ -141,7 +141,7 @@ async fn tell_plan(context: &ToolContext, plan: &[String]) {
         .await;
 }
 
-/// The plan as it is shown.
+/// The plan as shown.
 pub(super) fn todos(plan: &[String], status: TodoStatus) -> Vec<Todo> {
     plan.iter()
         .map(|part| Todo {

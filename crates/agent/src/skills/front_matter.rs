@@ -1,9 +1,9 @@
 //! The lines between two `---` that a `SKILL.md` begins with. Only as much of YAML as skills use: `key: value`, values in
-//! quotes, and texts over several lines. Whatever else stands there is skipped.
+//! quotes, and texts over several lines. Anything else is skipped.
 
 use domain::refusal::Tools;
 
-/// What a skill says of itself, and the text after it.
+/// The metadata of a skill, and the text after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatter<'a> {
     pub(super) name: String,
@@ -28,7 +28,7 @@ impl<'a> FrontMatter<'a> {
     }
 }
 
-/// What stands between the two lines, and what after them.
+/// The text between the two lines, and the text after them.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
@@ -44,7 +44,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The value of a key that stands at the beginning of a line; the lines below it that are set in belong to it.
+/// The value of a key at the beginning of a line; indented lines below it belong to it.
 fn value(head: &str, key: &str) -> Option<String> {
     let mut lines = head.lines();
     let first = lines
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_skills_use() {
+    fn reads_the_syntax_that_skills_use() {
         check(
             "---\nname: a\ndescription: b: c\n---\nd\n",
             "a",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_missing() {
+    fn reports_missing_fields() {
         for (text, word) in [
             ("", "begin with"),
             ("# Title\n", "begin with"),

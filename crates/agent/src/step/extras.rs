@@ -1,4 +1,4 @@
-//! What an answer has besides text, reasoning and calls: data for the provider, citations, and pictures that code has made.
+//! The parts of an answer besides text, reasoning and calls: provider data, citations, and pictures that code has made.
 
 use domain::{
     EventBody,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Step<'_> {
-    /// Keeps what the provider wants back, under the item it belongs to.
+    /// Stores data that the provider wants back, under the item it belongs to.
     pub(super) async fn add_data(&mut self, part: DataPart, mut data: Value) {
         if part == DataPart::Other && has_pictures(&data) {
             self.close().await;
@@ -59,7 +59,7 @@ impl Step<'_> {
         self.agent.emitter.emit(body).await;
     }
 
-    /// Tells of a tool that the provider runs.
+    /// Emits a call of a tool that the provider runs.
     pub(super) async fn add_server_tool(&mut self, news: ServerTool) {
         match &news {
             // Its pictures are part of the answer.
@@ -111,16 +111,16 @@ impl Step<'_> {
         }
     }
 
-    /// Keeps what the provider cites. A report of research has sources of its own.
+    /// Keeps the provider's citations. A research report has its own sources.
     pub(super) fn cite(&mut self, citations: Vec<Citation>) {
         if self.proofs.is_empty() {
             self.cited.push(citations);
         }
     }
 
-    /// Tells of the sources cited so far.
+    /// Emits the sources cited so far.
     pub(super) async fn tell_cited(&mut self, text: Option<EndedText<'_>>) {
-        // Where citations are taken out of a text, places in it are others.
+        // Removing citations from a text shifts the positions in it.
         let text = text.filter(|_| self.citations.is_none());
         let sources = self
             .agent

@@ -1,4 +1,4 @@
-//! `find_tools`: finds tools that the model is not offered, as its server takes fewer than there are.
+//! `find_tools`: finds tools that the model is not offered because its server takes fewer than there are.
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
@@ -11,16 +11,16 @@ use crate::{
     tool::{ToolContext, ToolKind},
 };
 
-/// What models call it.
+/// The name of the tool.
 pub(crate) const NAME: &str = "find_tools";
 
-/// Most tools in one result: the model is offered all of them.
+/// Maximum number of tools in one result: the model is offered all of them.
 const MAX_FOUND: usize = 8;
 
-/// Longest part of a description in a result, characters.
+/// Maximum length of a part of a description in a result, characters.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
-/// Most servers whose tools are counted in the description.
+/// Maximum number of servers whose tools are counted in the description.
 const MAX_GROUPS: usize = 40;
 
 #[derive(Deserialize, JsonSchema)]
@@ -30,10 +30,10 @@ struct Arguments {
     query: String,
 }
 
-/// The tool, which searches these and names the ones that are not offered at first by the servers they come from.
+/// The tool, which searches these; its description counts those that are not offered at first, by server.
 ///
 /// # Errors
-/// Where its schema is not valid, which a test rules out.
+/// If its schema is not valid, which a test rules out.
 pub(crate) fn tool(all: &Arc<[ToolSpec]>, left_out: &[&ToolSpec]) -> Result<Tool, ToolFailure> {
     let all = Arc::clone(all);
     let find = move |Arguments { query }: Arguments, _: ToolContext| {
@@ -96,7 +96,7 @@ pub(crate) fn names_in(result: &str) -> impl Iterator<Item = &str> {
         .filter_map(|line| Some(line.strip_prefix("- ")?.split_once(": ")?.0))
 }
 
-/// The tools that fit best, the best first. A word counts more the fewer tools have it, and three times in a name.
+/// The best matches, the best first. A word counts more the fewer tools have it, and three times in a name.
 fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
     let wanted = words(query);
     let texts: Vec<(Vec<String>, Vec<String>)> = tools
@@ -152,7 +152,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether two words are the same but for an ending.
+/// Whether two words differ only in an ending.
 fn is_like(word: &str, wanted: &str) -> bool {
     let shorter = word.chars().count().min(wanted.chars().count());
     word == wanted || shorter >= 4 && (word.starts_with(wanted) || wanted.starts_with(word))
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted_by_server() {
+    fn left_out_tools_are_counted_by_server() {
         let tools = [spec("jira__a", ""), spec("jira__b", ""), spec("x", "")];
         let said = description(&tools.iter().collect::<Vec<_>>());
         assert!(

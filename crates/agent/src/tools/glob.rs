@@ -10,7 +10,7 @@ use crate::{
     workspace::{Listing, MORE_FILES, Path},
 };
 
-/// Most paths listed.
+/// Maximum number of paths listed.
 const PATHS_LIMIT: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! `grep`: lines that fit a regular expression.
 //!
-//! An expression takes time in the length of a line times its own size, so both are bounded, and it is tried beside the
-//! threads that answer others.
+//! The time of an expression grows with the length of a line times its own size, so both are bounded, and it runs on a
+//! blocking thread.
 
 use std::time::{Duration, Instant};
 
@@ -16,15 +16,15 @@ use crate::{
     workspace::{MORE_FILES, Path},
 };
 
-/// Most lines shown.
+/// Maximum number of lines shown.
 const LINES_LIMIT: usize = 500;
-/// Most shown of all lines, bytes: a result that is longer would go to a file again.
+/// Maximum size of all lines, bytes: a longer result would go to a file.
 const SHOWN_BYTES: usize = 30_000;
-/// Longest line shown, characters.
+/// Maximum length of a line shown, characters.
 const LINE_LIMIT_CHARS: usize = 500;
 /// Bounds the memory a hostile expression can take when compiled, and the time for each byte that is tried.
 const REGEX_LIMIT_BYTES: usize = 250_000;
-/// As much of a line as is searched, bytes.
+/// How much of a line is searched, bytes.
 const LINE_SEARCHED_BYTES: usize = 100_000;
 /// How long one search may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
     Ok(answer)
 }
 
-/// The lines that fit, as far as they are shown.
+/// The matching lines, up to the limit.
 #[derive(Default)]
 struct Found {
     shown: Vec<String>,
@@ -101,7 +101,7 @@ struct Found {
 }
 
 impl Found {
-    /// Looks through a file; false where the time is over before its end.
+    /// Searches a file; false if the time runs out before its end.
     fn search(&mut self, path: &str, content: &str, pattern: &Regex, deadline: Instant) -> bool {
         for (index, line) in content.lines().enumerate() {
             if Instant::now() > deadline {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_searched_as_far_as_it_may_cost() {
+    fn a_line_is_searched_up_to_the_cost_limit() {
         let pattern = Regex::new("x").unwrap();
         let mut found = Found::default();
         let line = |before: usize| format!("{}x", "é".repeat(before / 2));

@@ -12,7 +12,7 @@ use crate::{
     workspace::Path,
 };
 
-/// The model reads the end of a long log: what went wrong stands there.
+/// The model reads the end of a long log, where the errors are.
 const LOG_TAIL_LINES: usize = 40;
 
 #[derive(Deserialize, JsonSchema)]
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn without_latex_it_says_what_to_do() {
+    fn without_latex_it_says_how_to_install_it() {
         assert!(script(&[]).unwrap_err().0.contains("texlive-latex-extra"));
         assert!(
             script(&["pdflatex".into(), "latexmk".into()])

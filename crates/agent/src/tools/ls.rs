@@ -1,4 +1,4 @@
-//! `ls`: what is in a folder.
+//! `ls`: lists a folder.
 
 use std::collections::BTreeMap;
 

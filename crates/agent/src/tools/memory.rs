@@ -1,4 +1,4 @@
-//! The tools for what is kept of a person beyond one chat.
+//! The tools for a person's memories, which last beyond one chat.
 
 mod append;
 mod list;
@@ -14,7 +14,7 @@ use crate::{
     tool::ToolContext,
 };
 
-/// The tools that only look.
+/// The read-only tools.
 pub(crate) const LOOKING: [&str; 3] = ["memory_list", "memory_read", "memory_search"];
 /// All of them.
 pub const NAMES: [&str; 5] = [
@@ -35,7 +35,7 @@ pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
     ])
 }
 
-/// The memory, where the person has not turned it off, which may have been a moment ago.
+/// The memory, unless the person has turned it off, which may have been a moment ago.
 async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
     let memory = context.agent.run.memory.as_ref().ok_or_else(off)?;
@@ -46,7 +46,7 @@ async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     }
 }
 
-/// Makes a change. The log says once that it begins and how it ended.
+/// Makes a change. The log records once that it begins and how it ended.
 async fn change(
     context: &ToolContext,
     name: &str,
@@ -76,7 +76,7 @@ async fn change(
     done
 }
 
-/// The name as it is kept.
+/// The normalized name.
 fn checked_name(name: &str) -> Result<String, ToolFailure> {
     let name = name.trim();
     match name.is_empty() || name.chars().any(char::is_control) {

@@ -10,7 +10,7 @@ use crate::{
     workspace::{Path, picture_type, seems_picture},
 };
 
-/// Most shown at once, bytes: a result that is longer would go to a file again.
+/// Maximum size of one result, bytes: a longer one would go to a file.
 const SHOWN_BYTES: usize = 30_000;
 
 #[derive(Deserialize, JsonSchema)]

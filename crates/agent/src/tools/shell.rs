@@ -51,7 +51,7 @@ async fn shell(
     }
 }
 
-/// Output, errors, how it ended and which files have changed; empty where there is nothing of it.
+/// Output, errors, exit status and changed files; empty parts are left out.
 fn told(outcome: &Outcome, files: &[String]) -> String {
     let mut parts = output(&outcome.stdout, &outcome.stderr);
     match &outcome.ended {

@@ -12,11 +12,11 @@ use crate::{
     workspace::Path,
 };
 
-/// What models call it.
+/// The name of the tool.
 pub(crate) const NAME: &str = "skill";
-/// Most bytes of all descriptions together: they are told with every call of the model.
+/// Maximum size of all descriptions together, bytes: they are sent with every model call.
 const DESCRIPTIONS_BYTES: usize = 16_000;
-/// Most files of a skill that are named.
+/// Maximum number of files of a skill that are named.
 const NAMED_LIMIT: usize = 100;
 const DESCRIPTION: &str = "Loads a skill: instructions that others have written for work of its kind. Load it before you \
     begin such work. Its other files are read with `file`; scripts and templates are put into the workspace with `copy`.";
@@ -39,7 +39,7 @@ impl Agents {
     /// The same agents; those that may use them know of these skills and have the tool to load them.
     ///
     /// # Errors
-    /// Where the tool's schema is not valid, which a test rules out.
+    /// If the tool's schema is not valid, which a test rules out.
     pub fn with_skills(&self, skills: &Skills) -> Result<Self, ToolFailure> {
         let mut agents = self.clone();
         if skills.skills.is_empty() {
@@ -69,7 +69,7 @@ fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(NAME, DESCRIPTION, ToolKind::REPEATABLE, skill)
 }
 
-/// The tool as it is told to an agent that knows these skills.
+/// The tool as described to an agent that has these skills.
 fn told_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     let room = DESCRIPTIONS_BYTES / skills.len().max(1);
     let line = |skill: &Arc<Skill>| {

@@ -9,7 +9,7 @@ use crate::{
     tool::{ToolContext, ToolKind},
 };
 
-/// Longest name shown for a sub-agent, characters.
+/// Maximum length of a name shown for a sub-agent, characters.
 const NAME_LIMIT_CHARS: usize = 60;
 
 #[derive(Deserialize, JsonSchema)]
@@ -31,13 +31,13 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(NAME, DESCRIPTION, ToolKind::WAITING, task)
 }
 
-/// What models call it.
+/// The name of the tool.
 pub(crate) const NAME: &str = "task";
 
 const DESCRIPTION: &str = "Gives a piece of work to a sub-agent with its own context and returns its answer. Call it \
     several times in one answer to have pieces done at the same time.";
 
-/// The tool as it is told to an agent that has these sub-agents.
+/// The tool as described to an agent that has these sub-agents.
 pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
     let types: Vec<String> = sub_agents
         .iter()
@@ -57,7 +57,7 @@ async fn task(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         subagent_type,
         continues,
     } = arguments;
-    // Models fill in what they leave out elsewhere.
+    // Models fill in fields that they would leave out elsewhere.
     let continues = continues.filter(|name| !name.trim().is_empty());
     match context.agent.sub_agent(&subagent_type) {
         Ok(spec) => {

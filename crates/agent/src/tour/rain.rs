@@ -29,7 +29,7 @@ pub(super) fn csv() -> String {
     lines
 }
 
-/// The days in a text, whatever stands before each (line numbers, paths).
+/// The days in a text, ignoring prefixes (line numbers, paths).
 fn days(text: &str) -> impl Iterator<Item = (&str, f64)> {
     text.lines().filter_map(|line| {
         let day = &line[line.find("2025-")?..];
@@ -48,7 +48,7 @@ pub(super) fn wettest(text: &str) -> Option<(&str, f64)> {
     days(text).max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Each month's number (from 1) and millimetres, where the text has days of it.
+/// Each month's number (from 1) and millimetres, if the text has days of it.
 pub(super) fn by_month(text: &str) -> Vec<(usize, f64)> {
     let mut months = [0.0; 12];
     for (date, millimetres) in days(text) {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_agree_whatever_stands_before_the_days() {
+    fn sums_ignore_prefixes_of_the_days() {
         let csv = csv();
         assert_eq!(days(&csv).count(), 365);
         let numbered: String = csv

@@ -1,4 +1,4 @@
-//! The tour's words, in English and Russian.
+//! The texts of the tour, in English and Russian.
 
 use super::Half;
 
@@ -43,12 +43,12 @@ impl Texts {
         }
     }
 
-    /// What a sub-agent is told.
+    /// The task of a sub-agent.
     pub(super) fn half_task(&self, half: Half, path: &str) -> String {
         format!("{}: {}\n{path}", self.task, self.half(half))
     }
 
-    /// Which half year a sub-agent was told to read; `None` if this is no sub-agent's task.
+    /// The half year in a sub-agent's task; `None` if this is no sub-agent's task.
     pub(super) fn half_year_of(&self, task: &str) -> Option<Half> {
         let rest = task.strip_prefix(self.task)?;
         [Half::First, Half::Second]
@@ -63,7 +63,7 @@ impl Texts {
         }
     }
 
-    /// What a sub-agent reports.
+    /// The report of a sub-agent.
     pub(super) fn reader_answer(
         &self,
         half: Half,
@@ -86,7 +86,7 @@ impl Texts {
         result.contains(self.finding)
     }
 
-    /// The last words. `report_is_final` says whether the person allowed the edit.
+    /// The final text. `report_is_final` says whether the person allowed the edit.
     pub(super) fn answer(&self, months: &[(usize, f64)], report_is_final: bool) -> String {
         let total: f64 = months.iter().map(|month| month.1).sum();
         let rows: String = months

@@ -11,9 +11,9 @@ const LINES_LIMIT: usize = 100_000;
 const EFFORT: Duration = Duration::from_millis(100);
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
-/// Most lines in a difference.
+/// Maximum number of lines in a difference.
 const SHOWN_LINES_LIMIT: usize = 5_000;
-/// Longest line shown, characters.
+/// Maximum length of a line shown, characters.
 const SHOWN_CHARS_LIMIT: usize = 1_000;
 
 /// How many lines a change added and removed.
@@ -50,17 +50,17 @@ pub struct Hunk {
 pub struct Line {
     /// Whether it stays, is new, or goes.
     pub kind: LineKind,
-    /// Its number in the old text, from 1; absent where it is new.
+    /// Its number in the old text, from 1; absent if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<usize>,
-    /// Its number in the new text, from 1; absent where it goes.
+    /// Its number in the new text, from 1; absent if it is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<usize>,
     /// The line without its end.
     pub text: String,
 }
 
-/// What becomes of a line.
+/// How a line has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_bounded() {
+    fn long_values_are_bounded() {
         let old = "a\n".repeat(60_000);
         let new = "b\n".repeat(60_000);
         assert_eq!((count(&old, &new), difference(&old, &new)), (None, None));

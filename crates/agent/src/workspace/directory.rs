@@ -1,6 +1,6 @@
-//! A directory of the server's machine in place of virtual files. What is on its disk holds; the store keeps what a chat
-//! has seen and changed of it. Before each change the store catches up with the disk, so that what others wrote there
-//! has a version as well: whoever expects an older one is refused, and nothing is lost.
+//! A directory of the server's machine in place of virtual files. The disk is authoritative; the store keeps what a chat
+//! has seen and changed of it. Before each change the store catches up with the disk, so that changes by others
+//! get a version as well: a writer that expects an older one is refused, and nothing is lost.
 
 use std::{
     path::{Path as DiskPath, PathBuf},
@@ -14,9 +14,9 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{BYTES_LIMIT, FileProblem, Path, Workspace, unavailable};
 
-/// Most files that are listed.
+/// Maximum number of files that are listed.
 const LISTED_LIMIT: usize = 10_000;
-/// What is not there for agents, whatever the configuration says: repositories, whose hooks people run, and folders
+/// Hidden from agents regardless of the configuration: repositories, whose hooks people run, and folders
 /// that programs fill.
 pub const LEFT_OUT: [&str; 9] = [
     ".git",
@@ -29,7 +29,7 @@ pub const LEFT_OUT: [&str; 9] = [
     "venv",
     ".tox",
 ];
-/// What is under it is the chat's own and never on the disk.
+/// Files under it are the chat's own and never on the disk.
 const OWN: &str = "/.glasshouse/";
 
 /// A directory that an administrator allows. All chats of the server that work in it share one.
@@ -39,18 +39,18 @@ pub struct Directory {
     path: PathBuf,
     left_out: Vec<String>,
     read_only: bool,
-    /// Whoever looks and then writes has it.
+    /// Held from reading a file until it is written.
     turn: Mutex<()>,
 }
 
-/// Where a workspace's files are.
+/// The location of a workspace's files.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In the store alone.
     Store,
     /// On a disk.
     Directory(Arc<Directory>),
-    /// In a directory that is not allowed any more: why, in a sentence.
+    /// In a directory that is no longer allowed: the reason, in a sentence.
     Nowhere(Words),
 }
 
@@ -75,18 +75,18 @@ impl Directory {
     /// Tries whether it can be read.
     ///
     /// # Errors
-    /// Where it cannot, as on other systems than Linux.
+    /// If it is not supported, as on other systems than Linux.
     pub fn check(&self) -> std::io::Result<()> {
         sandbox::Directory::open(&self.path, Vec::new()).map(drop)
     }
 
-    /// What it is called.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it is.
+    /// The path on the server.
     #[must_use]
     pub fn path(&self) -> &DiskPath {
         &self.path
@@ -103,14 +103,14 @@ impl Directory {
         format!("what is named {} is not there", self.left_out.join(", "))
     }
 
-    /// Does something with the disk, beside the tasks.
+    /// Does disk work on a blocking thread.
     async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&sandbox::Directory) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, FileProblem> {
         let path = self.path.clone();
         let left_out = self.left_out.clone();
-        // Opened anew each time: it may have been mounted or made again.
+        // Opened each time: it may have been mounted or created again.
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
             Ok(done) => done.map_err(|error| self.in_words(error)),
@@ -164,7 +164,7 @@ impl Directory {
     }
 }
 
-/// The right to change files of a directory, while it lasts, of which one is known as it is.
+/// Exclusive access to change files of a directory; the version of one of them is known.
 pub(super) struct Turn<'a> {
     directory: &'a Directory,
     seen: Option<Mark>,
@@ -172,7 +172,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Writes beside the file what it is to become.
+    /// Writes the new content to a temporary file in the same folder.
     pub(super) async fn draft(
         &self,
         path: &Path,
@@ -209,10 +209,10 @@ impl Turn<'_> {
     }
 }
 
-/// Where results go in a chat's own files, and where it works in a directory.
+/// The folder for results among a chat's own files, and in a directory.
 const RESULTS: [&str; 2] = ["/results", "/.glasshouse/results"];
 
-/// Whether a file is one of those that are made of results.
+/// Whether a file is one of those made of results.
 pub(crate) fn is_of_results(path: &str) -> bool {
     RESULTS.iter().any(|folder| {
         path.strip_prefix(folder)
@@ -242,7 +242,7 @@ impl Workspace {
     /// The directory its files are in; `None` if they are virtual.
     ///
     /// # Errors
-    /// Where it is not to be had.
+    /// If it is not available.
     pub(crate) fn directory(&self) -> Result<Option<&Directory>, FileProblem> {
         match &self.place {
             Place::Store => Ok(None),
@@ -251,7 +251,7 @@ impl Workspace {
         }
     }
 
-    /// Where long results go: not among the files that people work with.
+    /// The folder for long results: not among the files that people work with.
     pub(crate) fn results_folder(&self) -> &'static str {
         RESULTS[usize::from(!matches!(self.place, Place::Store))]
     }
@@ -305,7 +305,7 @@ impl Workspace {
         }))
     }
 
-    /// Lets the store know what is on the disk. A file that is only in the store is not touched.
+    /// Records the disk's state in the store. A file that is only in the store is not touched.
     pub(super) async fn look(&self, path: &Path) -> Result<(), FileProblem> {
         if let Some(directory) = self.directory_of(path)? {
             let _turn = directory.turn.lock().await;

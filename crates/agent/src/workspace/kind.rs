@@ -1,6 +1,6 @@
 //! What bytes are: text, a picture, or something else, by how they begin and never by a name.
 
-/// Kinds of files by their first bytes; `*` stands for any byte.
+/// File types by their first bytes; `*` matches any byte.
 const KINDS: [(&[u8], &str); 16] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -93,7 +93,7 @@ pub fn as_text(bytes: &[u8]) -> Option<&str> {
         .filter(|text| !text.contains('\0'))
 }
 
-/// What it is, for a sentence.
+/// The type, as part of a sentence.
 pub(super) fn describe(bytes: &[u8]) -> &'static str {
     KINDS
         .iter()

@@ -10,10 +10,10 @@ use super::{
 };
 
 impl Workspace {
-    /// Deletes a file; what it was can be brought back. With `expected_version` only if it is still at that version.
+    /// Deletes a file, which can be restored. With `expected_version` only if it is still at that version.
     ///
     /// # Errors
-    /// Where there is none, or it has changed meanwhile.
+    /// If it does not exist, or has changed meanwhile.
     pub async fn delete(
         &self,
         path: &Path,
@@ -38,10 +38,10 @@ impl Workspace {
         }
     }
 
-    /// Moves a file to a path where there is none; gives the change here and the one there.
+    /// Moves a file to an unused path; returns the changes at both paths.
     ///
     /// # Errors
-    /// Where there is no such file, or one at the other path.
+    /// If the file does not exist, or the other path is in use.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(Written, Written), FileProblem> {
         if from == to {
             return Err(FileProblem::Refused(
@@ -106,10 +106,10 @@ impl Workspace {
         }
     }
 
-    /// All states of a file that are kept, newest first: what it is now, then its past.
+    /// All stored versions of a file, newest first.
     ///
     /// # Errors
-    /// Where there never was such a file.
+    /// If there never was such a file.
     pub async fn versions(&self, path: &Path) -> Result<Vec<FileVersion>, FileProblem> {
         self.look(path).await?;
         self.stored_versions(path).await
@@ -128,16 +128,16 @@ impl Workspace {
         }
     }
 
-    /// What a file held at this version; `None` if there was no file then, as at version 0.
+    /// The content of a file at this version; `None` if there was no file then, as at version 0.
     ///
     /// # Errors
-    /// Where that state is not kept.
+    /// If that version is not stored.
     pub async fn read_version(
         &self,
         path: &Path,
         version: u64,
     ) -> Result<Option<Vec<u8>>, FileProblem> {
-        // What is kept of a directory is seen by those only who may work in it.
+        // The stored content of a directory is visible only to those who may work in it.
         self.directory()?;
         if version == 0 {
             return Ok(None);
@@ -159,11 +159,11 @@ impl Workspace {
         })
     }
 
-    /// Makes a file what it was at this version, as a new change; where there was no file then, as at version 0, it
+    /// Restores a file to this version, as a new change; if there was no file then, as at version 0, it
     /// is deleted. With `expected_version` only if it is still at that version.
     ///
     /// # Errors
-    /// Where that state is not kept, there is no room, or it has changed meanwhile.
+    /// If that version is not stored, there is no room, or the file has changed meanwhile.
     pub async fn restore(
         &self,
         path: &Path,
@@ -186,8 +186,8 @@ impl Workspace {
         }
     }
 
-    /// How many lines a change brought and took. A file that is new costs no look at the database; for others it is
-    /// one, at what the change has replaced.
+    /// The number of lines that a change added and removed. A new file needs no query; for others it is
+    /// one, for the replaced version.
     pub(super) async fn lines_changed(
         &self,
         path: &Path,

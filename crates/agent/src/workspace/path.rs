@@ -6,7 +6,7 @@ use domain::refusal::Files;
 
 use super::FileProblem;
 
-/// Longest path, bytes.
+/// Maximum length of a path, bytes.
 const PATH_LIMIT_BYTES: usize = 500;
 
 /// An absolute, normalised path in a workspace: `/notes/plan.md`. `..` cannot leave the root.
@@ -17,7 +17,7 @@ impl Path {
     /// Reads a path as a model writes it; relative ones start at the root.
     ///
     /// # Errors
-    /// Where it is too long or holds control characters.
+    /// If it is too long or contains control characters.
     pub fn parse(text: &str) -> Result<Self, FileProblem> {
         if text.len() > PATH_LIMIT_BYTES || text.chars().any(char::is_control) {
             return Err(FileProblem::Refused(
@@ -41,7 +41,7 @@ impl Path {
     /// Reads the path of a file, which is more than `/`.
     ///
     /// # Errors
-    /// As `parse`, and for the root.
+    /// Like `parse`, but also accepts the root.
     pub fn parse_file(text: &str) -> Result<Self, FileProblem> {
         let path = Self::parse(text)?;
         if path.0 == "/" {

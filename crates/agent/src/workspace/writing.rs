@@ -14,7 +14,7 @@ impl Workspace {
     /// Writes a whole text file. With `expected_version` only if it is still at that version (0: does not exist).
     ///
     /// # Errors
-    /// Where the file is too large, there is no room, or it has changed meanwhile.
+    /// If the file is too large, there is no room, or it has changed meanwhile.
     pub async fn write(
         &self,
         path: &Path,
@@ -29,7 +29,7 @@ impl Workspace {
     /// Writes a whole file of any kind, as `write` does.
     ///
     /// # Errors
-    /// As for `write`.
+    /// See `write`.
     pub async fn write_bytes(
         &self,
         path: &Path,
@@ -49,7 +49,7 @@ impl Workspace {
     /// Writes a text over one that was read before at this version.
     ///
     /// # Errors
-    /// As for `write`.
+    /// See `write`.
     pub async fn replace(
         &self,
         path: &Path,
@@ -87,7 +87,7 @@ impl Workspace {
         let Some(turn) = self.turn(path).await? else {
             return self.keep(path, content, expected_version).await;
         };
-        // What can fail on the disk comes first. Should the rest fail, the store catches up with the disk once more.
+        // Disk operations, which can fail, come first. If the rest fails, the store catches up with the disk again.
         let draft = turn.draft(path, content).await?;
         let version = self.keep(path, content, expected_version).await?;
         turn.keep(draft).await?;
@@ -122,8 +122,8 @@ impl Workspace {
         }
     }
 
-    /// Refuses what is one file, or some bytes, too many. All is counted once and then kept count of: another run of
-    /// the same chat may go a little beyond the limit, which bounds all the same.
+    /// Refuses a write beyond the limits on files and bytes. Everything is counted once and then tracked: another run of
+    /// the same chat may exceed the limit slightly.
     async fn check_room(&self, path: &Path, size_bytes: u64) -> Result<(), FileProblem> {
         let seen = (
             self.seen.files.load(Ordering::Relaxed),
@@ -152,7 +152,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// In a directory there is room; what is full is what the chat may keep of it.
+    /// A directory has room; the limit is on what the chat may store of it.
     fn no_room(&self, sentence: Files) -> FileProblem {
         let sentence = if matches!(self.place, Place::Store) {
             sentence

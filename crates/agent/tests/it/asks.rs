@@ -104,7 +104,7 @@ async fn edited_arguments_are_checked_and_used() {
 }
 
 #[tokio::test]
-async fn denied_the_model_is_told_why() {
+async fn a_denial_gives_the_model_the_reason() {
     let play = writer().await;
     let log = play
         .watched(&mut |event, play| {
@@ -212,7 +212,7 @@ async fn stopped_while_it_waits_nothing_stays_open() {
 }
 
 #[tokio::test]
-async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
+async fn a_standing_approval_covers_waiting_and_later_calls() {
     let play = many_writes().await;
     let allowed: StandingApproval = serde_json::from_value(json!({
         "tool": "write_file", "arguments": {"path": "/notes/*", "content": "*"}, "remembered": "chat"
@@ -329,7 +329,7 @@ async fn the_administrators_rules_come_first() {
 }
 
 #[tokio::test]
-async fn nobody_answers_in_time() {
+async fn unanswered_requests_expire() {
     let ask = call(0, "ask_user", &json!({"question": "Which?"}));
     let write = call(
         1,
@@ -384,7 +384,7 @@ fn trip() -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_form_takes_only_what_fits_it() {
+async fn a_form_accepts_only_valid_replies() {
     let play = Play::turns(vec![form_asker(trip()), text("Ok.")]).await;
     let log = play
         .watched(&mut |event, play| {
@@ -457,7 +457,7 @@ async fn who_does_not_want_to_answer_says_so() {
 }
 
 #[tokio::test]
-async fn a_form_that_cannot_be_shown_is_told_to_the_model() {
+async fn an_invalid_form_is_reported_to_the_model() {
     let many: Vec<_> = (0..13)
         .map(|n| json!({"name": format!("f{n}"), "type": "text"}))
         .collect();

@@ -158,7 +158,7 @@ async fn a_call_that_fails_before_anything_came_has_used_nothing() {
 }
 
 #[tokio::test]
-async fn what_a_person_stops_is_booked_for_each_agent() {
+async fn cancelled_calls_are_booked_for_each_agent() {
     let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
         "Please." => [0, 1]
             .map(|index| {
@@ -193,7 +193,7 @@ async fn what_a_person_stops_is_booked_for_each_agent() {
 }
 
 #[tokio::test]
-async fn what_a_time_limit_ends_is_booked() {
+async fn timed_out_calls_are_booked() {
     let script =
         |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 3_600_000 }]].concat();
     let (mut play, told) = play(script).await;
@@ -205,7 +205,7 @@ async fn what_a_time_limit_ends_is_booked() {
 
 /// The next server asks again, and the run has paid for both.
 #[tokio::test]
-async fn what_the_end_of_the_server_stops_is_booked_and_not_an_answer() {
+async fn calls_stopped_by_shutdown_are_booked_and_are_no_answer() {
     let script =
         |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 600_000 }]].concat();
     let (mut first, told) = play(script).await;

@@ -171,7 +171,7 @@ async fn three_hundred_steps_fit_into_a_small_window() {
 /// Whatever a server says that its model can read and has used, what is held of a conversation is
 /// bounded.
 #[tokio::test]
-async fn a_conversation_is_bounded_where_no_window_is_known() {
+async fn a_conversation_is_bounded_without_a_known_window() {
     const MAX_BYTES: usize = 33 << 20;
     let (done, largest) = (AtomicUsize::new(0), Arc::new(Mutex::new(0)));
     let seen = Arc::clone(&largest);
@@ -356,7 +356,7 @@ async fn a_long_winded_summary_is_cut() {
 
 /// The window is not known, and the server takes 6,000 tokens.
 #[tokio::test]
-async fn a_server_that_finds_it_too_long_is_asked_again() {
+async fn a_request_refused_as_too_long_is_retried_shorter() {
     let work = long_work(100);
     let mut play = play(move |request| {
         if tokens(request) > 6_000 {
@@ -378,7 +378,7 @@ async fn a_server_that_finds_it_too_long_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_made_shorter_fails_in_words() {
+async fn a_conversation_that_cannot_be_shortened_fails_with_a_message() {
     let mut play = Play::new(Arc::new(|_| failing(ProblemCode::ModelContextFull))).await;
     play.question = "x".repeat(100_000);
     let log = play.log().await;
@@ -468,7 +468,7 @@ async fn a_result_larger_than_the_window_is_cut_or_summed_up() {
 
 /// A later turn goes on from the summary and pays nothing for it.
 #[tokio::test]
-async fn the_next_turn_of_a_chat_goes_on_from_the_summary() {
+async fn the_next_turn_of_a_chat_continues_from_the_summary() {
     let play = play(long_work(60)).await;
     let log = play.log().await;
     let request = Message::text(Role::User, play.question.clone());

@@ -142,7 +142,7 @@ fn later(request: &ChatRequest<'_>) -> Vec<Line> {
 }
 
 #[tokio::test]
-async fn a_later_run_goes_on_with_it() {
+async fn a_later_run_continues_it() {
     let first = play(reader, &[]).await;
     let log = first.log().await;
     let name = name_in(&last_result(first.requests().last().unwrap()));
@@ -160,7 +160,7 @@ async fn a_later_run_goes_on_with_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_continued_is_said() {
+async fn an_agent_that_cannot_be_continued_is_reported() {
     let first = play(reader, &[]).await;
     let log = first.log().await;
     let run = log[0].run.to_string();
@@ -200,7 +200,7 @@ async fn what_cannot_be_continued_is_said() {
 }
 
 #[tokio::test]
-async fn killed_after_any_event_the_same_conversation_goes_on() {
+async fn killed_after_any_event_the_same_conversation_continues() {
     let first = play(reader, &[]).await;
     let whole = first.log().await;
     let sum_up = |play: &Play| {
@@ -233,7 +233,7 @@ async fn killed_after_any_event_the_same_conversation_goes_on() {
 }
 
 #[tokio::test]
-async fn one_is_stopped_and_its_sibling_goes_on() {
+async fn one_is_stopped_and_its_sibling_continues() {
     let script = |request: &ChatRequest<'_>| {
         let told = request.messages[1].plain_text();
         let answers = request

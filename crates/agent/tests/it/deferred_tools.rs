@@ -348,7 +348,7 @@ async fn a_call_that_must_not_be_repeated_is_in_doubt_and_its_question_withdrawn
 }
 
 #[tokio::test]
-async fn names_consent_and_what_is_missing() {
+async fn names_approval_and_missing_tools() {
     let ours = Tool::from_outside(spec("ls", json!({})), ONCE, |_, _| {
         std::future::ready(Ok("theirs".to_owned()))
     });

@@ -129,7 +129,7 @@ async fn the_time_of_a_sub_agent_ends_it_and_not_its_caller() {
 }
 
 #[tokio::test]
-async fn the_same_run_goes_on_from_every_event() {
+async fn the_run_resumes_from_every_event() {
     let whole = with_writer(|writer| writer.limits.steps = Some(3))
         .await
         .log()

@@ -333,7 +333,7 @@ async fn hooks_are_matched_by_tool_agent_and_model() {
 }
 
 #[tokio::test]
-async fn what_a_failing_hook_means_is_said_by_its_declaration() {
+async fn a_failing_hook_allows_or_denies_as_declared() {
     for (fail_closed, answer) in [
         (false, "{"),
         (true, "{"),
@@ -422,7 +422,7 @@ async fn context_reaches_the_model_and_no_later_turn() {
 }
 
 #[tokio::test]
-async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
+async fn a_person_approves_the_call_as_changed_by_hooks() {
     let fake = Fake::new(|request| {
         let what = request.data["tool"]["arguments"]["what"]
             .as_str()
@@ -530,7 +530,7 @@ async fn an_answer_is_sent_back_until_it_is_good_and_no_longer_than_that() {
 }
 
 #[tokio::test]
-async fn a_withheld_answer_or_result_is_seen_by_nobody() {
+async fn a_withheld_answer_or_result_is_never_shown() {
     let fake = Fake::new(|request| {
         let secret = request.data.get("answer").is_some()
             || request.data["tool"]["result"] == "Launched rocket.";

@@ -173,7 +173,7 @@ async fn a_restart_says_so() {
 }
 
 #[tokio::test]
-async fn with_little_left_it_answers_with_what_it_has() {
+async fn near_a_limit_it_answers_with_what_it_has() {
     let answering = |request: &ChatRequest<'_>| {
         if request.tools.is_empty() {
             text("What I know so far.")

@@ -145,7 +145,7 @@ fn answer(log: &[RunEvent]) -> String {
 }
 
 #[tokio::test]
-async fn what_is_found_stands_before_the_words_with_its_numbers() {
+async fn results_precede_the_message_with_their_numbers() {
     let asked = Asked::default();
     let queries = [
         "mayflower sailed",
@@ -220,7 +220,7 @@ async fn what_is_found_stands_before_the_words_with_its_numbers() {
 }
 
 #[tokio::test]
-async fn where_nothing_has_to_be_looked_up_nothing_is() {
+async fn without_queries_nothing_is_looked_up() {
     let asked = Asked::default();
     let play = play(look_up(&[], &asked), "You are welcome [1].").await;
     let log = play.log().await;
@@ -233,7 +233,7 @@ async fn where_nothing_has_to_be_looked_up_nothing_is() {
 }
 
 #[tokio::test]
-async fn documents_are_told_by_passage_and_with_the_instructions_where_that_is_set() {
+async fn passages_can_go_with_the_instructions() {
     let asked = Asked::default();
     let documents = Arc::new(Place {
         name: "search_knowledge",
@@ -260,7 +260,7 @@ async fn documents_are_told_by_passage_and_with_the_instructions_where_that_is_s
 }
 
 #[tokio::test]
-async fn it_looks_only_where_it_may_and_says_what_it_cannot() {
+async fn it_searches_only_where_allowed_and_warns_of_the_rest() {
     let asked = Asked::default();
     let mut narrowed = play(look_up(&["ship"], &asked), "No.").await;
     narrowed.narrowed = vec![ToolChoice::Only(vec![
@@ -286,7 +286,7 @@ async fn it_looks_only_where_it_may_and_says_what_it_cannot() {
 }
 
 #[tokio::test]
-async fn what_is_found_may_be_opened_and_the_limit_is_that_of_the_turns() {
+async fn results_may_be_opened_and_do_not_count_as_turns() {
     let asked = Asked::default();
     let mut play = Play::turns(vec![call(0, "ls", &json!({})), text("Done.")]).await;
     (play.look_up, play.limits.steps) = (Some(look_up(&["ship"], &asked)), 2);

@@ -275,7 +275,7 @@ async fn a_picture_that_cannot_be_kept_is_a_notice() {
 
 /// What beside the text is no picture costs no answer either, whatever its size and form.
 #[tokio::test]
-async fn pictures_beside_the_text_never_fail_the_answer() {
+async fn pictures_next_to_text_never_fail_the_answer() {
     let url = |url: String| json!([{"type": "image_url", "image_url": {"url": url}}]);
     for (images, expected) in [
         (

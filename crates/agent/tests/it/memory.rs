@@ -156,7 +156,7 @@ async fn texts_are_written_read_added_to_and_found() {
 }
 
 #[tokio::test]
-async fn the_log_says_what_changed_and_by_which_call() {
+async fn the_log_records_each_change_with_its_call() {
     let ann = Person::new().await;
     let play = ann
         .play(&[
@@ -282,7 +282,7 @@ fn logs_of_before_are_read() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_killed_anywhere_remembers_once() {
+async fn a_run_killed_anywhere_writes_memory_once() {
     let calls = [
         ("memory_append", json!({"name": "log", "text": "one"})),
         ("memory_append", json!({"name": "log", "text": "two"})),
@@ -350,7 +350,7 @@ async fn change(ann: &Person, name: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn agents_are_told_at_the_beginning_and_see_only_their_own() {
+async fn agents_receive_only_their_own_memories_at_the_start() {
     let ann = Person::new().await;
     let asked = |messages: &[Message]| messages[1].plain_text().lines().last().unwrap().to_owned();
     let script = move |request: &llm::ChatRequest<'_>| match asked(request.messages).as_str() {

@@ -144,7 +144,7 @@ fn notices(log: &[RunEvent]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_left_out_is_told_once_in_a_run_also_after_a_restart() {
+async fn left_out_parameters_are_reported_once_in_a_run_also_after_a_restart() {
     let whole = Play::turns(forgetful()).await.log().await;
     let told = [
         "The model was asked without “temperature”, which it does not accept here.",

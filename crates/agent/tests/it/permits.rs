@@ -101,7 +101,7 @@ async fn a_tool_that_is_taken_away_does_nothing_more() {
 }
 
 #[tokio::test]
-async fn one_that_is_taken_away_while_a_person_is_asked_does_nothing_either() {
+async fn a_tool_removed_during_an_approval_does_not_run() {
     let (mut play, permits) = play(vec![write(), text("Done.")], |_, _| ()).await;
     play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
     let take = |event: &domain::RunEvent, play: &Play| {

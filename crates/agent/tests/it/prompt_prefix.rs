@@ -104,7 +104,7 @@ async fn the_next_turn_repeats_all_of_this_one_whatever_order_tools_come_in() {
 
 /// A run that goes on after a restart sends what it would have sent.
 #[tokio::test]
-async fn a_run_that_goes_on_repeats_what_was_sent() {
+async fn a_resumed_run_repeats_its_requests() {
     let sent = Sent::default();
     let mut first = play(&sent, &["a__one"]).await;
     first.outlives_server = true;

@@ -438,7 +438,7 @@ async fn check(provider: &Provider, name: &str, pieces: Pieces) {
 }
 
 #[tokio::test]
-async fn what_providers_wanted_back_goes_back() {
+async fn provider_data_is_sent_back() {
     for provider in &PROVIDERS {
         for name in provider.recordings {
             check(provider, name, Pieces::Whole).await;

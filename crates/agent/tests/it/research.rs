@@ -221,7 +221,7 @@ fn quotes_stand(log: &[RunEvent]) {
 }
 
 #[tokio::test]
-async fn a_report_cites_what_stands_in_the_sources() {
+async fn a_report_cites_quotes_found_in_the_sources() {
     let (play, web) = play(good).await;
     let log = play.log().await;
     assert_eq!(
@@ -316,7 +316,7 @@ fn careless(request: &ChatRequest<'_>) -> Vec<Line> {
 }
 
 #[tokio::test]
-async fn what_was_asked_for_is_noted_and_cited_where_the_model_does_neither() {
+async fn matching_sentences_are_noted_and_cited_without_the_model() {
     let (mut play, _) = play(careless).await;
     play.question =
         "With how many passengers was it that the Mayflower sailed from Plymouth?".into();
@@ -357,7 +357,7 @@ async fn a_report_that_nothing_shows_says_so() {
 }
 
 #[tokio::test]
-async fn killed_after_any_event_it_goes_on() {
+async fn killed_after_any_event_it_continues() {
     let whole = play(good).await.0.log().await;
     for cut in 1..whole.len() {
         let (mut play, web) = play(good).await;
@@ -401,7 +401,7 @@ async fn killed_after_any_event_it_goes_on() {
 }
 
 #[tokio::test]
-async fn who_wants_the_report_now_gets_it_from_what_is_known() {
+async fn finishing_early_writes_the_report_from_the_notes() {
     // In any place: while it plans, searches, reads, thinks.
     let whole = play(good).await.0.log().await.len();
     for at in 1..whole {
@@ -426,7 +426,7 @@ async fn who_wants_the_report_now_gets_it_from_what_is_known() {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_do_as_told_still_gives_a_report() {
+async fn a_model_that_ignores_instructions_still_gives_a_report() {
     let endless = format!("{{\"plan\": [\"{}", "a ".repeat(20_000));
     let odd = [
         "",
@@ -577,7 +577,7 @@ async fn a_search_that_fails_is_no_end() {
 }
 
 #[tokio::test]
-async fn what_is_looked_for_in_other_letters_only_is_looked_for_in_the_persons_too() {
+async fn queries_in_another_script_are_repeated_in_the_persons() {
     for (queries, expected) in [
         (
             vec!["mayflower", "ship"],

@@ -120,7 +120,7 @@ async fn log_of(play: &Play) -> Vec<RunEvent> {
 }
 
 #[tokio::test]
-async fn killed_after_any_event_it_goes_on() {
+async fn killed_after_any_event_it_continues() {
     let whole = log_of(&play(&Launches::default()).await).await;
     assert_eq!(
         lines(&whole).last().unwrap(),

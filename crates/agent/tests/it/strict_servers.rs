@@ -423,7 +423,7 @@ async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
 }
 
 #[tokio::test]
-async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
+async fn a_refused_schema_is_retried_without_it() {
     for rules in Rules::ALL {
         let behaviour = strict::behaviour_without(rules, "look", STEPS, "const_or_enum");
         let options = ServerOptions {

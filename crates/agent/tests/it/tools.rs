@@ -81,7 +81,7 @@ async fn files_are_written_read_edited_and_found() {
 
 /// What a poisoned page might have a model search for: each byte of a line costs as much as the expression is long.
 #[tokio::test]
-async fn a_costly_expression_keeps_nobody_waiting() {
+async fn a_costly_expression_does_not_block_others() {
     let mut state = 1_u32;
     let line: String = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -223,7 +223,7 @@ async fn files_are_deleted_and_moved() {
 }
 
 #[tokio::test]
-async fn changes_are_told_with_their_lines() {
+async fn changes_are_reported_with_line_counts() {
     let play = Play::turns(vec![
         call(
             0,
@@ -288,7 +288,7 @@ async fn changes_are_told_with_their_lines() {
 }
 
 #[tokio::test]
-async fn what_is_not_text_is_named() {
+async fn binary_files_are_named_by_type() {
     let play = Play::turns(vec![
         call(0, "read_file", &json!({"path": "/plot.png"})),
         call(
@@ -459,7 +459,7 @@ async fn a_long_result_goes_to_a_file_that_can_be_searched() {
 }
 
 #[tokio::test]
-async fn a_long_line_is_shown_where_it_fits() {
+async fn a_long_line_is_shown_around_the_match() {
     let long = format!("{}needle{}", "x".repeat(40_000), "y".repeat(40_000));
     let turns = vec![
         call(

@@ -267,7 +267,7 @@ async fn text_that_was_reasoning_is_not_the_answer() {
 
 /// Servers that do not count are not free.
 #[tokio::test]
-async fn what_a_server_does_not_count_is_estimated() {
+async fn uncounted_usage_is_estimated() {
     let said = [
         text("Plants live on light, water and air."),
         finish(FinishReason::Stop),
@@ -330,7 +330,7 @@ async fn a_model_that_fails_in_the_middle_of_a_call() {
 }
 
 #[tokio::test]
-async fn an_empty_or_cut_answer_is_said() {
+async fn an_empty_or_cut_off_answer_is_reported() {
     let log = Play::turns(vec![finish(FinishReason::Stop)])
         .await
         .log()
@@ -353,7 +353,7 @@ async fn an_empty_or_cut_answer_is_said() {
 
 /// Templates for tools in words let a model say that it needs none.
 #[tokio::test]
-async fn a_model_that_only_says_that_it_calls_nothing_is_asked_for_its_answer() {
+async fn a_model_that_only_declines_to_call_is_asked_for_its_answer() {
     let nothing = || finish(FinishReason::CallsNothing);
     let script = move |request: &llm::ChatRequest<'_>| match request.tools {
         [] => text("Here."),
@@ -416,7 +416,7 @@ async fn a_retry_is_shown() {
 }
 
 #[tokio::test]
-async fn text_after_a_call_is_an_item_of_its_own() {
+async fn text_after_a_call_is_a_separate_item() {
     let turn = [text("Before."), call(0, "ls", &json!({})), text("After.")].concat();
     let log = Play::turns(vec![turn, text("End.")]).await.log().await;
     let said: Vec<_> = lines(&log)

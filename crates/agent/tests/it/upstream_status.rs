@@ -128,7 +128,7 @@ async fn document_003_the_next_text_clears_a_status() {
 }
 
 #[tokio::test]
-async fn a_server_cannot_hide_what_is_ours() {
+async fn a_server_cannot_hide_our_status() {
     let turn = [vec![hide("Done"), pause(), hide(""), pause()], text("Hi")].concat();
     assert_eq!(played(turn).await, ["Thinking…", "-Thinking…", "text Hi"]);
 }
@@ -195,7 +195,7 @@ async fn document_003_a_status_stays_with_its_agent_and_its_call() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_asked_any_more_is_not_shown() {
+async fn the_status_of_an_abandoned_server_is_not_shown() {
     let fail = || Line::Fail(ModelError::new(ProblemCode::ModelFailed, "It broke."));
     let log = log_of(Play::turns(vec![vec![status("Searching"), pause(), fail()]]).await).await;
     tokio::time::resume();

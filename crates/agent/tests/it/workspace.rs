@@ -63,7 +63,7 @@ async fn every_state_is_kept_and_comes_back() {
 }
 
 #[tokio::test]
-async fn what_is_not_kept_or_has_changed_is_told() {
+async fn missing_or_changed_earlier_agents_are_reported() {
     let (files, a) = (workspace().await, path("/a.md"));
     assert!(matches!(
         files.versions(&a).await,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ToolFailure;
 
-/// Most characters of a text where the model does not say.
+/// Maximum length of a text unless the model sets one, characters.
 const SHORT_TEXT_CHARS: u64 = 500;
 const LONG_TEXT_CHARS: u64 = 10_000;
 const TEXT_LIMIT_CHARS: u64 = domain::form::TEXT_LIMIT_CHARS;
@@ -61,7 +61,7 @@ enum FieldType {
 }
 
 impl WantedField {
-    /// The field of a form, or what is wrong with it in a sentence for the model.
+    /// The field of a form, or the error in it as a sentence for the model.
     pub(super) fn read(self) -> Result<Field, ToolFailure> {
         let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_name(&self.name) {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_gets_wrong_is_told() {
+    fn errors_of_the_model_are_reported() {
         for (field, fault) in [
             (json!({"name": "a b", "type": "text"}), "a name of letters"),
             (json!({"name": "a", "type": "choice"}), "needs options"),

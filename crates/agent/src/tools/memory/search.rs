@@ -1,4 +1,4 @@
-//! `memory_search`: the lines of what is remembered that hold all words.
+//! `memory_search`: the lines of the memories that contain all words.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,9 +9,9 @@ use crate::{
     tool::{ToolContext, ToolKind},
 };
 
-/// Most lines shown.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 50;
-/// Longest line shown, characters.
+/// Maximum length of a line shown, characters.
 const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
         };
         let mut lines: Vec<&str> = content.text.lines().filter(is_hit).collect();
         if lines.is_empty() {
-            // The words stand in its name or in what it is for.
+            // The words are in its name or description.
             lines.push(content.description.as_str());
         }
         for line in lines {

@@ -14,7 +14,7 @@ fn outcome(log: &[RunEvent]) -> Option<Outcome> {
 }
 
 #[tokio::test]
-async fn who_stops_it_gets_what_is_known() {
+async fn stopping_early_returns_the_notes() {
     let whole = play(good).await.0.log().await;
     let mut with_notes = 0;
     for at in 1..whole.len() {
@@ -64,7 +64,7 @@ async fn who_stops_it_gets_what_is_known() {
 }
 
 #[tokio::test]
-async fn what_one_reader_has_read_is_not_lost_with_the_others() {
+async fn a_finished_readers_notes_survive_the_failure_of_others() {
     let (play, _) = play(|request| match asked(request) {
         "read" if last(request).contains("104 passengers") => vec![Line::Pause { ms: 600_000 }],
         _ => good(request),
@@ -116,7 +116,7 @@ async fn a_model_that_fails_at_the_report_leaves_the_notes() {
 }
 
 #[tokio::test]
-async fn a_fork_of_research_goes_on_as_research_from_any_step() {
+async fn a_fork_of_research_continues_as_research_from_any_step() {
     let whole = play(good).await.0.log().await;
     let steps = whole.iter().filter(|event| {
         event.agent.is_main() && matches!(event.body, EventBody::StepStarted { .. })

@@ -71,7 +71,7 @@ async fn a_plan_in_letters_that_the_person_does_not_write_in_is_none() {
 }
 
 #[tokio::test]
-async fn the_person_is_asked_in_letters_that_they_write_in_and_not_their_own_question() {
+async fn the_question_uses_the_persons_script_and_is_not_theirs_repeated() {
     for (question, is_asked) in [
         ("Which of the ships do you mean?", false),
         ("когда отплыл корабль и сколько было людей", false),
