@@ -10,9 +10,9 @@ use domain::{
     AgentPath, EventBody, Form, RunEvent,
     event::{FORKED, RESUMED, compacted},
 };
+use sse::Frame;
 
 use crate::{
-    Frame,
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{markdown_line, preview},
     tool_result::{COMPLETED, says_something},
