@@ -7,8 +7,10 @@ mod tools;
 use std::{fmt, sync::Arc};
 
 use domain::{EventBody, Message, Part, Role, Sentence, Words, event::NoticeLevel};
+use found::{Found, ReadPage};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tools::READ;
 
 use crate::{
     ToolChoice,
@@ -21,9 +23,6 @@ use crate::{
     tool::Toolbox,
     turns::{AgentContext, Before},
 };
-
-use found::{Found, ReadPage};
-use tools::READ;
 
 /// Most queries for one message, beside the message itself.
 const QUERIES: usize = 3;

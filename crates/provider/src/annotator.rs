@@ -6,10 +6,10 @@ mod server_tools;
 pub use citations::{Citation, MAX_CITATIONS, chat_citations, web_address};
 pub use server_tools::{ServerTool, of_block as server_tools};
 
+use citations::{Texts, of_metadata, of_text};
 use serde_json::Value;
 
 use super::{AnswerEvent, DataPart};
-use citations::{Texts, of_metadata, of_text};
 
 /// Whether data that is a part by itself is about the answer as a whole, as Gemini's metadata is, and ends no text.
 #[must_use]

@@ -7,12 +7,12 @@ mod text;
 use std::borrow::Cow;
 
 use domain::Usage;
+use fields::Fields;
 use json_repair::repaired_text;
+use objects::{Parts, WireCall, WireChoice, WireChunk, is_list_or_object, says_something};
 use serde_json::value::RawValue;
 
 use super::{UpstreamError, status::Status, usage_reader::read_usage};
-use fields::Fields;
-use objects::{Parts, WireCall, WireChoice, WireChunk, is_list_or_object, says_something};
 pub use text::Halves;
 pub(super) use text::some_text;
 

@@ -10,15 +10,15 @@ mod types;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use keywords::{Keywords, list};
 use serde_json::{Map, Value, json};
+use types::Types;
 
 use super::{
     pattern::is_regular,
     references::{self, References},
     subschemas,
 };
-use keywords::{Keywords, list};
-use types::Types;
 
 /// Deepest nesting that is looked at.
 const MAX_DEPTH: usize = 64;

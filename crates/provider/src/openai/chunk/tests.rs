@@ -1,7 +1,8 @@
 //! Chunks in all shapes that servers and proxies give them.
 
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 fn decoded(data: &str) -> Chunk<'_> {
     Chunk::decode(data).unwrap()
