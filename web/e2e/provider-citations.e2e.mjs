@@ -8,7 +8,7 @@ import { startGlasshouse } from "./programs.mjs";
 import { connectProvider, startProvider } from "./provider.mjs";
 
 const RECORDING = new URL(
-  "../../crates/wire/tests/recordings/anthropic/web_search_stream.json",
+  "../../crates/provider/tests/recordings/anthropic/web_search_stream.json",
   import.meta.url,
 );
 const [{ response: RESPONSE }] = JSON.parse(readFileSync(RECORDING, "utf8"));

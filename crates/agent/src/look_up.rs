@@ -7,8 +7,10 @@ mod tools;
 use std::{fmt, sync::Arc};
 
 use domain::{EventBody, Message, Part, Role, Sentence, Words, event::NoticeLevel};
+use found::{Found, ReadPage};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tools::READ;
 
 use crate::{
     ToolChoice,

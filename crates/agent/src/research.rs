@@ -15,6 +15,7 @@ use std::{
 };
 
 use domain::{Message, Role, Sentence, event::NoticeLevel};
+use notes::{Notes, Reading};
 
 use crate::{
     AgentSpec, Agents, ToolChoice,
@@ -23,8 +24,6 @@ use crate::{
     tool::Toolbox,
     turns::{AgentContext, Stop},
 };
-
-use notes::{Notes, Reading};
 
 pub(crate) use citations::{Citations, nearest};
 

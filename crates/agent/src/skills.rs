@@ -11,9 +11,9 @@ use std::{
 };
 
 use domain::{Words, refusal::Tools};
+use front_matter::FrontMatter;
 
 use crate::workspace::{BYTES_LIMIT, as_text};
-use front_matter::FrontMatter;
 
 /// The file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";

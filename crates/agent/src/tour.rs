@@ -12,9 +12,9 @@ use llm::{
     script::{call, interleave, reasoning, text},
 };
 use serde_json::{Value, json};
+use texts::Texts;
 
 use crate::Agents;
-use texts::Texts;
 
 /// The tour's model id.
 pub const NAME: &str = "tour";

@@ -10,8 +10,8 @@ mod scenarios;
 use std::{hint::black_box, time::Instant};
 
 use domain::{AgentPath, EventBody, RunEvent};
+use sse::Frame;
 use wire::{
-    Frame,
     ag_ui::{AgUiEncoder, Door},
     chat_stream::{ChatStreamEncoder, ChatStreamOptions},
     debug_events::DebugEvent,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use domain::{
     CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words,
 };
-use serde_json::{Map, Value};
-use wire::{
-    provider::{Citation, DataPart, ServerTool},
+use provider::{
+    Citation, DataPart, ServerTool,
     tool_schema::{Change, ToolSchema},
 };
+use serde_json::{Map, Value};
 
 use crate::CallerInfo;
 

@@ -12,6 +12,12 @@ pub mod script;
 pub mod secret;
 mod tool_name;
 
+pub use ::provider::tool_schema::{
+    ToolSchema, normal as normal_schema, retain_patterns, target as schema_target,
+};
+pub use ::provider::{
+    Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer, picture_places,
+};
 pub use alarm::Alarm;
 pub use caller::CallerInfo;
 pub use chat::{
@@ -25,9 +31,3 @@ pub use provider::{Abilities, ListedModel, ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use tool_name::meant_tool;
-pub use wire::provider::{
-    Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer, picture_places,
-};
-pub use wire::tool_schema::{
-    ToolSchema, normal as normal_schema, retain_patterns, target as schema_target,
-};

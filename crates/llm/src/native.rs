@@ -1,5 +1,5 @@
 //! Providers whose format is not OpenAI's Chat Completions: which address a call goes to, how it is signed, and how the
-//! pure codecs of [`wire::provider`] become requests and model events.
+//! pure codecs of [`provider`] become requests and model events.
 
 mod address;
 mod answer;

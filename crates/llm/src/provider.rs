@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use domain::{Abilities, ListedModel};
-use wire::provider::gemini;
+use provider::gemini;
 
 /// The longest value of an option, bytes.
 const MAX_OPTION_BYTES: usize = 100;

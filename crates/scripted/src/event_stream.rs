@@ -68,8 +68,8 @@ fn length(length: usize) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
+    use provider::bedrock::{FrameDecoder, Message};
     use serde_json::json;
-    use wire::provider::bedrock::{FrameDecoder, Message};
 
     use super::*;
 

@@ -4,12 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use domain::Usage;
+use provider::openai::{ChunkEncoder, DONE};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::{
-    openai::{ChunkEncoder, DONE},
-    sse,
-};
 
 /// One step of a streamed answer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -34,13 +34,21 @@ use std::{
     },
     time::Duration,
 };
-use tokio_util::sync::CancellationToken;
 
 use agent::Tool;
+use asking::NoHelp;
+use built_in::BuiltIn;
+use choice::InForce;
 use domain::{CollectionId, EmbeddingSpaceId};
+use graph_database::GraphDatabase;
 use knowledge::{ReadingProcess, Terms};
+use loaded::{Loaded, serving};
+use outbound::Outbound;
+use qdrant::Qdrant;
 use store::{Collection, Embedding, Principal, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
+use tokio_util::sync::CancellationToken;
+use vector_database::VectorDatabase;
 
 use crate::{
     error::ApiError,
@@ -50,15 +58,6 @@ use crate::{
         config::{Config, VectorDatabaseSettings},
     },
 };
-
-use asking::NoHelp;
-use built_in::BuiltIn;
-use choice::InForce;
-use graph_database::GraphDatabase;
-use loaded::{Loaded, serving};
-use outbound::Outbound;
-use qdrant::Qdrant;
-use vector_database::VectorDatabase;
 pub(crate) use {
     aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},

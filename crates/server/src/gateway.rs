@@ -8,6 +8,10 @@ pub mod prices;
 pub mod research_wish;
 pub mod usage;
 
+use std::sync::Arc;
+
+use store::{Store, UserRole};
+
 use crate::{
     error::ApiError,
     gateway::{
@@ -21,8 +25,6 @@ use crate::{
     },
     platform::built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
 };
-use std::sync::Arc;
-use store::{Store, UserRole};
 
 /// Resolves models and agents for a caller, within permissions and limits.
 pub struct Gateway {

@@ -9,6 +9,12 @@ pub(crate) mod oidc;
 pub(crate) mod provisioning;
 pub(crate) mod webauthn;
 
+use std::sync::Arc;
+
+use llm::Secret;
+use store::{Store, User};
+use tokio::sync::OnceCell;
+
 use crate::{
     error::ApiError,
     identity::{
@@ -22,10 +28,6 @@ use crate::{
         secret::Sealer,
     },
 };
-use llm::Secret;
-use std::sync::Arc;
-use store::{Store, User};
-use tokio::sync::OnceCell;
 
 /// Accounts, sign-in, and the in-memory state of sessions and keys.
 pub struct Identity {

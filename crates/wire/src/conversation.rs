@@ -1,6 +1,7 @@
 //! Conversations as OpenAI's format writes them and nearly all programs send them, checked field by field.
 
 use domain::{Message, Part, Role, ToolCall};
+use provider::media::type_of_data;
 use serde_json::{Map, Value};
 
 use crate::{file_part, media};
@@ -208,10 +209,7 @@ fn file(fields: &Map<String, Value>, kind: &str, at: &str) -> Checked<Part> {
         return Ok(media::left_out(kind, name));
     };
     let at = format!("{at}.{field}");
-    let media_type = url
-        .as_str()
-        .and_then(media::type_of_data)
-        .unwrap_or_default();
+    let media_type = url.as_str().and_then(type_of_data).unwrap_or_default();
     match media_type.split('/').next().unwrap_or_default() {
         family @ ("image" | "audio" | "video") => media::by_url(Some(url), family, &at),
         _ => file_part::file(url, None, name, &at),

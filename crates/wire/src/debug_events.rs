@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_news::file_news, hook_news::hook_news, memory_update::memory_update, redact};
+use crate::{file_news::file_news, hook_news::hook_news, memory_update::memory_update};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]

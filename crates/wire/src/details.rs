@@ -7,9 +7,9 @@ use domain::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use sse::Frame;
 
 use crate::{
-    Frame,
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{cut, html},
     markup::Writing,

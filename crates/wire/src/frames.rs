@@ -2,8 +2,7 @@
 
 use domain::RunEvent;
 use serde::Serialize;
-
-use crate::Frame;
+use sse::Frame;
 
 /// The frames of one event.
 pub(crate) struct Frames {

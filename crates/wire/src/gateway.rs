@@ -6,18 +6,16 @@ mod messages;
 mod run;
 
 use domain::{Message, ProblemCode, Usage};
+use provider::{AnswerEvent, StopReason};
 use serde_json::{Map, Value};
+use sse::Frame;
 
 pub use call_ids::CallIds;
 pub use chat::ChatAnswer;
 pub use messages::{MessagesAnswer, messages_error, messages_error_body};
 pub use run::RunAnswer;
 
-use crate::{
-    openai::CallerTool,
-    provider::{AnswerEvent, StopReason},
-    sse::Frame,
-};
+use crate::openai::CallerTool;
 
 /// A request for a model, in no program's format.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,7 @@
-//! Pure codecs for every wire format: no clock, no sockets, no database.
+//! Pure codecs for what is served to clients and taken from them: no clock, no sockets, no database.
 
 pub mod ag_ui;
+pub mod anthropic;
 pub mod chat_stream;
 mod cited;
 pub mod conversation;
@@ -23,19 +24,14 @@ pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;
 mod paragraphs;
-pub mod provider;
-pub mod redact;
 mod request_metadata;
 mod request_parameters;
 pub mod responses;
-pub mod sse;
+mod sealed;
 pub mod tool_calls;
 mod tool_files;
 mod tool_result;
-pub mod tool_schema;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;
-pub use file_part::file_in_words;
 pub use request_metadata::{AttachedFile, Features, RequestMetadata, passed_on};
-pub use sse::Frame;

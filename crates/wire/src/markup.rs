@@ -6,19 +6,19 @@ mod whole;
 
 use std::collections::HashMap;
 
+use appended::Appended;
 use domain::{
     AgentPath, EventBody, Form, RunEvent,
     event::{FORKED, RESUMED, compacted},
 };
+use sse::Frame;
+use whole::Whole;
 
 use crate::{
-    Frame,
     chat_stream::encoder::{Output, Payload, THINKING},
     escape::{markdown_line, preview},
     tool_result::{COMPLETED, says_something},
 };
-use appended::Appended;
-use whole::Whole;
 
 /// What a reader of a text can do with what it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

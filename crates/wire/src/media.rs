@@ -1,6 +1,7 @@
-//! Pictures, sounds and films in messages, as the formats of others write them.
+//! Pictures, sounds and films in messages, as the formats of clients write them.
 
 use domain::Part;
+use provider::media::is_base64;
 use serde_json::Value;
 
 use crate::conversation::{Checked, text, wrong};
@@ -18,11 +19,6 @@ pub(crate) fn part(media_type: &str, url: String) -> Option<Part> {
     }
 }
 
-/// The media type of a `data:` URL, without its parameters.
-pub(crate) fn type_of_data(url: &str) -> Option<&str> {
-    url.strip_prefix("data:")?.split([';', ',']).next()
-}
-
 /// Whether it is a plain media type such as `audio/mpeg`.
 pub(crate) fn is_media_type(media_type: &str) -> bool {
     let is_token = |text: &str| {
@@ -35,16 +31,6 @@ pub(crate) fn is_media_type(media_type: &str) -> bool {
         && media_type
             .split_once('/')
             .is_some_and(|(family, kind)| is_token(family) && is_token(kind))
-}
-
-/// Whether it may be base64, the usual alphabet or that of URLs.
-pub(crate) fn is_base64(data: &str) -> bool {
-    let data = data.trim_end_matches('=');
-    !data.is_empty()
-        && data.len() % 4 != 1
-        && data
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte))
 }
 
 /// A sound or film by its URL, which stands in `value` or in its field `url`: an address, or a `data:` URL of that family.
@@ -101,16 +87,6 @@ pub(crate) fn input_audio(value: Option<&Value>, at: &str) -> Checked<Part> {
     })
 }
 
-/// What OpenAI calls the format of `audio/{kind}`.
-pub(crate) fn audio_format(kind: &str) -> &str {
-    match kind.split(';').next().unwrap_or(kind) {
-        "mpeg" => "mp3",
-        "wave" | "x-wav" | "vnd.wave" => "wav",
-        "mp4" | "x-m4a" => "m4a",
-        kind => kind.strip_prefix("x-").unwrap_or(kind),
-    }
-}
-
 /// What stands in the place of something that no model can be given here.
 pub(crate) fn left_out(kind: &str, name: &str) -> Part {
     let clean = |text: &str, most: usize| -> String {
@@ -132,6 +108,7 @@ pub(crate) fn left_out(kind: &str, name: &str) -> Part {
 
 #[cfg(test)]
 mod tests {
+    use provider::media::audio_format;
     use serde_json::json;
 
     use super::*;

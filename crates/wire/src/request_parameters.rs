@@ -1,13 +1,11 @@
 //! The parameters for model calls in requests of each format, as [`ModelParameters`] that are checked.
 
 use domain::{ModelParameters, Parameter, ReasoningEffort};
+use provider::{Effort, Parameters, Reasoning, budget_effort};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    conversation::{Checked, InvalidRequest, present, text, wrong},
-    provider::{Effort, Parameters, Reasoning, budget_effort},
-};
+use crate::conversation::{Checked, InvalidRequest, present, text, wrong};
 
 /// A level above the highest of ours, as several providers name it.
 const MAX_EFFORT: &str = "max";

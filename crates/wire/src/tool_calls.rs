@@ -8,9 +8,9 @@ use domain::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use sse::Frame;
 
 use crate::{
-    Frame,
     chat_stream::encoder::THINKING,
     escape::cut,
     frames::Frames,

@@ -3,6 +3,7 @@
 mod field;
 
 use domain::{Form, Reply};
+use field::WantedField;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +12,6 @@ use crate::{
     Question, Tool, ToolFailure,
     tool::{ToolContext, ToolKind},
 };
-use field::WantedField;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {

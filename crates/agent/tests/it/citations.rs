@@ -22,7 +22,7 @@ use crate::{
 
 /// The log of a run whose model answers with the first exchange of a recording.
 async fn played(kind: ProviderKind, recording: &str) -> Vec<RunEvent> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../provider/tests/recordings");
     let mut recording = Recording::read(&folder.join(recording).with_extension("json")).unwrap();
     recording.0.truncate(1);
     log_of(kind, &recording).await
@@ -277,7 +277,7 @@ async fn tools_of_the_provider_are_shown_and_not_run() {
 async fn a_server_that_is_killed_while_the_provider_works_asks_again() {
     let kind = ProviderKind::Anthropic;
     let log = played(kind, "anthropic/web_search_stream").await;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../provider/tests/recordings");
     let mut recording = Recording::read(&folder.join("anthropic/web_search_stream.json")).unwrap();
     recording.0.truncate(1);
     let is_tool = |event: &RunEvent| {

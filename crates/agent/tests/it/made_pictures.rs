@@ -59,7 +59,8 @@ const CASES: [Case; 3] = [
 ];
 
 fn exchange(recording: &str) -> Exchange {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings/pictures");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../provider/tests/recordings/pictures");
     Recording::read(&folder.join(recording).with_extension("json"))
         .unwrap()
         .0

@@ -387,7 +387,7 @@ pub(crate) fn model(kind: ProviderKind, server: &ScriptedServer, name: &str) -> 
 
 async fn check(provider: &Provider, name: &str, pieces: Pieces) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../wire/tests/recordings")
+        .join("../provider/tests/recordings")
         .join(provider.folder);
     let recording = Recording::read(&folder.join(name).with_extension("json")).unwrap();
     let recorded: Vec<Vec<Item>> = recording

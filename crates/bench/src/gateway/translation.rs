@@ -5,17 +5,14 @@ use std::{hint::black_box, path::Path, time::Duration};
 
 use anyhow::Context;
 use domain::RunId;
+use provider::{
+    AnswerDecoder, AnswerEvent, StopReason, anthropic,
+    bedrock::{self, FrameDecoder},
+    gemini, openai_responses,
+};
 use scripted::ScriptedServer;
 use serde_json::{Value, json};
-use wire::{
-    gateway::{AnswerEncoder, ChatAnswer, Used},
-    provider::{
-        AnswerDecoder, AnswerEvent, StopReason, anthropic,
-        bedrock::{self, FrameDecoder},
-        gemini, openai_responses,
-    },
-    sse,
-};
+use wire::gateway::{AnswerEncoder, ChatAnswer, Used};
 
 use super::{
     load::{CHAT, Kind, Load, TOKENS, Tally, Target, put_on, try_once},

@@ -1,10 +1,10 @@
 //! Where each kind of provider takes a call, and in which header its key stands.
 
+use provider::{anthropic, bedrock, gemini, url_path};
 use reqwest::{
     Url,
     header::{AUTHORIZATION, HeaderName},
 };
-use wire::provider::{anthropic, bedrock, gemini, url_path};
 
 use super::{aws::AwsKey, google::ServiceAccount};
 use crate::{ProviderKind, openai::ServerSettings};

@@ -3,12 +3,9 @@
 use std::collections::VecDeque;
 
 use domain::Sentence;
-use wire::{
-    provider::{
-        Annotator, AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason,
-        bedrock::{FrameDecoder, Message},
-    },
-    sse,
+use provider::{
+    Annotator, AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason,
+    bedrock::{FrameDecoder, Message},
 };
 
 use super::{Format, of_answer};

@@ -2,11 +2,8 @@
 
 use bytes::Bytes;
 use domain::{LeftOut, Message};
+use provider::{ModelRequest, OptionalField, Parameters, Reasoning, openai::Tool};
 use reqwest::header::HeaderMap;
-use wire::{
-    openai::Tool,
-    provider::{ModelRequest, OptionalField, Parameters, Reasoning},
-};
 
 use super::Format;
 use crate::{ChatRequest, ToolMode};

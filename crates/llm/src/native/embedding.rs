@@ -1,11 +1,9 @@
 //! Which format an embedding model has, and how many texts one request of it takes.
 
-use wire::{
+use provider::{
+    bedrock::{self, EmbeddingFamily},
+    gemini,
     openai::embeddings::{self, BadEmbeddings, Embedded},
-    provider::{
-        bedrock::{self, EmbeddingFamily},
-        gemini,
-    },
 };
 
 use crate::ProviderKind;

@@ -1,8 +1,8 @@
 //! What providers say is wrong, in our sentences.
 
 use domain::{ProblemCode, Sentence};
+use provider::{AnswerError, ErrorKind};
 use reqwest::{StatusCode, header::HeaderMap};
-use wire::provider::{AnswerError, ErrorKind};
 
 use super::Format;
 use crate::openai::{

@@ -1,15 +1,11 @@
 //! The formats and their codecs.
 
 use domain::{Abilities, LeftOut, ListedModel, Parameter};
-use reqwest::header::HeaderMap;
-use wire::{
-    openai::model_list,
-    provider::{
-        AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini,
-        openai_responses,
-    },
-    tool_schema::ToolFormat,
+use provider::{
+    AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini,
+    openai::model_list, openai_responses, tool_schema::ToolFormat,
 };
+use reqwest::header::HeaderMap;
 
 use crate::ProviderKind;
 

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 
 use domain::{ProblemCode, Sentence, Usage};
-use wire::{
+use provider::{
+    DataPart,
     openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
-    provider::DataPart,
-    sse,
 };
 
 use super::{

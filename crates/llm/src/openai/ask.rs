@@ -7,11 +7,11 @@ use std::sync::{
 
 use bytes::Bytes;
 use domain::{LeftOut, Message};
-use serde_json::{Map, Value, json};
-use wire::{
+use provider::{
+    OptionalField,
     openai::{ChatBody, Dialect, ParameterFields, ReasoningComplaint, Tool, request::OutputLimit},
-    provider::OptionalField,
 };
+use serde_json::{Map, Value, json};
 
 use super::{
     Pool, Reach, Target,

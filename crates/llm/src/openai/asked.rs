@@ -4,12 +4,13 @@ use std::{borrow::Cow, collections::VecDeque};
 
 use bytes::Bytes;
 use domain::{LeftOut, ModelParameters, Parameter, Sentence};
-use reqwest::header::HeaderMap;
-use wire::{
+use provider::{
+    OptionalField,
     openai::OPTIONAL_FIELDS,
-    provider::{OptionalField, refused_field},
+    refused_field,
     tool_schema::{Change, WithoutRefused, without_refused},
 };
+use reqwest::header::HeaderMap;
 
 use super::{
     Pool, Reach, Target,

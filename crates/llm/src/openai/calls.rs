@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
+use provider::{DataPart, openai::chunk::CallDelta};
 use serde_json::{Value, json};
-use wire::{openai::chunk::CallDelta, provider::DataPart};
 
 use super::{json_end::JsonEnd, written_call::UNREADABLE};
 use crate::ModelEvent;

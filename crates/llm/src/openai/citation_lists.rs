@@ -1,10 +1,7 @@
 //! Collects the lists of citations in the chunks of an answer.
 
+use provider::{Citation, MAX_CITATIONS, chat_citations, openai::CitationFields};
 use serde_json::Value;
-use wire::{
-    openai::CitationFields,
-    provider::{Citation, MAX_CITATIONS, chat_citations},
-};
 
 /// Longest list that is read, bytes.
 const MAX_LIST_BYTES: usize = 2 << 20;

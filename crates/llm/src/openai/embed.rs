@@ -5,8 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{ProblemCode, Sentence};
 use futures_util::{StreamExt, TryStreamExt, stream};
+use provider::openai::embeddings::Embedded;
 use tokio::time::{Instant, timeout_at};
-use wire::openai::embeddings::Embedded;
 
 use super::{Fault, NoAnswer, Passed, Told, Upstream};
 use crate::{ModelError, native::EmbeddingFormat};

@@ -3,8 +3,8 @@
 use std::{error::Error, time::Duration};
 
 use domain::{ProblemCode, Sentence, Words};
+use provider::{openai::UpstreamError, tool_schema::breaks_server};
 use reqwest::{StatusCode, header};
-use wire::{openai::UpstreamError, tool_schema::breaks_server};
 
 use super::{
     Target,
@@ -151,7 +151,7 @@ pub(crate) fn saying(sentence: Sentence, quote: &str) -> Words {
 /// `text` on one line, cut to what a person wants to read, and without the key or other secrets.
 pub(crate) fn quote(text: &str, target: &Target) -> String {
     let own = target.redact(text);
-    let text = wire::redact::text(&own);
+    let text = redact::text(&own);
     let mut words = String::new();
     for word in text.split(parts_words).filter(|word| !word.is_empty()) {
         if !words.is_empty() {

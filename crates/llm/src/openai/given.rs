@@ -1,7 +1,7 @@
 //! What a server of Chat Completions wants back with the reasoning of an answer.
 
+use provider::openai::Chunk;
 use serde_json::{Map, Value, json};
-use wire::openai::Chunk;
 
 /// More pieces of one answer are not kept.
 const MAX_DETAILS: usize = 4096;

@@ -1,7 +1,7 @@
 //! Pictures that a model makes, as OpenRouter and LiteLLM put them beside the text of an answer.
 
+use provider::{DataPart, server_tools};
 use serde_json::{Value, json};
-use wire::provider::{DataPart, server_tools};
 
 use crate::ModelEvent;
 

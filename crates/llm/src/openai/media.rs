@@ -6,8 +6,8 @@ use std::{
 };
 
 use domain::{Message, Part};
+use provider::file_in_words;
 use reqwest::StatusCode;
-use wire::file_in_words;
 
 /// Kinds of media.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -63,7 +63,7 @@ pub use refused::RefusedParameter;
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 
-use wire::tool_schema::ToolFormat;
+use provider::tool_schema::ToolFormat;
 
 use crate::{
     CallerInfo, ChatRequest, HttpClient, Secret, ToolLoss, ToolSpec,

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{ProblemCode, Sentence};
+use provider::openai::model_list;
 use reqwest::Method;
 use tokio::time::timeout;
-use wire::openai::model_list;
 
 use super::{OpenAiSettings, Pool, Reach, Server, ServerSettings, Target, call, fault};
 use crate::{HttpClient, ListedModel, ModelError, ProviderKind, Secret, native};

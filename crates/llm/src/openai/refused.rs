@@ -6,8 +6,8 @@ use std::{
 };
 
 use domain::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
+use provider::OptionalField;
 use serde::Serialize;
-use wire::provider::OptionalField;
 
 use super::Pool;
 
@@ -127,7 +127,7 @@ pub(super) fn accepted(
 
 #[cfg(test)]
 mod tests {
-    use wire::openai::OPTIONAL_FIELDS;
+    use provider::openai::OPTIONAL_FIELDS;
 
     use super::*;
 

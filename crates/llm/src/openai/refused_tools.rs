@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use wire::tool_schema::{Change, ToolFormat, ToolSchema, plain};
+use provider::tool_schema::{Change, ToolFormat, ToolSchema, plain};
 
 use crate::ToolSpec;
 

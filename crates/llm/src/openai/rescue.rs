@@ -6,12 +6,13 @@ mod marker;
 
 use std::ops::Range;
 
+use marker::{Marker, Sight, list_at};
+
 use super::{
     code_tag::Code,
     json_scan::{Scan, Verdict},
     written_call::{completed, read_told_calls, unreadable},
 };
-use marker::{Marker, Sight, list_at};
 
 /// What a fence around calls may be called.
 const CALL_FENCES: [&str; 4] = ["json", "tool_call", "tool_calls", "tool_code"];

@@ -10,8 +10,8 @@ use std::{
 };
 
 use domain::{Parameter, ProblemCode, Words};
+use provider::openai::{Dialect, parameters::unsupported};
 use tokio::time::Instant;
-use wire::openai::{Dialect, parameters::unsupported};
 
 use super::{
     Extras,

@@ -10,9 +10,9 @@ use llm::{
     ModelError,
     openai::{NoAnswer, Told},
 };
+use provider::openai::rerank;
 use store::{Principal, UsageSum};
 use tokio::time::Instant;
-use wire::openai::rerank;
 
 use crate::{
     documents::Documents,

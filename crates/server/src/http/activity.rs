@@ -5,9 +5,9 @@ use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 use axum::{body::Body, extract::State, response::Response};
 use bytes::Bytes;
 use futures_util::stream;
+use sse::{KEEP_ALIVE, write_data};
 use store::StoreError;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
-use wire::sse::{KEEP_ALIVE, write_data};
 
 use crate::{
     app::App,

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use domain::RunId;
 use serde::Deserialize;
-use wire::{
-    Frame,
-    ag_ui::{AgUiEncoder, Door, RunInput, SubAgents},
-};
+use sse::Frame;
+use wire::ag_ui::{AgUiEncoder, Door, RunInput, SubAgents};
 
 use self::answers::go_on;
 use super::threads;

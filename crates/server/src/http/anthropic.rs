@@ -14,13 +14,13 @@ use axum::{
 use bytes::Bytes;
 use domain::{ProblemCode, RunId};
 use futures_util::stream;
+use provider::anthropic;
 use serde::Serialize;
 use serde_json::Map;
 use tokio_util::sync::DropGuard;
 use wire::{
     gateway::{AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error_body},
     openai::{CompletionRequest, text_bytes},
-    provider::anthropic,
 };
 
 use super::openai::{self, asked::Asked, invalid, models::AgentModel, passing, translating};

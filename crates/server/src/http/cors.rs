@@ -2,7 +2,6 @@
 //! a page gets is never said to hold for credentials that the browser sends by itself, so a visitor's session is of no
 //! use to it.
 
-use crate::platform::config::Config;
 use std::sync::Arc;
 
 use axum::{
@@ -11,6 +10,8 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+
+use crate::platform::config::Config;
 
 /// The addresses that programs use, each with all below it. The web app's own are not among them.
 const DOORS: [&str; 8] = [

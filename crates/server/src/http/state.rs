@@ -1,5 +1,10 @@
 //! What handlers take from the running server: the services that they use.
 
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use store::Store;
+
 use crate::{
     app::App,
     chat::{access::ChatAccess, pipelines::EffectivePipelines, webhooks::Webhooks},
@@ -11,10 +16,6 @@ use crate::{
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
     web::{Crawler, Web},
 };
-use std::sync::Arc;
-use store::Store;
-
-use axum::extract::FromRef;
 
 /// The state of the router.
 #[derive(Clone)]

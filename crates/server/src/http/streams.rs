@@ -17,6 +17,7 @@ use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
 use llm::Alarm;
 use serde_json::Value;
+use sse::{Frame, KEEP_ALIVE};
 use store::StoreError;
 use tokio::time::Instant;
 use wire::{
@@ -27,7 +28,6 @@ use wire::{
     markup::{MarkupEncoder, Writing},
     openai::{CompletionEncoder, CompletionOptions, ErrorObject},
     responses::{ResponseEncoder, ResponseOptions},
-    sse::{Frame, KEEP_ALIVE},
     tool_calls::ToolCallsEncoder,
     ui_message_stream::UiMessageEncoder,
 };

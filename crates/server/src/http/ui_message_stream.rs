@@ -9,10 +9,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{EventBody, Part, Role, RunId, event::Decision};
-use wire::{
-    Frame,
-    ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest},
-};
+use sse::Frame;
+use wire::ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageRequest};
 
 use super::{runs::changeable_run, threads};
 use crate::{

@@ -10,7 +10,6 @@ use domain::{AuditEntryId, UserId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{ApiKey, AuditEntry, User};
-use wire::redact;
 
 use crate::{
     error::ApiError,

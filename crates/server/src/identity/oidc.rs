@@ -7,6 +7,7 @@ mod provider;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use llm::Secret;
 use outbound::Outbound;
+use provider::{Claims, Code, Known, Provider};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,7 +26,6 @@ use crate::{
         secret::{hash_token, random_token},
     },
 };
-use provider::{Claims, Code, Known, Provider};
 
 /// How long a person may take there.
 const TIME_LIMIT_MS: i64 = 15 * 60 * 1000;

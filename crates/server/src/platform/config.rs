@@ -26,15 +26,14 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time
 
 use agent::{Limits, Rule};
 use outbound::Allowed;
+use overview::Layers;
+use places::{default_data_dir, sqlite_url};
 use serde::Deserialize;
 use toml::Table;
 
 use crate::platform::{
     agent_definition::AgentDefinition, model_aliases::Aliases, proxies::Proxies,
 };
-
-use overview::Layers;
-use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
 pub use connections::{ConfiguredConnection, ConnectionSource};

@@ -19,7 +19,7 @@ impl Write for RedactedStderr {
 }
 
 fn without_secrets(line: &[u8]) -> Vec<u8> {
-    wire::redact::text(&String::from_utf8_lossy(line))
+    redact::text(&String::from_utf8_lossy(line))
         .into_owned()
         .into_bytes()
 }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn document_002_named_secrets_are_in_no_line_of_the_log() {
-        for case in include_str!("../../../wire/src/redact/cases.txt").lines() {
+        for case in include_str!("../../../redact/src/cases.txt").lines() {
             let (found, secret) = case.split_once('\t').unwrap();
             for (ansi, json) in [(false, false), (true, false), (false, true)] {
                 let line = logged(ansi, json, || {

@@ -1,11 +1,12 @@
 //! What a chat holds, as the model has to see it.
 
-use crate::{error::ApiError, runtime::runs::Runs};
 use std::collections::HashMap;
 
 use agent::history::recall;
 use domain::{Message, MessageId, Role, RunEvent, RunId};
 use store::{ChatMessage, Store, StoreError};
+
+use crate::{error::ApiError, runtime::runs::Runs};
 
 /// The tool calls of earlier runs that the model sees again; of older runs it sees the answers. When there are more, the oldest
 /// are dropped down to `CALLS_LEFT` at once: each time, providers read the conversation anew.

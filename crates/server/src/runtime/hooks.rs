@@ -19,7 +19,6 @@ use outbound::Outbound;
 use serde_json::{Map, Value, json};
 use store::{Principal, Store};
 use tokio::{sync::Semaphore, time::timeout};
-use wire::redact;
 
 use crate::{
     platform::standard_webhooks::in_words,

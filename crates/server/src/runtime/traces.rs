@@ -1,12 +1,7 @@
 //! Sends the traces of finished runs to a collector, in OTLP over HTTP with JSON. Beside the runs: a run only leaves its
 //! id, and where the collector is down, traces are dropped and counted.
 
-use crate::{
-    platform::config::Tracing,
-    runtime::{conversation::Conversations, runs::Runs},
-};
 use std::{sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use domain::RunId;
@@ -15,7 +10,13 @@ use tokio::sync::broadcast::{
     Receiver,
     error::{RecvError, TryRecvError},
 };
+use tokio_util::sync::CancellationToken;
 use wire::otlp::{Content, Span, request, spans_of};
+
+use crate::{
+    platform::config::Tracing,
+    runtime::{conversation::Conversations, runs::Runs},
+};
 
 /// Spans of one request.
 const BATCH_SPANS: usize = 512;

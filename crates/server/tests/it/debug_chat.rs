@@ -215,7 +215,7 @@ async fn document_002_a_failed_try_is_an_error_of_the_llm() {
 #[tokio::test]
 async fn document_002_named_secrets_are_in_no_export_of_debug_events() {
     let (server, cookie) = Server::start_signed_in().await;
-    let cases = include_str!("../../../wire/src/redact/cases.txt");
+    let cases = include_str!("../../../redact/src/cases.txt");
     let written: Vec<&str> = cases
         .lines()
         .map(|case| case.split_once('\t').unwrap().0)

@@ -21,7 +21,8 @@ const LINK: &str = "![image-generation-6b7fa434f92a](/results/image-generation-6
 
 /// A recorded answer of Gemini with text and a picture, given to everybody who asks.
 async fn upstream() -> ScriptedServer {
-    const STORY: &str = include_str!("../../../wire/tests/recordings/pictures/gemini_story.json");
+    const STORY: &str =
+        include_str!("../../../provider/tests/recordings/pictures/gemini_story.json");
     let exchange = serde_json::from_str::<Vec<Exchange>>(STORY)
         .unwrap()
         .remove(0);

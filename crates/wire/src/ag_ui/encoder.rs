@@ -7,6 +7,7 @@ use domain::{
     event::{FORKED, RESUMED, compacted},
 };
 use serde_json::{Map, Value, json};
+use sse::Frame;
 
 use super::{
     calls::Call,
@@ -15,7 +16,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{Frame, hook_news::hook_news, memory_update::memory_update, notice::notice};
+use crate::{hook_news::hook_news, memory_update::memory_update, notice::notice};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];

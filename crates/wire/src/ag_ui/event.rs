@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use sse::Frame;
 
 use super::ids::{Id, InterruptId, StepName};
-use crate::{Frame, frames::json};
+use crate::frames::json;
 
 /// The version of the protocol we speak.
 pub(super) const PROTOCOL_VERSION: &str = "1.0";

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{Message, Part, Role, ToolCall};
+use provider::media::is_base64;
 use serde_json::{Map, Value};
 
 use super::ids::is_of_sub_agent;
@@ -169,7 +170,7 @@ fn medium(kind: &str, value: &Value) -> Option<Part> {
     let mime = mime
         .filter(|mime| media::is_media_type(mime))
         .filter(is_of_kind);
-    if let (Some(data), Some(mime)) = (data.filter(|data| media::is_base64(data)), mime) {
+    if let (Some(data), Some(mime)) = (data.filter(|data| is_base64(data)), mime) {
         return media::part(mime, format!("data:{mime};base64,{data}"));
     }
     let family = match kind {

@@ -2,14 +2,13 @@
 
 use domain::RunEvent;
 use serde_json::{Value, json};
+use sse::Frame;
 
 use super::{
     encoder::{AgUiEncoder, Door, SubAgents},
     event::{Event, PROTOCOL_VERSION, Sink, Stamped},
     ids::Id,
 };
-use crate::Frame;
-
 /// The messages of a thread being gathered.
 #[derive(Debug, Default)]
 pub struct Transcript {

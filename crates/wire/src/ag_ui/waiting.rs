@@ -3,6 +3,7 @@
 
 use domain::{AgentPath, EventBody, Form, RunEvent};
 use serde_json::{Value, json};
+use sse::Frame;
 
 use super::{
     encoder::{AgUiEncoder, Door, SubAgents},
@@ -10,8 +11,6 @@ use super::{
     ids::InterruptId,
     request::Version,
 };
-use crate::Frame;
-
 /// An approval or a question that the client knows of and nobody has answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {

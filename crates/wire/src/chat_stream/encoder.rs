@@ -11,9 +11,9 @@ use domain::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use sse::Frame;
 
 use crate::{
-    Frame,
     cited::without_places,
     frames::Frames,
     hook_news::{HookEndFrame, HookFrame},

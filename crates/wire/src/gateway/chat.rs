@@ -3,21 +3,24 @@
 use std::collections::BTreeMap;
 
 use domain::{ProblemCode, Provenance, Role, RunId, StoredBlock};
+use provider::{
+    AnswerEvent, Citation, DataPart, StopReason, chat_images,
+    openai::{ChunkEncoder, DONE},
+};
 use serde_json::{Value, json};
+use sse::Frame;
 
 use super::{AnswerEncoder, PlainRequest, Used};
 use crate::{
     conversation::{Checked, check_says_something, messages, object},
     openai::{
-        ChunkEncoder, DONE, ErrorObject,
-        chunk_encoder::{priced_usage_value, url_citation},
+        ErrorObject,
+        annotation::url_citation,
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
+        usage::priced_usage_value,
     },
-    provider::{
-        AnswerEvent, Citation, DataPart, StopReason, pictures::chat_images, sealed::SealedBlock,
-    },
-    sse::Frame,
+    sealed::SealedBlock,
 };
 
 /// The format of our reasoning details, beside those of providers such as `anthropic-claude-v1`.

@@ -1,20 +1,18 @@
 //! Anthropic's Messages for programs that ask for a model of another format, or an agent.
 
 use domain::{Message, Part, ProblemCode, Role, Usage};
+use provider::{AnswerEvent, StopReason, ToolChoice};
 use serde_json::Value;
+use sse::Frame;
 
 use super::{AnswerEncoder, PlainRequest, Used};
 use crate::{
     RequestMetadata,
+    anthropic::{self, ClientRequest},
     chat_stream::Mode,
     conversation::{Checked, check_says_something, wrong},
     openai::{CallerTool, CompletionRequest},
-    provider::{
-        AnswerEvent, StopReason, ToolChoice,
-        anthropic::{self, ClientRequest},
-    },
     request_parameters,
-    sse::Frame,
 };
 
 impl PlainRequest {

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use domain::{EventBody, Outcome, RunEvent, message::arguments_text};
+use provider::{AnswerEvent, Citation, StopReason};
+use sse::Frame;
 
 use super::{AnswerEncoder, Used};
 use crate::{
     cited::Sources,
     openai::{completion_encoder::failure, outer_call_id},
     paragraphs::Paragraphs,
-    provider::{AnswerEvent, Citation, StopReason},
-    sse::Frame,
 };
 
 /// Writes a run in the format of the program that asked for it.

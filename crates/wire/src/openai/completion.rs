@@ -3,10 +3,10 @@
 use domain::{EventBody, Outcome, Problem, RunEvent, RunId, message::arguments_text};
 use serde_json::{Value, json};
 
-use super::{
-    chunk_encoder::priced_usage_value,
-    completion_encoder::{annotations, completion_id, failure, finish_reason, outer_call_id},
+use super::completion_encoder::{
+    annotations, completion_id, failure, finish_reason, outer_call_id,
 };
+use crate::openai::usage::priced_usage_value;
 use crate::{cited::Sources, gateway::Used, paragraphs::Paragraphs};
 
 /// A run being collected.

@@ -6,14 +6,13 @@ use domain::{
     EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, event::Source,
     message::arguments_text,
 };
+use provider::openai::{ChunkEncoder, DONE};
 use serde_json::Value;
+use sse::Frame;
 
-use super::{
-    ChunkEncoder, DONE, ErrorObject,
-    chunk_encoder::{priced_usage_value, url_citation},
-    open_webui::Extras,
-};
-use crate::{Frame, cited::Sources, frames::Frames, paragraphs::Paragraphs};
+use super::{ErrorObject, open_webui::Extras};
+use crate::openai::{annotation::url_citation, usage::priced_usage_value};
+use crate::{cited::Sources, frames::Frames, paragraphs::Paragraphs};
 
 /// What a caller asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,15 +1,12 @@
-//! Embeddings in OpenAI's format: texts to a model server and their vectors back, and the same for programs that ask us.
+//! Embeddings in OpenAI's format for programs that ask us: their requests, and the vectors as they read them.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
-use domain::{TokenCount, Usage};
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use domain::Usage;
+use provider::openai::embeddings::MOST_DIMENSIONS;
+use serde_json::{Value, json};
 
-use super::chunk_encoder::add_cost;
+use super::usage::add_cost;
 use crate::conversation::{Checked, object, optional_text, present, text, wrong};
-
-/// No model's vectors are longer.
-pub const MOST_DIMENSIONS: usize = 16_384;
 
 /// Most texts of one request.
 const MAX_TEXTS: usize = 2048;
@@ -23,70 +20,6 @@ pub struct EmbeddingRequest {
     pub dimensions: Option<u64>,
     /// Whether vectors are wanted in base64 instead of as lists of numbers.
     pub base64: bool,
-}
-
-/// What a model server made of some texts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Embedded {
-    /// A vector for each text in their order, all of one length, of finite numbers.
-    pub vectors: Vec<Vec<f32>>,
-    /// What it counted, where it did.
-    pub input_tokens: Option<u64>,
-}
-
-/// Why an answer is of no use.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadEmbeddings {
-    /// It is something else.
-    #[error("it is no list of vectors")]
-    NoList,
-    /// There is not one vector for each text.
-    #[error("it has {got} vectors for {asked} texts")]
-    Count {
-        /// Texts.
-        asked: usize,
-        /// Vectors.
-        got: usize,
-    },
-    /// Texts have two vectors, or vectors are of no text.
-    #[error("its vectors are not numbered like the texts")]
-    Numbers,
-    /// Vectors that cannot be compared.
-    #[error("its vectors have different lengths, or none")]
-    Lengths,
-    /// Infinite ones.
-    #[error("its vectors are not all of finite numbers")]
-    NotFinite,
-}
-
-#[derive(Deserialize)]
-struct Answer<'a> {
-    data: Vec<One>,
-    #[serde(borrow, default)]
-    usage: Option<Counted<'a>>,
-}
-
-#[derive(Deserialize)]
-struct One {
-    #[serde(default)]
-    index: Option<usize>,
-    embedding: Vec<f32>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Counted<'a> {
-    #[serde(borrow, default)]
-    prompt_tokens: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    total_tokens: Option<&'a RawValue>,
-}
-
-impl Counted<'_> {
-    /// `None` where nothing is counted, or the figure cannot be a count.
-    pub(super) fn input_tokens(&self) -> Option<u64> {
-        let counted = self.prompt_tokens.or(self.total_tokens)?;
-        TokenCount::from_json(counted.get()).map(TokenCount::get)
-    }
 }
 
 impl EmbeddingRequest {
@@ -142,16 +75,6 @@ fn texts(input: Option<&Value>) -> Checked<Vec<String>> {
     }
 }
 
-/// A request for the vectors of these texts.
-#[must_use]
-pub fn encode(model: &str, texts: &[String], dimensions: Option<u64>) -> String {
-    let mut body = json!({ "model": model, "input": texts, "encoding_format": "float" });
-    if let Some(dimensions) = dimensions {
-        body["dimensions"] = dimensions.into();
-    }
-    body.to_string()
-}
-
 /// The answer to a request, with what it has cost, millionths of a US dollar, where that is known.
 #[must_use]
 pub fn encode_answer(
@@ -185,125 +108,11 @@ pub fn encode_answer(
     json!({ "object": "list", "data": data, "model": model, "usage": counted })
 }
 
-/// Reads the answer to a request with so many texts.
-///
-/// # Errors
-/// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
-pub fn decode(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
-    let got = answer.data.len();
-    if got != asked {
-        return Err(BadEmbeddings::Count { asked, got });
-    }
-    let mut vectors = vec![Vec::new(); asked];
-    for (place, One { index, embedding }) in answer.data.into_iter().enumerate() {
-        let vector = vectors
-            .get_mut(index.unwrap_or(place))
-            .filter(|vector| vector.is_empty());
-        *vector.ok_or(BadEmbeddings::Numbers)? = embedding;
-    }
-    let input_tokens = answer.usage.and_then(|usage| usage.input_tokens());
-    Embedded {
-        vectors,
-        input_tokens,
-    }
-    .checked(asked)
-}
-
-impl Embedded {
-    /// The same, if there is one vector for each of so many texts and all of them can be compared.
-    ///
-    /// # Errors
-    /// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
-    pub fn checked(self, asked: usize) -> Result<Self, BadEmbeddings> {
-        let got = self.vectors.len();
-        if got != asked {
-            return Err(BadEmbeddings::Count { asked, got });
-        }
-        let length = self.vectors.first().map_or(0, Vec::len);
-        let is_length =
-            |vector: &Vec<f32>| vector.len() == length && (1..=MOST_DIMENSIONS).contains(&length);
-        if !self.vectors.iter().all(is_length) {
-            return Err(BadEmbeddings::Lengths);
-        }
-        if !self.vectors.iter().flatten().all(|value| value.is_finite()) {
-            return Err(BadEmbeddings::NotFinite);
-        }
-        Ok(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use provider::openai::embeddings::{Embedded, decode};
+
     use super::*;
-
-    fn check(
-        body: &str,
-        asked: usize,
-        expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>,
-    ) {
-        let read = decode(body.as_bytes(), asked).map(|read| (read.vectors, read.input_tokens));
-        assert_eq!(read, expected, "{body}");
-    }
-
-    #[test]
-    fn vectors_come_in_the_order_of_their_texts() {
-        let both = Ok((vec![vec![1.0, 2.0], vec![3.0, 4.0]], Some(7)));
-        let turned = r#"{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":7}}"#;
-        check(turned, 2, both.clone());
-        let plain =
-            r#"{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"total_tokens":7}}"#;
-        check(plain, 2, both);
-        check(r#"{"data":[]}"#, 0, Ok((vec![], None)));
-        for figure in ["18446744073709551615", "-1", "1e999", "\"7\""] {
-            let body = format!(r#"{{"data":[],"usage":{{"prompt_tokens":{figure}}}}}"#);
-            check(&body, 0, Ok((vec![], None)));
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_used_says_why() {
-        for body in [
-            "",
-            "{}",
-            "[]",
-            r#"{"data":[{"embedding":"AAAA"}]}"#,
-            r#"{"data":[{"embedding":[null]}]}"#,
-        ] {
-            check(body, 1, Err(BadEmbeddings::NoList));
-        }
-        check(
-            r#"{"data":[{"embedding":[NaN]}]}"#,
-            1,
-            Err(BadEmbeddings::NoList),
-        );
-        check(
-            r#"{"data":[{"embedding":[1e300]}]}"#,
-            1,
-            Err(BadEmbeddings::NoList),
-        );
-        check(
-            r#"{"data":[{"embedding":[1]}]}"#,
-            2,
-            Err(BadEmbeddings::Count { asked: 2, got: 1 }),
-        );
-        check(
-            r#"{"data":[{"embedding":[]}]}"#,
-            1,
-            Err(BadEmbeddings::Lengths),
-        );
-        check(
-            r#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#,
-            2,
-            Err(BadEmbeddings::Lengths),
-        );
-        for index in ["0", "2", "18446744073709551615"] {
-            let body = format!(
-                r#"{{"data":[{{"index":0,"embedding":[1]}},{{"index":{index},"embedding":[1]}}]}}"#
-            );
-            check(&body, 2, Err(BadEmbeddings::Numbers));
-        }
-    }
 
     #[test]
     fn requests_of_programs() {

@@ -68,7 +68,7 @@ fn kind(code: ProblemCode) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::openai::UpstreamError;
+    use provider::openai::UpstreamError;
 
     #[test]
     fn our_decoder_reads_it() {

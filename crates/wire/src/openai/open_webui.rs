@@ -8,12 +8,10 @@ use domain::{
     event::{FORKED, NoticeLevel, RESUMED, Source, ToolFile, compacted},
     message::arguments_text,
 };
+use provider::openai::ChunkEncoder;
 use serde_json::{Value, json};
 
-use super::{
-    ChunkEncoder,
-    completion_encoder::{Output, outer_call_id},
-};
+use super::completion_encoder::{Output, outer_call_id};
 use crate::{
     tool_files::{open_webui_embeds, open_webui_files},
     tool_result::shown,

@@ -2,10 +2,11 @@
 
 use domain::Usage;
 use memchr::memmem;
+use provider::openai::read_usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{text_count::TextCount, usage_reader::read_usage};
+use super::text_count::TextCount;
 
 /// The only place that tells of tokens. In a text of the answer its quotes would be escaped.
 const USAGE: &[u8] = b"\"usage\"";

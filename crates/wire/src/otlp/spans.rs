@@ -10,8 +10,6 @@ use domain::{
 use serde_json::Value;
 
 use super::{Span, SpanKind, attribute};
-use crate::redact;
-
 /// Whether what was said and done stands in the spans, or only that it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {

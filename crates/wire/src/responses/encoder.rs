@@ -9,6 +9,7 @@ use domain::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use sse::Frame;
 
 use super::{
     echo,
@@ -19,8 +20,7 @@ use super::{
     tools::{CUSTOM_INPUT, FunctionName, function_names},
 };
 use crate::{
-    Frame, cited::Sources, gateway::Used, openai::completion_encoder::outer_call_id,
-    provider::sealed::SealedBlock,
+    cited::Sources, gateway::Used, openai::completion_encoder::outer_call_id, sealed::SealedBlock,
 };
 
 /// What a caller asked for.

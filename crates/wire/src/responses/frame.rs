@@ -2,11 +2,9 @@
 
 use domain::{ProblemCode, RunEvent};
 use serde::Serialize;
+use sse::Frame;
 
-use crate::{
-    Frame,
-    frames::{Frames, json},
-};
+use crate::frames::{Frames, json};
 
 /// Counts the frames of a stream from 0, which only the log decides; a reader may have the first of them.
 #[derive(Debug, Clone)]

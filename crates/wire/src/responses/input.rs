@@ -14,7 +14,7 @@ use crate::{
     chat_stream::Mode,
     conversation::{Checked, InvalidRequest, part, present, text, wrong},
     openai::research_prefix::take_research_prefix,
-    provider::sealed::SealedBlock,
+    sealed::SealedBlock,
 };
 
 /// The conversation that items hold. The work of other servers' tools is left out, and reasoning that was not sealed here.

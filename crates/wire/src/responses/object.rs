@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{ids::response_id, item::Item};
 use crate::{
     gateway::Used,
-    openai::{chunk_encoder::add_cost, completion_encoder::failure},
+    openai::{completion_encoder::failure, usage::add_cost},
 };
 
 /// How a run ended, in the words of this format.

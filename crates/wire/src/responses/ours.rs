@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::ids::{run_of_item, run_of_own_call, run_of_response};
-use crate::{openai::run_of_call, provider::sealed::PREFIX};
+use crate::{openai::run_of_call, sealed::PREFIX};
 
 /// The prefix of a message that asks for research, without the bracket that may be escaped.
 const RESEARCH: &[u8] = b"research_request";

@@ -2,7 +2,7 @@
 
 use domain::{Message, Provenance, Role, StoredBlock, ToolCall};
 
-use crate::provider::sealed::SealedBlock;
+use crate::sealed::SealedBlock;
 
 /// Items of an assistant, as they come.
 #[derive(Default)]

@@ -6,12 +6,14 @@ use domain::{
     AgentPath, EventBody, Outcome, Problem, RunEvent,
     event::{Decision, FORKED, RESUMED, compacted},
 };
+use provider::openai::DONE;
 use serde::Serialize;
 use serde_json::{Value, json};
+use sse::Frame;
 
 use crate::{
-    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames,
-    hook_news::hook_news, memory_update::memory_update, notice::notice, openai::DONE,
+    chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, hook_news::hook_news,
+    memory_update::memory_update, notice::notice,
 };
 
 /// Encodes one run for one reader.

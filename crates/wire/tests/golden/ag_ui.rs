@@ -3,10 +3,8 @@
 use domain::{EventBody, RunEvent};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use wire::{
-    Frame,
-    ag_ui::{AgUiEncoder, Door, SubAgents, Transcript, Version},
-};
+use sse::Frame;
+use wire::ag_ui::{AgUiEncoder, Door, SubAgents, Transcript, Version};
 
 use crate::{
     ag_ui_client::Client,

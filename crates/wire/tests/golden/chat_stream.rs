@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use domain::{EventBody, Outcome, RunEvent};
 use serde_json::Value;
-use wire::{
-    Frame,
-    chat_stream::{ChatStreamEncoder, ChatStreamOptions, Collected},
-};
+use sse::Frame;
+use wire::chat_stream::{ChatStreamEncoder, ChatStreamOptions, Collected};
 
 use crate::{
     column::{events_up_to, on_every_log, on_every_run, places},

@@ -6,7 +6,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 use serde_json::Value;
-use wire::Frame;
+use sse::Frame;
 
 use crate::{
     any_log::{any_log, any_run},

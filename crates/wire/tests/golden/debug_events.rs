@@ -83,7 +83,7 @@ fn document_002_an_exchange_is_received_sent_and_responded() {
 
 #[test]
 fn document_002_named_secrets_are_in_no_debug_event() {
-    for case in include_str!("../../src/redact/cases.txt").lines() {
+    for case in include_str!("../../../redact/src/cases.txt").lines() {
         let (found, secret) = case.split_once('\t').unwrap();
         let (_, mut log) = scenarios::all()
             .into_iter()

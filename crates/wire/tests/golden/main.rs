@@ -5,23 +5,23 @@
 
 mod ag_ui;
 mod ag_ui_client;
-mod answers;
 mod anthropic;
 mod any_log;
-mod bedrock;
 mod chat_stream;
-mod citations;
 mod column;
 mod debug_events;
-mod gemini;
-mod given_back;
 mod native;
 mod openai;
-mod openai_responses;
 mod pictures;
-mod recorded;
 mod responses;
 mod scenarios;
 mod texts;
 mod tool_calls;
 mod ui_message_stream;
+
+#[path = "../../../provider/tests/golden/answers.rs"]
+#[expect(dead_code, reason = "shared with the golden files of `provider`")]
+mod answers;
+#[path = "../../../provider/tests/golden/recorded.rs"]
+#[expect(dead_code, reason = "shared with the golden files of `provider`")]
+mod recorded;

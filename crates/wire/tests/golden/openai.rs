@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use domain::{EventBody, Outcome, RunEvent};
+use provider::openai::{Chunk, DONE};
 use serde_json::Value;
-use wire::{
-    Frame,
-    openai::{Chunk, Completion, CompletionEncoder, CompletionOptions, DONE},
-};
+use sse::Frame;
+use wire::openai::{Completion, CompletionEncoder, CompletionOptions};
 
 use crate::{
     column::{assert_resumes, encode, on_every_log, readable},

@@ -3,10 +3,8 @@
 use domain::{EventBody, Outcome, RunEvent, event::seq_after_restart};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use wire::{
-    Frame,
-    responses::{ResponseEncoder, ResponseOptions, conversation},
-};
+use sse::Frame;
+use wire::responses::{ResponseEncoder, ResponseOptions, conversation};
 
 use crate::{
     any_log::any_log,

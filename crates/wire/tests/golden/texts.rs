@@ -1,8 +1,8 @@
 //! `?format=markup` and `?format=details`: golden texts, and what holds for every log.
 
 use domain::{EventBody, RunEvent};
+use sse::Frame;
 use wire::{
-    Frame,
     details::DetailsEncoder,
     markup::{MarkupEncoder, Writing},
 };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use domain::{EventBody, event::Decision};
 use serde_json::Value;
-use wire::{Frame, ui_message_stream::UiMessageEncoder};
+use sse::Frame;
+use wire::ui_message_stream::UiMessageEncoder;
 
 use crate::{
     column::{assert_resumes, encode, on_every_log, readable},

@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use provider::bedrock::FrameDecoder;
 use serde_json::{Value, json};
-use wire::{provider::bedrock::FrameDecoder, sse};
 
 /// Longest recorded frame.
 const FRAME_LIMIT_BYTES: usize = 1 << 20;
@@ -141,7 +141,7 @@ pub(crate) fn of(name: &str) -> Vec<String> {
 /// The recorded exchanges with a provider.
 fn recorded(provider: &str) -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/recordings")
+        .join("../provider/tests/recordings")
         .join(provider);
     let files = fs::read_dir(folder)
         .expect("the recordings")

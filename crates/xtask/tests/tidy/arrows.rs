@@ -1,27 +1,37 @@
-//! Which crate may depend on which: `server → agent → llm, store → domain`, and `wire` beside them.
+//! Which crate may depend on which: `server → agent → llm, store → domain`, with `provider` below `llm` and `wire`.
 
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     (
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
     ),
     (
         "bench",
-        &["domain", "embedder", "knowledge", "scripted", "wire"],
+        &[
+            "domain",
+            "embedder",
+            "knowledge",
+            "provider",
+            "scripted",
+            "sse",
+            "wire",
+        ],
     ),
     ("bolt", &[]),
     ("domain", &[]),
     ("embedder", &[]),
     ("json_repair", &[]),
     ("knowledge", &[]),
-    ("llm", &["domain", "wire"]),
+    ("llm", &["domain", "provider", "redact", "sse"]),
     ("mcp", &["json_repair"]),
     ("outbound", &[]),
+    ("provider", &["domain", "json_repair", "sse"]),
+    ("redact", &[]),
     ("sandbox", &[]),
-    ("scripted", &["domain", "wire"]),
+    ("scripted", &["domain", "provider", "sse"]),
     (
         "server",
         &[
@@ -33,14 +43,18 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "llm",
             "mcp",
             "outbound",
+            "provider",
+            "redact",
             "sandbox",
+            "sse",
             "store",
             "wire",
         ],
     ),
+    ("sse", &[]),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
-    ("wire", &["domain", "json_repair"]),
+    ("wire", &["domain", "provider", "redact", "sse"]),
     ("xtask", &[]),
 ];
 

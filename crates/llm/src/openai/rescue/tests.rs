@@ -1,8 +1,9 @@
 //! Where calls are found in text, where not, and that nothing else is lost or delayed.
 
-use super::*;
 use proptest::prelude::*;
 use serde_json::json;
+
+use super::*;
 
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut joined: Vec<Piece> = Vec::new();

@@ -1,14 +1,15 @@
 //! What an administrator should know of an agent that can be one: names of things that are not there (now).
 
+use std::sync::Arc;
+
+use agent::{Agents, Pattern, Skills, Star};
+
+use super::{AgentDefinition, KnownAgent};
 use crate::{
     gateway::{agents::DefinedAgents, models::Models},
     platform::config::Config,
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
 };
-use agent::{Agents, Pattern, Skills, Star};
-use std::sync::Arc;
-
-use super::{AgentDefinition, KnownAgent};
 
 /// Checks definitions of agents against the models and tools there are.
 pub(crate) struct AgentChecks {

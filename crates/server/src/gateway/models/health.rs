@@ -8,9 +8,9 @@ use llm::ModelError;
 use llm::openai::{Breaker, list_models};
 use ring::rand::{SecureRandom, SystemRandom};
 use store::StoreError;
+use tokio_util::sync::CancellationToken;
 
 use super::{KnownConnection, Models};
-use tokio_util::sync::CancellationToken;
 
 /// Between two rounds, and up to half as long again by chance, so that several of us do not ask together.
 const ROUND: Duration = Duration::from_secs(30);

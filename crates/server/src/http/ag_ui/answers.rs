@@ -3,11 +3,9 @@
 use agent::ApprovalDecision;
 use domain::{Form, Reply, RunId, event::Decision};
 use serde_json::Value;
+use sse::Frame;
 use store::Chat;
-use wire::{
-    Frame,
-    ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput},
-};
+use wire::ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput};
 
 use crate::{
     app::App,

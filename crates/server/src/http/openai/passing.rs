@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use wire::{
     gateway::messages_error,
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
-    responses, sse,
+    responses,
 };
 
 use super::{agent::wants_status, asked::Asked};

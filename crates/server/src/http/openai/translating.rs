@@ -11,13 +11,13 @@ use bytes::Bytes;
 use domain::{ModelParameters, ProblemCode, Sentence, Usage};
 use futures_util::stream;
 use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode, ToolSpec};
+use provider::{AnswerEvent, StopReason};
 use serde_json::{Map, Value};
+use sse::{Frame, KEEP_ALIVE};
 use tokio::time::timeout;
 use wire::{
     gateway::{AnswerEncoder, CallIds, PlainRequest, Used},
     openai::text_bytes,
-    provider::{AnswerEvent, StopReason},
-    sse::{Frame, KEEP_ALIVE},
 };
 
 use super::asked::Asked;

@@ -6,12 +6,9 @@ use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use domain::RunEvent;
 use futures_util::stream;
+use sse::{Frame, KEEP_ALIVE};
 use tokio::time::{Instant, timeout_at};
-use wire::{
-    ag_ui::AgUiEncoder,
-    sse::{Frame, KEEP_ALIVE},
-    ui_message_stream::UiMessageEncoder,
-};
+use wire::{ag_ui::AgUiEncoder, ui_message_stream::UiMessageEncoder};
 
 use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
 use crate::runtime::{commands::StopsWhenDropped, runs::Reader};

@@ -8,12 +8,12 @@ use agent::pipelines::{
 use axum::{body::Body, extract::State, response::Response};
 use domain::{RunId, refusal};
 use futures_util::{Stream, StreamExt, stream};
+use provider::openai::ChunkEncoder;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use wire::{
     gateway::Used,
-    openai::{ChunkEncoder, ErrorObject, chunk_encoder::priced_usage_value},
-    sse,
+    openai::{ErrorObject, usage::priced_usage_value},
 };
 
 use super::{Task, TaskRequest};

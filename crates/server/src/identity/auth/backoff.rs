@@ -1,6 +1,5 @@
 //! Slows down guessing, of passwords and of codes: each failed try beyond a few makes the next wait twice as long.
 
-use crate::platform::proxies::network;
 use std::{
     collections::HashMap,
     net::IpAddr,
@@ -8,6 +7,8 @@ use std::{
 };
 
 use domain::UserId;
+
+use crate::platform::proxies::network;
 
 /// Failures that cost nothing: people mistype.
 const FREE_PER_ACCOUNT: u32 = 5;

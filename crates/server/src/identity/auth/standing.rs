@@ -1,7 +1,6 @@
 //! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, by whichever
 //! server.
 
-use crate::error::ApiError;
 use std::{
     collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
@@ -17,6 +16,7 @@ use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Credential};
+use crate::error::ApiError;
 
 /// What ends with somebody's good standing.
 #[derive(Debug, Default)]

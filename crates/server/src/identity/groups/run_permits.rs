@@ -1,11 +1,11 @@
 //! What the agents of a run may use, asked anew before each call: its owner may leave a group while it goes on.
 
-use crate::{identity::auth::Authority, platform::agent_definition::is_built_in};
 use std::sync::Arc;
 
 use domain::{Problem, ProblemCode, Sentence};
 
 use super::{Groups, KeyLimit, Permit, Thing};
+use crate::{identity::auth::Authority, platform::agent_definition::is_built_in};
 
 /// On whose account a run works, and where.
 pub struct RunPermits {

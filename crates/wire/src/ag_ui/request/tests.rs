@@ -1,8 +1,9 @@
 //! What is read from inputs, and what is refused.
 
-use super::*;
 use domain::ToolCall;
 use proptest::prelude::*;
+
+use super::*;
 
 const RUN: &str = "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d";
 

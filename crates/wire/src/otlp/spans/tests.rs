@@ -295,7 +295,7 @@ fn content_is_there_only_where_it_is_wanted() {
 
 #[test]
 fn document_002_named_secrets_are_in_no_trace() {
-    for case in include_str!("../../redact/cases.txt").lines() {
+    for case in include_str!("../../../../redact/src/cases.txt").lines() {
         let (found, secret) = case.split_once('\t').unwrap();
         let (main, mut log) = (AgentPath::main(), Log::new());
         log.begin_call(10, &main, "c1");

@@ -226,7 +226,7 @@ fn items_become_messages() {
 fn sealed_reasoning_goes_back_to_its_provider() {
     use domain::{Block, StoredBlock};
 
-    use crate::provider::sealed::SealedBlock;
+    use crate::sealed::SealedBlock;
 
     let sealed = |provider: &str, block: StoredBlock| {
         let encrypted = SealedBlock {

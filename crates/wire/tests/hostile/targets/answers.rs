@@ -1,15 +1,12 @@
 //! Answers of model servers in each provider's format, streamed and whole.
 
-use serde_json::Value;
-use wire::{
-    provider::{
-        AnswerDecoder, AnswerError, AnswerEvent,
-        anthropic::{self, AnswerEncoder, encode_whole},
-        bedrock::{self, FrameDecoder},
-        gemini, openai_responses,
-    },
-    sse,
+use provider::{
+    AnswerDecoder, AnswerError, AnswerEvent, anthropic,
+    bedrock::{self, FrameDecoder},
+    gemini, openai_responses,
 };
+use serde_json::Value;
+use wire::anthropic::{AnswerEncoder, encode_whole};
 
 /// Longest frame of a stream.
 const FRAME_LIMIT_BYTES: usize = 1 << 20;

@@ -3,19 +3,20 @@
 use std::fmt::Debug;
 
 use domain::{Message, Part, Role};
+use provider::{
+    ModelRequest, anthropic, bedrock, gemini,
+    openai::{ChatBody, ParameterFields, Tool},
+    openai_responses,
+};
 use serde_json::Value;
 use wire::{
     InvalidRequest,
     ag_ui::{InterruptId, RunInput, ThreadInput},
+    anthropic::{ClientRequest, ClientTool},
     chat_stream::ChatStreamRequest,
     debug_chat::DebugChatRequest,
     gateway::PlainRequest,
-    openai::{ChatBody, CompletionRequest, ParameterFields, Passing, Tool},
-    provider::{
-        ModelRequest,
-        anthropic::{self, ClientRequest, ClientTool},
-        bedrock, gemini, openai_responses,
-    },
+    openai::{CompletionRequest, Passing},
     responses::{ResponseRequest, conversation},
     ui_message_stream::UiMessageRequest,
 };

@@ -1,7 +1,7 @@
 //! Schemas of tools, and what servers say that refuse them.
 
+use provider::tool_schema::{ToolFormat, ToolSchema, plain, without_refused};
 use serde_json::{Value, json};
-use wire::tool_schema::{ToolFormat, ToolSchema, plain, without_refused};
 
 /// Whatever a tool's schema is, each format gets one of an object; whatever a server says, the next request is JSON.
 pub fn tool_schema(bytes: &[u8]) {

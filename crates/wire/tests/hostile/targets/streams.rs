@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use domain::{ChatId, ListedModel, MessageId, RunEvent, RunId, laws};
+use provider::openai::{
+    Chunk, ChunkEncoder, UpstreamError, embeddings as vectors, model_list as models,
+    rerank as ranks,
+};
+use sse::{Decoder, Event, write_data};
 use wire::{
     export::Line,
     group_list as groups,
     open_webui_chats::{Chat, Element, Elements, as_run},
-    openai::{
-        Chunk, ChunkEncoder, UpstreamError, UsageWatch, embeddings as vectors,
-        model_list as models, rerank as ranks,
-    },
-    sse::{Decoder, Event, write_data},
+    openai::UsageWatch,
 };
 
 type Owned = (Option<String>, Option<String>, String);
@@ -174,14 +175,14 @@ pub fn group_list(bytes: &[u8]) {
 /// Secrets are taken out of any text, and nothing is left of them to take out. A JSON value stays one of the same shape.
 pub fn redact(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let once = wire::redact::text(&text);
-    assert_eq!(wire::redact::text(&once), once, "{text:?}");
+    let once = redact::text(&text);
+    assert_eq!(redact::text(&once), once, "{text:?}");
     let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(bytes) else {
         return;
     };
-    wire::redact::value(&mut value);
+    redact::value(&mut value);
     let once = value.clone();
-    wire::redact::value(&mut value);
+    redact::value(&mut value);
     assert_eq!(value, once, "{text:?}");
 }
 

@@ -1,0 +1,10 @@
+//! Anthropic's Messages API for clients that speak it to us: their requests, and answers and errors for them.
+
+mod answer_encoder;
+mod client_messages;
+mod client_request;
+mod error;
+
+pub use answer_encoder::{AnswerEncoder, encode_whole};
+pub use client_request::{ClientRequest, ClientTool};
+pub use error::{error_body, error_type, status};
