@@ -24,9 +24,6 @@ use crate::{
     turns::{AgentContext, Before},
 };
 
-use found::{Found, ReadPage};
-use tools::READ;
-
 /// Maximum number of queries for one message, in addition to the message itself.
 const QUERIES: usize = 3;
 /// Maximum number of pages that are read.
