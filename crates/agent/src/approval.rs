@@ -45,6 +45,7 @@ pub(crate) async fn approve(
         let asks = tools.needs_approval(tool.name()) || agent.opens_new_address(tool, arguments);
         agent
             .run
+            .deps
             .approval_policy
             .requirement(tool.name(), asks, arguments)
     };

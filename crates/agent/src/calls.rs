@@ -328,7 +328,7 @@ async fn message_for_model(
     };
     message
         .content
-        .extend(parts_for_model(&agent.run.workspace, &files).await);
+        .extend(parts_for_model(&agent.run.deps.workspace, &files).await);
     message
 }
 
@@ -406,6 +406,7 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
     tool == find_tools::NAME
         || agent
             .run
+            .deps
             .quota
             .as_ref()
             .is_none_or(|quota| quota.allows_tool(tool))

@@ -86,12 +86,12 @@ impl Code {
         }
         *self.last() = Last::default();
         let failed = self.failed.fetch_add(1, Relaxed) + 1;
-        (failed > run.code_retries).then_some(NO_MORE)
+        (failed > run.deps.code_retries).then_some(NO_MORE)
     }
 
     /// The remaining tools: code that fails again and again is no longer run, nor is the same code time after time.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
-        let is_over = self.failed.load(Relaxed) > run.code_retries
+        let is_over = self.failed.load(Relaxed) > run.deps.code_retries
             || self.last().times >= MAX_FAILURES_IN_A_ROW;
         if is_over {
             tools.without(&[CODE_TOOL])
@@ -114,7 +114,7 @@ impl Code {
             return None;
         }
         let why = match () {
-            () if failed > run.code_retries => NOT_RUN_FAILED,
+            () if failed > run.deps.code_retries => NOT_RUN_FAILED,
             () if times >= MAX_FAILURES_IN_A_ROW => NOT_RUN_AGAIN,
             () => NOT_RUN_LAST,
         };

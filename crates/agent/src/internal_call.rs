@@ -73,7 +73,7 @@ pub(crate) async fn call_one(
         without_thinking: false,
         extra: None,
         trace: Some(&trace),
-        caller: agent.run.caller.as_ref(),
+        caller: agent.run.deps.caller.as_ref(),
     };
     let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[]))?;
     agent.tell_request(model.model().name(), &request).await;

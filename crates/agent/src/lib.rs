@@ -2,6 +2,7 @@
 
 mod active_time;
 mod addresses;
+pub mod agent_definition;
 pub mod agents;
 mod answer;
 mod answer_form;
@@ -46,6 +47,7 @@ mod questions;
 mod quota;
 pub mod research;
 mod run;
+mod run_spec;
 mod schemas;
 mod script;
 mod sent;
@@ -62,6 +64,7 @@ mod turns;
 mod upstream_status;
 pub mod workspace;
 
+pub use agent_definition::AgentDefinition;
 pub use agents::{AgentSpec, Agents, ToolChoice, may_remember};
 pub use answer_form::AnswerForm;
 pub use approval::{ApprovalPolicy, Pattern, Rule, RuleProblem, StandingApproval, Star, Verdict};
@@ -84,7 +87,8 @@ pub use programs::Programs;
 pub use questions::Question;
 pub use quota::{CallEstimate, EndCall, Quota};
 pub use research::Research;
-pub use run::{CallWishes, ModelSettings, RunRequest, StopSignals, run};
+pub use run::{ModelSettings, PreparedRun, RunDeps, RunInput, StopSignals, run};
+pub use run_spec::{ResearchRequest, RunSpec, Worker};
 pub use skills::{Skill, Skills};
 pub use subagent::AgentStops;
 pub use tool::{CheckedSpec, Tool, ToolContext, ToolFailure, ToolKind, Toolbox};

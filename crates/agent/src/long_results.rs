@@ -52,7 +52,7 @@ pub(crate) async fn shorten(
 
 /// Writes the file under an unused name, and emits that.
 async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, FileProblem> {
-    let workspace = &agent.run.workspace;
+    let workspace = &agent.run.deps.workspace;
     let stem: String = tool
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })

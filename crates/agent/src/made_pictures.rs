@@ -117,7 +117,7 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
         embed: false,
     };
     let kept = keep_file(
-        &agent.run.workspace,
+        &agent.run.deps.workspace,
         &agent.emitter,
         IMAGE_GENERATION,
         &picture,

@@ -10,7 +10,7 @@ impl AgentContext {
     /// The parameters of its calls of this model. Sub-agents' own parameters come first; those with a model of their
     /// own inherit only the caller's limit on output tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
-        let wished = &self.run.wishes.parameters;
+        let wished = &self.run.spec.parameters;
         let own = &self.spec.parameters;
         let of_model = &model.settings().parameters;
         if self.emitter.agent().is_main() {

@@ -93,7 +93,7 @@ pub(crate) fn begin_call(
     model: &OneModel,
     input_tokens: u64,
 ) -> Result<Held, Problem> {
-    let Some(quota) = &agent.run.quota else {
+    let Some(quota) = &agent.run.deps.quota else {
         return Ok(Held(None));
     };
     match quota.begin(estimate(agent, model, input_tokens)) {
@@ -108,7 +108,7 @@ pub(crate) fn begin_call(
 
 /// Why the agent's next call has to be its last, if it has to: after it there would be no room for another one.
 pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<Words> {
-    let quota = agent.run.quota.as_ref()?;
+    let quota = agent.run.deps.quota.as_ref()?;
     let refused = quota
         .check(estimate(agent, agent.models.chosen(), input_tokens), 2)
         .err()?;

@@ -11,21 +11,19 @@ use domain::{
     Role, RunTrace, Sentence,
 };
 use futures_util::FutureExt;
-use llm::{CallerInfo, ChatModel, ToolMode, ToolPrompt, ToolSpec};
-use serde_json::{Map, Value};
+use llm::{CallerInfo, ToolMode, ToolPrompt};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, ApprovalPolicy, CallableModel, ContextMaterial, Council,
-    DeferredTools, EarlierAgents, Emitter, Hooks, Journal, Limits, LookUp, Memory, PendingInput,
-    Prices, Quota, Research, Told, ToolChoice, Workspace,
+    AgentStops, Agents, ApprovalPolicy, ContextMaterial, Council, DeferredTools, EarlierAgents,
+    Emitter, Hooks, Journal, Limits, LookUp, Memory, Models, PendingInput, Prices, Quota, Research,
+    RunSpec, Workspace,
     active_time::ActiveTime,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
     journal::{AgentJournal, STOPPED},
     look_up::look,
-    models::Models,
     open_call::LostCalls,
     research::Task,
     sent,
@@ -46,58 +44,21 @@ pub struct ModelSettings {
     pub prices: Option<Prices>,
 }
 
-/// The caller's options for the model calls of a run, in addition to the model's own settings.
-#[derive(Debug, Clone, Default)]
-pub struct CallWishes {
-    /// The parameters of the main agent's calls, and of those of agents that use its model and set none.
-    pub parameters: ModelParameters,
-    /// The JSON format of the answer.
-    pub answer_form: Option<Arc<AnswerForm>>,
-    /// Additional fields of the requests to the model's server, sent unchanged.
-    pub extra: Map<String, Value>,
-}
-
-/// The input of a run.
+/// What the process supplies to a run and its agents.
 #[derive(Debug)]
-pub struct RunRequest {
-    /// The chat it belongs to, if any.
-    pub chat: Option<ChatId>,
-    /// The assistant message it fills, if any.
-    pub message: Option<MessageId>,
-    /// The main agent and those it may hand work to.
-    pub agents: Agents,
-    /// Tools of other servers, for the agents that may use them.
-    pub deferred_tools: Option<DeferredTools>,
-    /// Restrictions on the agents' tools, all of which have to allow a tool. If empty, they may use what they have.
-    pub narrowed: Vec<ToolChoice>,
-    /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
-    pub client_tools: Vec<ToolSpec>,
-    /// The model of all agents that have none of their own.
-    pub model: ChatModel,
-    /// Its id here.
-    pub model_id: String,
-    /// How to call it.
-    pub settings: ModelSettings,
+pub struct RunDeps {
+    /// The main agent's model, which agents without one of their own use too, and its fallbacks.
+    pub models: Arc<Models>,
     /// How tools are described to models without native tool calling; `None` if those have no tools.
     pub tool_prompt: Option<ToolPrompt>,
     /// How often code may fail in a row before no more is run.
     pub code_retries: u32,
-    /// The fallbacks if its server fails, in this order.
-    pub fallbacks: Vec<CallableModel>,
-    /// The caller's options.
-    pub wishes: CallWishes,
-    /// The conversation, ending with the person's message. Instructions are put before it.
-    pub history: Vec<Message>,
-    /// Additional input for the model.
-    pub context_material: ContextMaterial,
-    /// The date in the agents' instructions; `None` if they have none.
-    pub today: Option<String>,
     /// The files.
     pub workspace: Workspace,
-    /// The person's memories, and the text of them for the agents; `None` if they must not use them.
-    pub memory: Option<(Memory, Told)>,
-    /// Its limits.
-    pub limits: Limits,
+    /// The person's memories; `None` if the agents must not use them.
+    pub memory: Option<Memory>,
+    /// The date in the agents' instructions; `None` if they have none.
+    pub today: Option<String>,
     /// Limits from outside the run; `None` if there are none.
     pub quota: Option<Arc<dyn Quota>>,
     /// Which calls need approval.
@@ -106,6 +67,29 @@ pub struct RunRequest {
     pub hooks: Option<Hooks>,
     /// The sub-agents that its own may continue; `None` if none can be continued.
     pub earlier: Option<EarlierAgents>,
+    /// The trace that its model calls belong to.
+    pub trace: RunTrace,
+    /// The person on whose behalf it runs, for trusted model servers. `None` if there is no such server.
+    pub caller: Option<Arc<CallerInfo>>,
+}
+
+/// What a run starts from.
+#[derive(Debug)]
+pub struct RunInput {
+    /// The chat it belongs to, if any.
+    pub chat: Option<ChatId>,
+    /// The assistant message it fills, if any.
+    pub message: Option<MessageId>,
+    /// The main agent and those it may hand work to.
+    pub agents: Agents,
+    /// Tools of other servers, for the agents that may use them.
+    pub deferred_tools: Option<DeferredTools>,
+    /// The conversation, ending with the person's message. Instructions are put before it.
+    pub history: Vec<Message>,
+    /// Additional input for the model.
+    pub context_material: ContextMaterial,
+    /// Its limits.
+    pub limits: Limits,
     /// The settings of research; `None` if the agent works freely.
     pub research: Option<Research>,
     /// The retrieval before the first turn, if there is one. Research has its own.
@@ -114,38 +98,30 @@ pub struct RunRequest {
     pub council: Option<Council>,
     /// Its record before a restart of the server; empty for a new run.
     pub journal: Journal,
-    /// Whether it continues after a restart of the server. If not, the shutdown ends it.
-    pub outlives_server: bool,
-    /// The trace that its model calls belong to.
-    pub trace: RunTrace,
-    /// The person on whose behalf it runs, for trusted model servers. `None` if there is no such server.
-    pub caller: Option<Arc<CallerInfo>>,
+}
+
+/// A run ready to start.
+#[derive(Debug)]
+pub struct PreparedRun {
+    /// What its caller asks for.
+    pub spec: RunSpec,
+    /// What the process supplies.
+    pub deps: RunDeps,
+    /// What it starts from.
+    pub input: RunInput,
 }
 
 /// What all agents of a run share.
 #[derive(Debug)]
 pub(crate) struct RunContext {
+    pub(crate) spec: RunSpec,
+    pub(crate) deps: RunDeps,
     pub(crate) agents: Agents,
-    /// The main agent's.
-    pub(crate) models: Arc<Models>,
-    pub(crate) wishes: CallWishes,
-    pub(crate) tool_prompt: Option<ToolPrompt>,
-    pub(crate) code_retries: u32,
-    pub(crate) workspace: Workspace,
-    pub(crate) memory: Option<Memory>,
-    pub(crate) told: Told,
-    pub(crate) today: Option<String>,
     pub(crate) limits: Limits,
-    pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) active_time: ActiveTime,
-    pub(crate) approval_policy: ApprovalPolicy,
     pub(crate) pending_input: PendingInput,
-    pub(crate) hooks: Option<Hooks>,
-    pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
-    pub(crate) trace: RunTrace,
-    pub(crate) caller: Option<Arc<CallerInfo>>,
     /// The parameters that were left out of model calls, as noted in the log.
     pub(crate) left_out: Mutex<BTreeSet<LeftOut>>,
     /// A person wants the answer now, from the results so far.
@@ -177,101 +153,45 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Items that are open when it ends early are closed with their text so far: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(
-    request: RunRequest,
+    prepared: PreparedRun,
     emitter: Emitter,
     pending_input: PendingInput,
     stop: StopSignals,
 ) {
-    let RunRequest {
-        chat,
-        message,
-        mut agents,
-        deferred_tools,
-        narrowed,
-        client_tools,
-        model,
-        ..
-    } = request;
-    let RunRequest {
-        model_id,
-        settings,
-        tool_prompt,
-        code_retries,
-        fallbacks,
-        wishes,
-        mut history,
-        mut context_material,
-        today,
-        workspace,
-        memory,
-        limits,
-        quota,
-        approval_policy,
-        hooks,
-        earlier,
-        research,
-        look_up,
-        council,
-        mut journal,
-        trace,
-        caller,
-        ..
-    } = request;
-    // It has only its own tools.
-    let deferred_tools = deferred_tools.filter(|_| research.is_none());
-    let research = research.map(|research| research.about(&history));
-    let limits = limits.within(agents.main.limits);
-    let outlives_server = request.outlives_server;
-    let sources = std::mem::take(&mut context_material.sources);
-    let start = async {
-        let started = EventBody::RunStarted {
-            chat,
-            message,
-            model: model.name().to_owned(),
-        };
-        match sent::said(&history) {
-            Some(said) => emitter.emit_with(started, said).await,
-            None => emitter.emit(started).await,
-        }
-        if !sources.is_empty() {
-            emitter.emit(EventBody::SourcesFound { sources }).await;
-        }
-    };
-    journal.begin(&emitter, start).await;
-    if let Some(deferred_tools) = deferred_tools {
+    let PreparedRun {
+        spec,
+        deps,
+        mut input,
+    } = prepared;
+    let mut journal = std::mem::take(&mut input.journal);
+    journal
+        .begin(&emitter, begin(&mut input, &deps, &emitter))
+        .await;
+    let research = input
+        .research
+        .take()
+        .map(|research| research.about(&input.history));
+    // Research has only its own tools.
+    if let Some(deferred_tools) = input.deferred_tools.take().filter(|_| research.is_none()) {
         tokio::select! {
             () = stop.cancel.cancelled() => {}
             () = stop.shutdown.cancelled() => {}
-            () = deferred_tools.join(&mut agents, &emitter) => {}
+            () = deferred_tools.join(&mut input.agents, &emitter) => {}
         }
     }
-    let (memory, told) =
-        memory.map_or_else(Default::default, |(memory, told)| (Some(memory), told));
-    if memory.is_none() {
-        agents = agents.without_memory();
-    }
-    if let Some(research) = &research {
-        agents = research.agents(agents, &narrowed);
-    } else if !narrowed.is_empty() {
-        agents = agents.narrowed(&narrowed);
-    }
-    if !client_tools.is_empty() && research.is_none() {
-        agents.main.tools = agents.main.tools.with_client_tools(&client_tools);
-    }
+    let limits = input.limits.within(input.agents.main.limits);
+    let agents = equipped(
+        input.agents,
+        &spec,
+        &deps,
+        research.as_ref(),
+        &input.context_material.instructions,
+    );
+    let mut history = input.history;
     let said = Addresses::said_in(&history);
-    let instructions = &mut agents.main.instructions;
-    *instructions = joined(&[instructions, &context_material.instructions]);
-    let numbers = context_material.numbers;
-    context_material.tell(&mut history);
+    let numbers = input.context_material.numbers;
+    input.context_material.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, journal.used()));
-    let models = Arc::new(Models::new(
-        CallableModel {
-            id: model_id,
-            model,
-            settings,
-        },
-        fallbacks,
-    ));
     let active_time = ActiveTime::new(journal.time());
     let journal = AgentJournal::main(
         journal,
@@ -280,26 +200,14 @@ pub async fn run(
         limits.waiting,
     );
     let context = Arc::new(RunContext {
+        spec,
+        deps,
         agents,
-        models,
-        wishes,
-        tool_prompt,
-        code_retries,
-        workspace,
-        memory,
-        told,
-        today,
         limits,
-        quota,
         budget,
         active_time,
-        approval_policy,
         pending_input,
-        hooks,
-        earlier,
         stops: stop.agents.clone(),
-        trace,
-        caller,
         left_out: Mutex::default(),
         finish: stop.finish.clone(),
         said,
@@ -318,8 +226,9 @@ pub async fn run(
                     .await
             }
             None => {
-                let look_up = look_up.map(|look_up| (look_up.narrowed(&narrowed), numbers));
-                answer(Arc::clone(&main), council, look_up, history).await
+                let allowed = &main.run.spec.tool_restrictions;
+                let look_up = input.look_up.map(|look_up| look_up.narrowed(allowed));
+                answer(Arc::clone(&main), input.council, look_up, numbers, history).await
             }
         }
     };
@@ -328,7 +237,7 @@ pub async fn run(
         // A run that is stopped or hibernated does nothing more.
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
-        () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
+        () = stop.shutdown.cancelled() => (!context.spec.outlives_server()).then(interrupted),
         () = context.active_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
         result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
@@ -338,11 +247,53 @@ pub async fn run(
     finish(&main, research, end).await;
 }
 
-/// Runs the mixture of agents and the retrieval, if there are any, then answers.
+/// Emits the first events.
+async fn begin(input: &mut RunInput, deps: &RunDeps, emitter: &Emitter) {
+    let started = EventBody::RunStarted {
+        chat: input.chat,
+        message: input.message,
+        model: deps.models.chosen().model().name().to_owned(),
+    };
+    match sent::said(&input.history) {
+        Some(said) => emitter.emit_with(started, said).await,
+        None => emitter.emit(started).await,
+    }
+    let sources = std::mem::take(&mut input.context_material.sources);
+    if !sources.is_empty() {
+        emitter.emit(EventBody::SourcesFound { sources }).await;
+    }
+}
+
+/// The agents with the tools and instructions that they have in this run.
+fn equipped(
+    mut agents: Agents,
+    spec: &RunSpec,
+    deps: &RunDeps,
+    research: Option<&Arc<Task>>,
+    instructions: &str,
+) -> Agents {
+    if deps.memory.is_none() {
+        agents = agents.without_memory();
+    }
+    if let Some(research) = research {
+        agents = research.agents(agents, &spec.tool_restrictions);
+    } else if !spec.tool_restrictions.is_empty() {
+        agents = agents.narrowed(&spec.tool_restrictions);
+    }
+    if !spec.client_tools.is_empty() && research.is_none() {
+        agents.main.tools = agents.main.tools.with_client_tools(&spec.client_tools);
+    }
+    let own = &mut agents.main.instructions;
+    *own = joined(&[own, instructions]);
+    agents
+}
+
+/// Runs the mixture of agents and the retrieval, if there are any, then answers. `numbers` is how many sources are numbered.
 async fn answer(
     agent: Arc<AgentContext>,
     council: Option<Council>,
-    look_up: Option<(LookUp, usize)>,
+    look_up: Option<LookUp>,
+    numbers: usize,
     history: Vec<Message>,
 ) -> Result<String, Stop> {
     let history = match council {
@@ -350,7 +301,7 @@ async fn answer(
         None => history,
     };
     let (history, before) = match look_up {
-        Some((look_up, numbers)) => look(&agent, look_up, history, numbers).await,
+        Some(look_up) => look(&agent, look_up, history, numbers).await,
         None => (history, Before::default()),
     };
     take_turns(agent, history, before).await

@@ -81,7 +81,7 @@ fn tool_prompt<'a>(
     messages: &[Message],
     tools: &Toolbox,
 ) -> Option<Cow<'a, ToolPrompt>> {
-    let known = agent.run.tool_prompt.as_ref()?;
+    let known = agent.run.deps.tool_prompt.as_ref()?;
     let why = agent.code.why_not_run(&agent.run, tools, messages);
     let Some((why, code)) = why.zip(known.code.as_ref()) else {
         return Some(Cow::Borrowed(known));
@@ -106,7 +106,12 @@ async fn call_one(
     let trace = agent.call_trace();
     let tool_prompt = tool_prompt(agent, messages, tools);
     let parameters = agent.parameters(model);
-    let given = with_pictures(&agent.run.workspace, messages, model.model().provider()).await;
+    let given = with_pictures(
+        &agent.run.deps.workspace,
+        messages,
+        model.model().provider(),
+    )
+    .await;
     let request = ChatRequest {
         messages: &given,
         tools: tools.specs(),
@@ -115,9 +120,9 @@ async fn call_one(
         parameters: &parameters,
         answer_format: shape.format,
         without_thinking: false,
-        extra: Some(&agent.run.wishes.extra),
+        extra: Some(&agent.run.spec.extra),
         trace: Some(&trace),
-        caller: agent.run.caller.as_ref(),
+        caller: agent.run.deps.caller.as_ref(),
     };
     let input_tokens = estimate_request(messages, tools.specs());
     if input_tokens > MAX_CONVERSATION_BYTES / 4 {

@@ -217,7 +217,7 @@ async fn conversation(
     };
     let cannot =
         || NoEarlierAgent("Sub-agents cannot be continued here. Start a new one.".to_owned());
-    let earlier = child.run.earlier.as_ref().ok_or_else(cannot)?;
+    let earlier = child.run.deps.earlier.as_ref().ok_or_else(cannot)?;
     earlier
         .conversation(handle.parse()?, &child.spec.name)
         .await
@@ -267,6 +267,7 @@ fn name_to_model(context: &ToolContext, path: &AgentPath) {
     if let Some(handle) = context
         .agent
         .run
+        .deps
         .earlier
         .as_ref()
         .and_then(|earlier| earlier.handle(path))
@@ -316,7 +317,7 @@ pub(crate) async fn no_sub_agent(
 impl AgentContext {
     /// The agent to hand work of this type to.
     pub(crate) fn sub_agent(&self, subagent_type: &str) -> Result<AgentSpec, ToolFailure> {
-        let quota = self.run.quota.as_ref();
+        let quota = self.run.deps.quota.as_ref();
         let may_work =
             |spec: &&AgentSpec| quota.is_none_or(|quota| quota.allows_agent(&spec.known_as));
         let mut agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);

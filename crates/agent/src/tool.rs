@@ -120,7 +120,7 @@ impl ToolContext {
     /// The files it works with.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
-        &self.agent.run.workspace
+        &self.agent.run.deps.workspace
     }
 
     /// A number that is unique among the runs of this process while the run lasts.

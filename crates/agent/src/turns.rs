@@ -78,7 +78,7 @@ impl AgentContext {
     pub(crate) fn main(run: Arc<RunContext>, emitter: Emitter, journal: AgentJournal) -> Self {
         Self {
             spec: run.agents.main.clone(),
-            models: Arc::clone(&run.models),
+            models: Arc::clone(&run.deps.models),
             budget: Arc::clone(&run.budget),
             run,
             emitter,
@@ -114,7 +114,7 @@ impl AgentContext {
     /// The trace context for the server of the next model call.
     pub(crate) fn call_trace(&self) -> CallTrace {
         let next = self.journal.next_model_call();
-        self.run.trace.call(self.emitter.agent(), next)
+        self.run.deps.trace.call(self.emitter.agent(), next)
     }
 
     /// Emits that a model is about to be asked, with its input for those who debug the run.
@@ -155,7 +155,7 @@ impl AgentContext {
     /// The JSON its answer has to be. The form is the caller's, and only the main agent answers the caller.
     pub(crate) fn answer_form(&self) -> Option<&AnswerForm> {
         self.run
-            .wishes
+            .spec
             .answer_form
             .as_deref()
             .filter(|_| self.emitter.agent().is_main())
@@ -184,6 +184,7 @@ impl AgentContext {
     fn messages(&self, history: Vec<Message>, before: &Before) -> Vec<Message> {
         let today = self
             .run
+            .deps
             .today
             .as_ref()
             .map(|date| format!("Today is {date}."))
@@ -195,7 +196,8 @@ impl AgentContext {
             .spec
             .tools
             .get("memory_read")
-            .and_then(|_| self.run.told.to(&self.spec.known_as));
+            .and(self.run.spec.memories.as_ref())
+            .and_then(|memories| memories.to(&self.spec.known_as));
         let request = messages
             .iter_mut()
             .rfind(|message| message.role == Role::User);

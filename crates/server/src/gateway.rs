@@ -5,8 +5,8 @@ pub(crate) mod caller_info;
 pub mod discovery;
 pub mod models;
 pub mod prices;
-pub mod research_wish;
 pub mod usage;
+pub mod work_mode;
 
 use std::sync::Arc;
 

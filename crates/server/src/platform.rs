@@ -1,6 +1,5 @@
 //! Settings, clock, secrets, the data folder, the listener and metrics, which every other part uses.
 
-pub mod agent_definition;
 pub mod body_memory;
 pub mod built_in;
 pub(crate) mod client_info;

@@ -122,7 +122,7 @@ pub(super) async fn look(
     about: &(dyn Fn() -> Map<String, Value> + Sync),
 ) -> Looked {
     let mut looked = Looked::default();
-    let hooks = agent.run.hooks.as_ref();
+    let hooks = agent.run.deps.hooks.as_ref();
     if hooks.is_none() && !agent.journal.has_hooks() {
         return looked;
     }

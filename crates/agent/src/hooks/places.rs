@@ -101,7 +101,7 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
         ..At::run(HookEvent::AfterRun)
     };
     look(agent, at, &mut Subject::Fixed, &about).await;
-    if let Some(hooks) = &agent.run.hooks {
+    if let Some(hooks) = &agent.run.deps.hooks {
         hooks.caller.forget().await;
     }
 }
@@ -262,7 +262,7 @@ pub(crate) async fn keep_result(
     result: impl FnOnce() -> KeptResult,
 ) {
     let at = At::call(HookEvent::AfterTool, call, tool);
-    let hooks = agent.run.hooks.as_ref();
+    let hooks = agent.run.deps.hooks.as_ref();
     let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) else {
         return;
     };
@@ -275,6 +275,7 @@ pub(crate) async fn keep_result(
 pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<KeptResult> {
     let kept = agent
         .run
+        .deps
         .hooks
         .as_ref()?
         .caller
@@ -287,6 +288,7 @@ pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<Kept
 pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
     let Some(hooks) = agent
         .run
+        .deps
         .hooks
         .as_ref()
         .filter(|_| agent.emitter.agent().is_main())
@@ -299,7 +301,7 @@ pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
 
 /// Keeps an answer that has not been shown.
 pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
-    if let Some(hooks) = &agent.run.hooks {
+    if let Some(hooks) = &agent.run.deps.hooks {
         hooks
             .caller
             .keep(format!("answer {step}"), text.to_owned())
@@ -314,6 +316,7 @@ pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<Strin
     }
     agent
         .run
+        .deps
         .hooks
         .as_ref()?
         .caller

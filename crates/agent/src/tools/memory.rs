@@ -38,7 +38,7 @@ pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
 /// The memory, unless the person has turned it off, which may have been a moment ago.
 async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
-    let memory = context.agent.run.memory.as_ref().ok_or_else(off)?;
+    let memory = context.agent.run.deps.memory.as_ref().ok_or_else(off)?;
     if memory.is_on().await? {
         Ok(memory)
     } else {

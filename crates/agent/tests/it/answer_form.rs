@@ -19,7 +19,7 @@ fn format() -> Value {
 }
 
 fn wish(play: &mut Play) {
-    play.wishes.answer_form = AnswerForm::new(format()).unwrap().map(Arc::new);
+    play.spec.answer_form = AnswerForm::new(format()).unwrap().map(Arc::new);
 }
 
 #[tokio::test]

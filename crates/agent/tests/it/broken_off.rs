@@ -209,7 +209,7 @@ async fn calls_stopped_by_shutdown_are_booked_and_are_no_answer() {
     let script =
         |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 600_000 }]].concat();
     let (mut first, told) = play(script).await;
-    first.outlives_server = true;
+    first.spec.ends_with_server = false;
     let before = first
         .unchecked(&mut |event, play| {
             if matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "an") {
@@ -226,7 +226,7 @@ async fn calls_stopped_by_shutdown_are_booked_and_are_no_answer() {
         .concat()
     };
     let (mut again, told_again) = play(whole).await;
-    (again.outlives_server, again.before) = (true, before);
+    (again.spec.ends_with_server, again.before) = (false, before);
     let log = again.log().await;
     told.lock().unwrap().append(&mut told_again.lock().unwrap());
     check_sums(&log, &told);

@@ -238,7 +238,7 @@ async fn a_restart_at_any_place_sends_the_same() {
         }
         let skipped = play.requests().len();
         play.before = whole[..cut].to_vec();
-        play.outlives_server = true;
+        play.spec.ends_with_server = false;
         let log = play.log().await;
         assert_eq!(
             lines(&log).last().unwrap(),

@@ -56,7 +56,7 @@ fn reader(request: &ChatRequest<'_>) -> Vec<Line> {
 async fn play(script: fn(&ChatRequest<'_>) -> Vec<Line>, earlier: &[RunEvent]) -> Play {
     let mut play = Play::new(Arc::new(script)).await;
     play.earlier = Some(earlier.to_vec());
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     play
 }
 

@@ -233,7 +233,7 @@ async fn shopping(kind: ToolKind) -> Play {
     };
     let mut play = Play::new(Arc::new(script)).await;
     play.offered.0 = vec![asking(kind)];
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     play
 }
 

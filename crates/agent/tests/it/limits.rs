@@ -63,7 +63,7 @@ async fn an_answer_cut_at_the_callers_limit_is_no_whole_one() {
         ]
         .concat();
         let mut play = Play::turns(vec![cut]).await;
-        play.wishes.parameters.max_output_tokens = limit;
+        play.spec.parameters.max_output_tokens = limit;
         let log = play.log().await;
         assert_eq!(outcome(&log).0, expected);
         assert!(
@@ -261,7 +261,7 @@ async fn a_run_that_a_limit_ended_is_limited_after_a_restart_too() {
     for cut in last_step.unwrap() + 1..whole.len() {
         let mut again = Play::new(Arc::new(answering)).await;
         again.limits.tokens = 100;
-        again.outlives_server = true;
+        again.spec.ends_with_server = false;
         again.before = whole[..cut].to_vec();
         let log = again.log().await;
         assert_eq!(

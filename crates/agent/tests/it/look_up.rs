@@ -108,8 +108,9 @@ fn look_up(queries: &[&'static str], asked: &Asked) -> LookUp {
 
 async fn play(look_up: LookUp, answer: &'static str) -> Play {
     let mut play = Play::new(Arc::new(move |_| text(answer))).await;
-    (play.look_up, play.question, play.outlives_server) =
-        (Some(look_up), "When did it sail?".into(), true);
+    play.look_up = Some(look_up);
+    play.question = "When did it sail?".into();
+    play.spec.ends_with_server = false;
     play
 }
 
@@ -263,7 +264,7 @@ async fn passages_can_go_with_the_instructions() {
 async fn it_searches_only_where_allowed_and_warns_of_the_rest() {
     let asked = Asked::default();
     let mut narrowed = play(look_up(&["ship"], &asked), "No.").await;
-    narrowed.narrowed = vec![ToolChoice::Only(vec![
+    narrowed.spec.tool_restrictions = vec![ToolChoice::Only(vec![
         "web_search".to_owned().try_into().unwrap(),
     ])];
     narrowed.log().await;

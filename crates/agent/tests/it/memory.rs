@@ -60,7 +60,8 @@ impl Person {
             .collect();
         turns.push(text("End."));
         let mut play = Play::turns(turns).await;
-        play.memory = Some((self.run().await, Told::default()));
+        play.memory = Some(self.run().await);
+        play.spec.memories = Some(Told::default());
         play
     }
 
@@ -314,7 +315,7 @@ async fn a_run_killed_anywhere_writes_memory_once() {
             let mut after = ann.play(&calls[answered.min(calls.len())..]).await;
             after.memory = before.memory.take();
             after.before = whole[..cut].to_vec();
-            after.outlives_server = true;
+            after.spec.ends_with_server = false;
             let log = after.log().await;
             let said = format!("cut after {cut}, {done} done: {:#?}", lines(&log));
             laws::check(&log).unwrap_or_else(|law| panic!("{law}, {said}"));
@@ -388,7 +389,8 @@ async fn agents_receive_only_their_own_memories_at_the_start() {
         ],
         facts: vec!["Lives in Riga.".to_owned()],
     };
-    play.memory = Some((ann.run().await, told));
+    play.memory = Some(ann.run().await);
+    play.spec.memories = Some(told);
     play.log().await;
     let requests = play.requests();
     let told = |task: &str| {

@@ -52,7 +52,7 @@ async fn each_agent_has_its_layers() {
     play.settings.parameters =
         set(json!({"temperature": 0.9, "seed": 1, "system_prompt": "Of the model."}));
     play.agents.main.parameters = set(json!({"temperature": 0.5, "top_p": 0.5}));
-    play.wishes.parameters = set(
+    play.spec.parameters = set(
         json!({"temperature": 0.1, "stop": ["x"], "max_output_tokens": 50,
         "system_prompt": "Of the chat."}),
     );

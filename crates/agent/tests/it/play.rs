@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use agent::{
     Agents, ApprovalDecision, ApprovalPolicy, DeferredTools, EarlierAgents, Emitter, FoundTools,
-    Journal, Limits, ModelSettings, PendingInput, RunRequest, StopSignals, Workspace,
-    no_earlier_agent,
+    Journal, Limits, ModelSettings, Models, PendingInput, PreparedRun, RunDeps, RunInput, RunSpec,
+    StopSignals, Workspace, no_earlier_agent,
 };
 use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
@@ -25,20 +25,17 @@ pub(crate) struct Play {
     pub(crate) model: ChatModel,
     pub(crate) fallbacks: Vec<agent::CallableModel>,
     pub(crate) workspace: Workspace,
-    pub(crate) memory: Option<(agent::Memory, agent::Told)>,
+    pub(crate) memory: Option<agent::Memory>,
     pub(crate) pending_input: PendingInput,
     pub(crate) stop: StopSignals,
     /// The conversation before the question.
     pub(crate) said_before: Vec<Message>,
     pub(crate) question: String,
-    pub(crate) client_tools: Vec<llm::ToolSpec>,
-    pub(crate) narrowed: Vec<agent::ToolChoice>,
+    pub(crate) spec: RunSpec,
     /// Tools that others offer; those that need consent; what is missing.
     pub(crate) offered: (Vec<Arc<agent::Tool>>, Vec<String>, Vec<String>),
-    pub(crate) wishes: agent::CallWishes,
     /// The log of the run so far.
     pub(crate) before: Vec<RunEvent>,
-    pub(crate) outlives_server: bool,
     /// The logs of other runs of the chat, where sub-agents can be continued.
     pub(crate) earlier: Option<Vec<RunEvent>>,
     pub(crate) research: Option<agent::Research>,
@@ -96,12 +93,12 @@ impl Play {
             stop: StopSignals::default(),
             said_before: Vec::new(),
             question: "Please.".into(),
-            client_tools: Vec::new(),
-            narrowed: Vec::new(),
+            spec: RunSpec {
+                ends_with_server: true,
+                ..RunSpec::default()
+            },
             offered: Default::default(),
-            wishes: agent::CallWishes::default(),
             before: Vec::new(),
-            outlives_server: false,
             earlier: None,
             research: None,
             look_up: None,
@@ -131,35 +128,22 @@ impl Play {
             .before
             .first()
             .map_or_else(RunId::generate, |first| first.run);
-        let request = RunRequest {
-            chat: None,
-            message: None,
-            agents: self.agents.clone(),
-            deferred_tools: self.deferred_tools(),
-            narrowed: self.narrowed.clone(),
-            client_tools: self.client_tools.clone(),
+        let model = agent::CallableModel {
+            id: "test".into(),
             model: self.model.clone(),
-            model_id: "test".into(),
             settings: self.settings.clone(),
+        };
+        let deps = RunDeps {
+            models: Arc::new(Models::new(model, self.fallbacks.clone())),
             tool_prompt: None,
             code_retries: 5,
-            fallbacks: self.fallbacks.clone(),
-            wishes: self.wishes.clone(),
-            history: self.history(),
-            context_material: agent::ContextMaterial::default(),
-            today: None,
             workspace: self.workspace.clone(),
             memory: self.memory.clone(),
-            limits: self.limits,
+            today: None,
             quota: self.quota.clone(),
             approval_policy: self.approval_policy.clone(),
             hooks: self.hooks.clone(),
             earlier: self.earlier_agents(run),
-            research: self.research.clone(),
-            look_up: self.look_up.clone(),
-            council: None,
-            journal: self.journal(),
-            outlives_server: self.outlives_server,
             trace: RunTrace {
                 run: RunId::generate(),
                 origin: Origin::default(),
@@ -167,8 +151,26 @@ impl Play {
             },
             caller: None,
         };
+        let input = RunInput {
+            chat: None,
+            message: None,
+            agents: self.agents.clone(),
+            deferred_tools: self.deferred_tools(),
+            history: self.history(),
+            context_material: agent::ContextMaterial::default(),
+            limits: self.limits,
+            research: self.research.clone(),
+            look_up: self.look_up.clone(),
+            council: None,
+            journal: self.journal(),
+        };
+        let prepared = PreparedRun {
+            spec: self.spec.clone(),
+            deps,
+            input,
+        };
         let work = agent::run(
-            request,
+            prepared,
             emitter,
             self.pending_input.clone(),
             self.stop.clone(),

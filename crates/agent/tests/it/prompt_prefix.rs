@@ -107,7 +107,7 @@ async fn the_next_turn_repeats_all_of_this_one_whatever_order_tools_come_in() {
 async fn a_resumed_run_repeats_its_requests() {
     let sent = Sent::default();
     let mut first = play(&sent, &["a__one"]).await;
-    first.outlives_server = true;
+    first.spec.ends_with_server = false;
     let log = first.log().await;
     let whole = std::mem::take(&mut *sent.lock().unwrap());
     let results = log.iter().position(|event| {
@@ -115,7 +115,7 @@ async fn a_resumed_run_repeats_its_requests() {
             && event.agent.is_main()
     });
     let mut again = play(&sent, &["a__one"]).await;
-    (again.outlives_server, again.before) = (true, log[..results.unwrap()].to_vec());
+    (again.spec.ends_with_server, again.before) = (false, log[..results.unwrap()].to_vec());
     again.log().await;
     assert_eq!(sent.lock().unwrap()[0], whole[1]);
 }

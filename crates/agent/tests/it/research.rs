@@ -153,7 +153,7 @@ async fn play(
         sources: 4,
         interactive: false,
     });
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     (play, web)
 }
 

@@ -79,7 +79,7 @@ async fn play(launches: &Launches) -> Play {
     for helper in &mut play.agents.sub_agents {
         helper.tools = Toolbox::new(vec![launch(launches)]);
     }
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     play
 }
 
@@ -220,7 +220,7 @@ async fn the_end_of_the_server_leaves_its_log_open() {
             vec![llm::Line::Pause { ms: 60_000 }],
         ])
         .await;
-        play.outlives_server = outlives_server;
+        play.spec.ends_with_server = !outlives_server;
         let log = play
             .unchecked(&mut |event, play| {
                 if matches!(event.body, EventBody::StepStarted { step: 2, .. }) {

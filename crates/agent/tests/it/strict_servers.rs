@@ -94,7 +94,7 @@ fn look() -> Arc<Tool> {
 async fn play(rules: Rules, server: &ScriptedServer) -> Play {
     let mut play = Play::with_model(model(rules, server)).await;
     play.agents.main.tools = Toolbox::new(vec![look()]);
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     play
 }
 

@@ -260,7 +260,7 @@ async fn text_that_was_reasoning_is_not_the_answer() {
         .position(|event| matches!(event.body, EventBody::ToolFinished { .. }))
         .unwrap();
     again.before = log[..=called].to_vec();
-    again.outlives_server = true;
+    again.spec.ends_with_server = false;
     again.log().await;
     assert_eq!(said(&again.requests()[0]), ["I look."]);
 }
@@ -377,7 +377,8 @@ async fn a_model_that_only_declines_to_call_is_asked_for_its_answer() {
     assert_eq!(steps, 1);
     for cut in 1..whole.len() {
         let mut play = Play::new(Arc::new(script)).await;
-        (play.before, play.outlives_server) = (whole[..cut].to_vec(), true);
+        play.before = whole[..cut].to_vec();
+        play.spec.ends_with_server = false;
         let said = lines(&play.log().await);
         assert!(
             said.contains(&r#"main answers "Here.""#.to_owned()),
@@ -441,7 +442,7 @@ async fn the_callers_own_tools_are_handed_over() {
     ]
     .concat();
     let mut play = Play::turns(vec![calls]).await;
-    play.client_tools = vec![llm::ToolSpec {
+    play.spec.client_tools = vec![llm::ToolSpec {
         name: "open_door".into(),
         description: "Opens a door.".into(),
         parameters: json!({"type": "object"}).into(),

@@ -6,7 +6,10 @@ use provider::{AnswerDecoder, AnswerError, AnswerEvent};
 use serde::Deserialize;
 use serde_json::Value;
 
-#[allow(dead_code, reason = "the golden tests of `wire` share this file and read all of it")]
+#[allow(
+    dead_code,
+    reason = "the golden tests of `wire` share this file and read all of it"
+)]
 /// A request and what was answered.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exchange {

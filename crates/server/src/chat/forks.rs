@@ -5,15 +5,16 @@ use std::{
     sync::Arc,
 };
 
+use agent::RunSpec;
 use domain::{
     AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal,
 };
-use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment, Store};
+use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, Run, Segment, Store};
 
 use crate::{
     chat::{
         recovery::Recovery,
-        turns::{Preparation, Work},
+        turns::{Preparation, StartingRun},
     },
     error::ApiError,
     gateway::{Gateway, models::ResolvedModel},
@@ -81,19 +82,16 @@ impl Forks {
         let past = self.past_to(source.id, point.after).await?;
         let workspace = chat.id.to_string();
         let files = files_then(self.store.file_states(&workspace).await?, &past)?;
-        let mut work = Work::of(Vec::new(), point.model.clone(), Vec::new());
-        work.is_of_chat = true;
-        // What was research goes on as research.
-        work.research = self
+        let spec = RunSpec {
+            research: self.preparation.research_of(source.id).await?,
+            ..RunSpec::default()
+        };
+        let mut start = StartingRun::new(spec, point.model.clone());
+        // A directory of files stays as it is now: later work of others in it is not undone.
+        start.belongs_to(&chat);
+        start.spec.memories = self
             .preparation
-            .research_of(source.id)
-            .await?
-            .or(work.research);
-        // Its files are as they are now: what others did there since is not to be undone.
-        work.belongs_to(&chat);
-        work.told = self
-            .preparation
-            .told(source.principal.account, &work)
+            .memories(source.principal.account, &start)
             .await?;
         let fork = self.new_fork(
             &source,
@@ -101,7 +99,8 @@ impl Forks {
             messages,
             (workspace, files),
             past,
-            (&point, &work),
+            &point,
+            start,
         )?;
         self.store.fork(&fork.0).await?;
         self.runs.metrics().note(&fork.1);
@@ -141,14 +140,13 @@ impl Forks {
         mut messages: Vec<ChatMessage>,
         (workspace, files): (String, Vec<(String, u64)>),
         past: PastLog,
-        (point, work): (&ForkPoint, &Work),
+        point: &ForkPoint,
+        mut start: StartingRun,
     ) -> Result<(Fork, RunEvent), ApiError> {
-        let (id, message, run, now) = (
-            ChatId::generate(),
-            MessageId::generate(),
-            RunId::generate(),
-            self.clock.now_ms(),
-        );
+        let id = ChatId::generate();
+        let message = MessageId::generate();
+        let run = RunId::generate();
+        let now = self.clock.now_ms();
         let model = &point.model;
         for message in &mut messages {
             message.chat = id;
@@ -178,20 +176,8 @@ impl Forks {
             order: ChatOrder::default(),
             ..chat
         };
-        let row = NewRun {
-            id: run,
-            principal: model.authority.principal.clone(),
-            key_models: model.authority.key_models.clone(),
-            chat: Some(id),
-            message: Some(message),
-            model: model.id.clone(),
-            started_at: now,
-            request: work.kept(&id.to_string())?,
-            idempotency: None,
-            origin: work.kept_origin()?,
-            research: work.kept_research()?,
-            workspace: None,
-        };
+        start.spec.workspace = id.to_string();
+        let row = start.row(run, Some((id, message)), now)?;
         let body = EventBody::RunForked(domain::event::Forked {
             from: source.id,
             after: point.after,

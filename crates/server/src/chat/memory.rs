@@ -1,27 +1,28 @@
-//! What agents remember of people: who may use it, and what a run is told when it begins.
+//! Memories of people: which runs may use them, and what a run is given at its beginning.
 
 use std::sync::Arc;
 
-use agent::{Memory, Told, memory::ToldBlock};
+use agent::{Memory, Told, Worker, memory::ToldBlock};
 use domain::{ChatId, RunId, UserId};
 use store::StoreError;
 
 use crate::{
-    chat::turns::{Preparation, Work, Worker},
+    chat::turns::{Preparation, StartingRun},
     platform::built_in::TOUR,
 };
 
 impl Preparation {
-    /// What the agents of a new run are told; nothing where they must not use the memory.
-    pub(crate) async fn told(
+    /// The memories that the agents of a new run are given; `None` if they must not use any.
+    pub(crate) async fn memories(
         &self,
         owner: UserId,
-        work: &Work,
+        start: &StartingRun,
     ) -> Result<Option<Told>, StoreError> {
-        // The tour plays what is written, and what is remembered is of the account, not of a front end's people.
-        let is_for_another = work.model.authority.principal.is_front_end_person();
-        let is_off = is_for_another || !agent::may_remember(&work.narrowed);
-        if work.worker == Worker::Model || work.model.model_id == TOUR || is_off {
+        // The tour is scripted, and memories belong to the account, not to the people of a front end.
+        let StartingRun { spec, model, .. } = start;
+        let is_for_another = model.authority.principal.is_front_end_person();
+        let is_off = is_for_another || !agent::may_remember(&spec.tool_restrictions);
+        if spec.worker == Worker::Model || model.model_id == TOUR || is_off {
             return Ok(None);
         }
         let allowed = self.store.memory_use(owner).await?;
@@ -49,8 +50,8 @@ impl Preparation {
         }))
     }
 
-    /// The same for a run that goes on: what it was told, unless its owner has turned the memory off meanwhile.
-    pub(crate) async fn still_told(
+    /// The same for a run that continues: those of its beginning, unless its owner has turned memory off since.
+    pub(crate) async fn still_allowed(
         &self,
         owner: UserId,
         told: Option<Told>,
@@ -61,7 +62,7 @@ impl Preparation {
         }
     }
 
-    /// What is remembered of a run's owner.
+    /// Access to the memories of a run's owner.
     pub(crate) fn memory(&self, owner: UserId, run: RunId, chat: Option<ChatId>) -> Memory {
         let clock = self.clock.clone();
         Memory::new(

@@ -1,4 +1,4 @@
-//! Runs that outlive the server, or a rest: what is kept to go on with one, and how it comes back from its log.
+//! Recovery of runs from their stored specification and log, after a restart, a take-over or hibernation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,30 +7,25 @@ use std::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use agent::{CallWishes, Journal, Told, ToolChoice};
+use agent::{Journal, RunSpec};
 use anyhow::Context;
-use domain::{EventBody, Message, ModelParameters, Origin, Problem, RunId, Sentence, Words};
-use llm::ToolSpec;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use domain::{EventBody, Message, Problem, RunId, Sentence, Words};
 use store::{Run, Store, StoreError};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
-    chat::turns::{Preparation, Work, Worker},
-    error::ApiError,
+    chat::turns::{Preparation, StartingRun},
     gateway::{
         Gateway,
         models::{Models, ResolvedModel},
-        research_wish::ResearchWish,
         usage::Usage,
     },
     identity::auth::Authority,
-    platform::{agent_definition::AgentDefinition, clock::Clock},
+    platform::clock::Clock,
     runtime::{
         commands::Commands,
         conversation::Conversations,
-        runs::{FromLog, LogSoFar, NewLiveRun, Runs},
+        runs::{LogSoFar, NewLiveRun, Resume, Runs},
     },
     tools::{
         mcp_servers::{McpServers, RunIs},
@@ -38,22 +33,22 @@ use crate::{
     },
 };
 
-/// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
-const MOST_RESTARTS: u32 = 10;
+/// Maximum number of restarts without progress; such a run may be what kills the server.
+const MAX_RESTARTS: u32 = 10;
 
-/// When it is first tried to go on with a run that was given up, and how often while the database does not answer.
-const TAKE_UP_AGAIN: Duration = Duration::from_secs(1);
-/// How seldom at most, where something else is in the way each time, such as a log that cannot be read.
-const TAKE_UP_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+/// The first pause before a retry, and the pause while the database does not answer.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause, for other failures such as an unreadable log.
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(60);
 
-/// When it is tried again to go on with a run.
-struct Again {
+/// The next attempt to recover a run.
+struct Retry {
     at: Instant,
-    /// The wait that led there.
+    /// The pause before it.
     pause: Duration,
 }
 
-impl Again {
+impl Retry {
     fn after(pause: Duration) -> Self {
         Self {
             at: Instant::now() + pause,
@@ -62,177 +57,22 @@ impl Again {
     }
 }
 
-/// What came of going on with a run that was given up.
-enum TakenUp {
-    /// It goes on, or has ended.
+/// The outcome of an attempt.
+enum Outcome {
+    /// It continues, or has ended.
     Done,
     DatabaseSilent,
     Failed,
 }
 
-/// What is needed to go on with a run, beside its log.
-#[derive(Debug, Serialize, Deserialize)]
-struct Kept {
-    /// Nothing where it is what the chat holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<Message>>,
-    /// The model's own id.
-    model: String,
-    /// The defined agent as it was when the run began: it may have been changed or deleted since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent: Option<Arc<AgentDefinition>>,
-    /// What is set for the calls of its model.
-    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
-    model_parameters: ModelParameters,
-    /// As earlier versions kept it.
-    #[serde(default, skip_serializing)]
-    temperature: Option<f64>,
-    #[serde(default)]
-    client_tools: Vec<ToolSpec>,
-    worker: Worker,
-    workspace: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    directory: Option<String>,
-    /// What its caller and its chat have set.
-    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
-    parameters: ModelParameters,
-    /// As earlier versions kept it.
-    #[serde(default, skip_serializing)]
-    max_output_tokens: Option<u64>,
-    #[serde(default)]
-    extra: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    narrowed: Vec<ToolChoice>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    told: Option<Told>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    research: Option<ResearchWish>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    patience: Option<Duration>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    metadata: Map<String, Value>,
-}
-
-/// What there is of that.
-struct Found {
-    kept: Option<Kept>,
-    /// Its model, where there is one of that name now.
+/// What is known of a stored run before its log is read.
+struct StoredRun {
+    /// `None` for a run that ends with the server.
+    spec: Option<RunSpec>,
+    /// `None` if its model does not exist now.
     model: Option<ResolvedModel>,
-    /// Why its owner may not use what it needs any more.
+    /// Why its owner may no longer use what it needs.
     forbidden: Option<Words>,
-}
-
-impl Work {
-    /// What is to be kept with the run; nothing where it ends with the server.
-    ///
-    /// # Errors
-    /// Only where it has no JSON form, which does not happen.
-    pub(crate) fn kept(&self, workspace: &str) -> Result<Option<String>, ApiError> {
-        if !self.outlives_server {
-            return Ok(None);
-        }
-        let kept = Kept {
-            history: (!self.is_of_chat).then(|| self.history.clone()),
-            model: self.model.model_id.clone(),
-            agent: self.model.agent.clone(),
-            model_parameters: self.model.parameters.clone(),
-            temperature: None,
-            client_tools: self.client_tools.clone(),
-            worker: self.worker,
-            workspace: workspace.to_owned(),
-            directory: self.directory.clone(),
-            parameters: self.wishes.parameters.clone(),
-            max_output_tokens: None,
-            extra: self.wishes.extra.clone(),
-            narrowed: self.narrowed.clone(),
-            told: self.told.clone(),
-            research: self.research,
-            patience: self.patience,
-            metadata: self.metadata.clone(),
-        };
-        serde_json::to_string(&kept)
-            .map(Some)
-            .map_err(ApiError::internal)
-    }
-
-    /// What is to be kept of the research that is wanted, for as long as the run.
-    ///
-    /// # Errors
-    /// As [`Work::kept`].
-    pub(crate) fn kept_research(&self) -> Result<Option<String>, ApiError> {
-        self.research
-            .as_ref()
-            .map(serde_json::to_string)
-            .transpose()
-            .map_err(ApiError::internal)
-    }
-
-    /// What is to be kept of where it comes from, for as long as the run.
-    ///
-    /// # Errors
-    /// As [`Work::kept`].
-    pub(crate) fn kept_origin(&self) -> Result<Option<String>, ApiError> {
-        let origin = Some(&self.origin).filter(|origin| **origin != Origin::default());
-        origin
-            .map(serde_json::to_string)
-            .transpose()
-            .map_err(ApiError::internal)
-    }
-}
-
-impl Kept {
-    fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
-        let Self {
-            model_parameters,
-            temperature,
-            agent,
-            client_tools,
-            worker,
-            workspace,
-            directory,
-            told,
-            narrowed,
-            research,
-            patience,
-            metadata,
-            parameters,
-            max_output_tokens,
-            extra,
-            history: _,
-            model: _,
-        } = self;
-        let earlier = ModelParameters {
-            max_output_tokens,
-            ..ModelParameters::default()
-        };
-        let wishes = CallWishes {
-            parameters: parameters.over(&earlier),
-            answer_form: None,
-            extra,
-        };
-        let earlier = ModelParameters {
-            temperature,
-            ..ModelParameters::default()
-        };
-        let model = ResolvedModel {
-            parameters: model_parameters.over(&earlier),
-            agent,
-            ..model
-        };
-        let work = Work {
-            client_tools,
-            worker,
-            wishes,
-            narrowed,
-            directory,
-            told,
-            research,
-            patience,
-            metadata,
-            ..Work::of(history, model, Vec::new())
-        };
-        (work, workspace)
-    }
 }
 
 /// Resumes runs after a restart, a take-over or hibernation.
@@ -379,7 +219,7 @@ impl Recovery {
         if self.store.is_shared() {
             return;
         }
-        let mut left: BTreeMap<RunId, Again> = BTreeMap::new();
+        let mut left: BTreeMap<RunId, Retry> = BTreeMap::new();
         loop {
             let next = left.values().map(|again| again.at).min();
             let due = async {
@@ -392,7 +232,7 @@ impl Recovery {
                 () = self.stopping.cancelled() => return,
                 runs = self.runs.given_up() => {
                     self.commands.set_aside.lock().await.extend(&runs);
-                    left.extend(runs.into_iter().map(|run| (run, Again::after(TAKE_UP_AGAIN))));
+                    left.extend(runs.into_iter().map(|run| (run, Retry::after(RETRY_PAUSE))));
                 }
                 () = due => self.take_up_due(&mut left).await,
             }
@@ -400,7 +240,7 @@ impl Recovery {
     }
 
     /// Tries each that is due once: one that cannot go on keeps no other from it.
-    async fn take_up_due(&self, left: &mut BTreeMap<RunId, Again>) {
+    async fn take_up_due(&self, left: &mut BTreeMap<RunId, Retry>) {
         let now = Instant::now();
         let due: Vec<RunId> = left
             .iter()
@@ -412,32 +252,32 @@ impl Recovery {
                 continue;
             };
             let pause = match self.take_up(run).await {
-                TakenUp::Done => continue,
-                TakenUp::DatabaseSilent => TAKE_UP_AGAIN,
-                TakenUp::Failed => (again.pause * 2).min(TAKE_UP_AT_LEAST_EVERY),
+                Outcome::Done => continue,
+                Outcome::DatabaseSilent => RETRY_PAUSE,
+                Outcome::Failed => (again.pause * 2).min(MAX_RETRY_PAUSE),
             };
-            left.insert(run, Again::after(pause));
+            left.insert(run, Retry::after(pause));
         }
     }
 
-    async fn take_up(&self, run: RunId) -> TakenUp {
+    async fn take_up(&self, run: RunId) -> Outcome {
         let mut set_aside = self.commands.set_aside.lock().await;
         if !set_aside.contains(&run) {
             // A person has stopped it meanwhile.
-            return TakenUp::Done;
+            return Outcome::Done;
         }
         match self.writable(run).await {
             Ok(Some(found)) => {
                 if let Err(error) = self.take_over(&found, false).await {
                     tracing::warn!(%run, %error, "cannot go on with a run; trying again");
-                    return TakenUp::Failed;
+                    return Outcome::Failed;
                 }
             }
             Ok(None) => {}
-            Err(_) => return TakenUp::DatabaseSilent,
+            Err(_) => return Outcome::DatabaseSilent,
         }
         set_aside.remove(&run);
-        TakenUp::Done
+        Outcome::Done
     }
 
     /// The run, where it has not ended: read after a write, as a full disk lets us read what cannot go on.
@@ -452,36 +292,35 @@ impl Recovery {
 
     /// Goes on with a run whose log is open, or ends the log. Whether that is done; not where its model is not known and may come.
     pub(crate) async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
-        let found = self.find_kept(run).await?;
-        if found.kept.is_some()
-            && found.model.is_none()
-            && found.forbidden.is_none()
+        let stored = self.stored(run).await?;
+        if stored.spec.is_some()
+            && stored.model.is_none()
+            && stored.forbidden.is_none()
             && model_may_come
         {
             return Ok(false);
         }
         let log = self.runs.left_open(run).await?;
-        match self.ready(run, found, log, RunIs::GoingOn).await? {
-            FromLog::GoesOn(request, so_far) => {
+        match self.resume(run, stored, log, RunIs::GoingOn).await? {
+            Resume::Continue(prepared, so_far) => {
                 tracing::info!(run = %run.id, "going on with a run");
                 let title = match run.chat {
                     Some(chat) => self.store.chat(&run.principal, chat).await?.title,
                     None => String::new(),
                 };
-                let (request, report_wanted) = (*request, run.report_wanted);
                 let new = NewLiveRun {
                     run: run.id,
                     principal: run.principal.clone(),
                     title,
-                    request,
-                    report_wanted,
+                    prepared: *prepared,
+                    report_wanted: run.report_wanted,
                 };
                 // Our lease may have ended while its log was read, and others may have it.
                 if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);
                 }
             }
-            FromLog::Cannot(so_far, journal, why_not) => {
+            Resume::End(so_far, journal, why_not) => {
                 tracing::info!(run = %run.id, %why_not, "ending the log of an interrupted run");
                 self.runs
                     .close_left_open(run, (so_far, *journal), why_not)
@@ -491,13 +330,13 @@ impl Recovery {
         Ok(true)
     }
 
-    /// What a run that was put to rest goes on with.
+    /// Reads a hibernated run back.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn read_rested(&self, run: RunId) -> anyhow::Result<FromLog> {
+    pub(crate) async fn read_rested(&self, run: RunId) -> anyhow::Result<Resume> {
         let run = self.store.run(run).await?;
-        let found = self.find_kept(&run).await?;
+        let stored = self.stored(&run).await?;
         let (so_far, mut journal) = self.runs.left_open(&run).await?;
         journal.has_rested();
         let needed = so_far
@@ -508,68 +347,82 @@ impl Recovery {
                 _ => None,
             });
         let run_is = RunIs::Woken(needed.collect());
-        self.ready(&run, found, (so_far.without_gap(), journal), run_is)
+        self.resume(&run, stored, (so_far.without_gap(), journal), run_is)
             .await
     }
 
-    async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
-        let kept = self.store.run_request(run.id).await?;
-        let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
+    async fn stored(&self, run: &Run) -> anyhow::Result<StoredRun> {
+        let json = self.store.run_request(run.id).await?;
+        let spec = json.and_then(|json| {
+            RunSpec::from_json(&json)
+                .inspect_err(|error| {
+                    tracing::error!(run = %run.id, %error, "a stored run has an unreadable specification");
+                })
+                .ok()
+        });
         let permit = self.gateway.permit(Authority::of_run(run));
-        let model = kept
+        let model = spec
             .as_ref()
-            .and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
-        let forbidden = kept.as_ref().and_then(|kept| {
-            let agent = kept.agent.as_ref().map_or("main", |agent| &agent.name);
+            .and_then(|spec| self.models.resolve(Some(&spec.model), &permit).ok());
+        let forbidden = spec.as_ref().and_then(|spec| {
+            let agent = spec.agent.as_ref().map_or("main", |agent| &agent.name);
             let permits = self
                 .preparation
-                .run_permits(Authority::of_run(run), kept.directory.clone());
-            permits.check(agent, &kept.model).err()
+                .run_permits(Authority::of_run(run), spec.directory.clone());
+            permits.check(agent, &spec.model).err()
         });
-        Ok(Found {
-            kept,
+        Ok(StoredRun {
+            spec,
             model,
             forbidden: forbidden.map(Problem::words),
         })
     }
 
-    async fn ready(
+    async fn resume(
         &self,
         run: &Run,
-        found: Found,
+        stored: StoredRun,
         (so_far, mut journal): (LogSoFar, Journal),
         run_is: RunIs,
-    ) -> anyhow::Result<FromLog> {
+    ) -> anyhow::Result<Resume> {
         journal.goes_on_at(self.clock.now_ms());
-        let (mut kept, model) = match able_to_go_on(found, &so_far, &journal) {
+        let (mut spec, model) = match can_continue(stored, &so_far, &journal) {
             Ok(able) => able,
-            Err(why_not) => return Ok(FromLog::Cannot(so_far, Box::new(journal), why_not)),
+            Err(why_not) => return Ok(Resume::End(so_far, Box::new(journal), why_not)),
         };
-        let history = match kept.history.take() {
-            Some(history) => history,
+        let chat_history = match spec.history {
+            Some(_) => Vec::new(),
             None => self.history_of(run).await?,
         };
-        kept.told = self
+        spec.memories = self
             .preparation
-            .still_told(run.principal.account, kept.told)
+            .still_allowed(run.principal.account, spec.memories)
             .await?;
-        let (mut work, workspace) = kept.work(history, model);
+        let model = ResolvedModel {
+            parameters: spec.model_parameters.clone(),
+            agent: spec.agent.clone(),
+            ..model
+        };
+        let start = StartingRun {
+            spec,
+            model,
+            chat_history,
+            origin: run.origin.clone().unwrap_or_default(),
+            council: None,
+            beside: None,
+            idempotency: None,
+        };
         self.usage.know(&run.principal).await?;
-        work.origin = run.origin.clone().unwrap_or_default();
-        let (about, permit) = (
-            (run.chat, run.message),
-            self.gateway.permit(Authority::of_run(run)),
-        );
-        let mut request = self
-            .preparation
-            .request(work, workspace, run.id, about)
-            .await?;
-        request.journal = journal;
-        if request.deferred_tools.is_some() {
+        let message = run.chat.zip(run.message);
+        let mut prepared = Box::pin(self.preparation.prepare(start, run.id, message)).await?;
+        let input = &mut prepared.input;
+        input.journal = journal;
+        if input.deferred_tools.is_some() {
             // It needs the tools that it had.
-            request.deferred_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
+            let permit = self.gateway.permit(Authority::of_run(run));
+            input.deferred_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
         }
-        Ok(FromLog::GoesOn(Box::new(request), so_far))
+        Ok(Resume::Continue(Box::new(prepared), so_far))
     }
 
     /// The conversation that the run answers, from its chat.
@@ -608,27 +461,24 @@ impl Recovery {
     }
 }
 
-/// What a run goes on with, or why it cannot, in a sentence for its owner.
-fn able_to_go_on(
-    Found {
-        kept,
-        model,
-        forbidden,
-    }: Found,
+/// The specification and model of a run that can continue, or why it cannot, in a sentence for its owner.
+fn can_continue(
+    stored: StoredRun,
     so_far: &LogSoFar,
     journal: &Journal,
-) -> Result<(Kept, ResolvedModel), Words> {
-    let kept = kept
+) -> Result<(RunSpec, ResolvedModel), Words> {
+    let spec = stored
+        .spec
         .filter(|_| !so_far.has_ended)
         .ok_or(Sentence::Interrupted)?;
-    if let Some(why) = forbidden {
+    if let Some(why) = stored.forbidden {
         return Err(why);
     }
-    let model = model.ok_or_else(|| Sentence::ModelGone {
-        name: kept.model.clone(),
+    let model = stored.model.ok_or_else(|| Sentence::ModelGone {
+        name: spec.model.clone(),
     })?;
-    if journal.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
+    if journal.restarts() >= MAX_RESTARTS && !so_far.is_waiting() {
         return Err(Sentence::GivenUp.into());
     }
-    Ok((kept, model))
+    Ok((spec, model))
 }

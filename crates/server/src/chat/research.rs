@@ -4,16 +4,15 @@ mod library;
 
 use std::sync::Arc;
 
-use agent::{Research, library::Library};
+use agent::{Research, ResearchRequest, library::Library};
 use domain::RunId;
-use store::{Principal, StoreError};
+use store::StoreError;
 
 use crate::{
-    chat::turns::{Preparation, Referred},
+    chat::turns::{Preparation, References, RunSubject},
     documents::SEARCH_TOOL,
     error::ApiError,
-    gateway::research_wish::ResearchWish,
-    identity::groups::{Permit, Thing},
+    identity::groups::Thing,
     web,
 };
 
@@ -24,7 +23,10 @@ impl Preparation {
     ///
     /// # Errors
     /// Those of the database.
-    pub(crate) async fn research_of(&self, run: RunId) -> Result<Option<ResearchWish>, ApiError> {
+    pub(crate) async fn research_of(
+        &self,
+        run: RunId,
+    ) -> Result<Option<ResearchRequest>, ApiError> {
         let kept = match self.store.run_research(run).await {
             Err(StoreError::NotFound) => None,
             kept => kept?,
@@ -38,19 +40,18 @@ impl Preparation {
     /// users of a front end.
     pub(crate) async fn research(
         &self,
-        principal: &Principal,
-        permit: &Permit,
-        wish: Option<ResearchWish>,
-        referred: &Referred,
+        run: &RunSubject<'_>,
+        references: &References,
     ) -> Result<Option<Research>, StoreError> {
-        let Some(ResearchWish::Report { deep, interactive }) = wish else {
+        let Some(ResearchRequest::Report { deep, interactive }) = run.spec.research else {
             return Ok(None);
         };
+        let principal = run.principal();
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
-        let may = |tool| permit.allows(Thing::Tool(tool));
+        let may = |tool| run.permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)
             && !principal.is_front_end_person()
-            && (referred.is_any()
+            && (references.is_any()
                 || !self
                     .store
                     .searchable_collections(principal.account)
@@ -60,7 +61,7 @@ impl Preparation {
             libraries.push(Arc::new(DocumentLibrary::new(
                 self.documents.clone(),
                 principal,
-                referred,
+                references,
             )));
         }
         if may(web::SEARCH) && may(web::FETCH) && self.web.searches(principal) && self.web.reads() {

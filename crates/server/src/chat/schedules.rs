@@ -3,12 +3,12 @@
 
 mod times;
 
+use agent::RunSpec;
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use axum::http::StatusCode;
 use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
-use serde_json::Map;
 use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Store, Turn, TurnKind};
 use tokio::sync::Notify;
 
@@ -340,9 +340,7 @@ impl Schedules {
             }],
             idempotency,
             schedule: Some(content.name.clone()),
-            research: None,
-            parameters: ModelParameters::default(),
-            metadata: Map::new(),
+            spec: RunSpec::default(),
         };
         match self.turns.say(chat, new, model).await {
             Ok(exchange) => Ok((id, exchange.run)),

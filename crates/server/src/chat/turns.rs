@@ -1,27 +1,25 @@
 //! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
 
-mod beside;
-mod looking_up;
-mod outside;
+mod alternatives;
+mod api_runs;
+mod message_rules;
+mod pre_retrieval;
 mod preparation;
-mod referred;
-mod said;
-mod work;
+mod references;
+mod starting_run;
 
-use agent::CallWishes;
-use domain::{ChatId, Message, MessageId, ModelParameters, Part, Role, RunId, refusal};
-use serde_json::{Map, Value};
+use agent::RunSpec;
+use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
 use std::sync::Arc;
-use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, Store, StoreError};
+use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use preparation::Preparation;
+pub(crate) use preparation::{Preparation, RunSubject};
 
 use crate::{
     chat::pipelines::{EffectivePipelines, Pipelines},
     error::ApiError,
-    gateway::{Gateway, models::ResolvedModel, research_wish::ResearchWish, usage::Usage},
-    identity::auth::Authority,
+    gateway::{Gateway, models::ResolvedModel, usage::Usage},
     platform::clock::Clock,
     runtime::{
         conversation::Conversations,
@@ -31,48 +29,39 @@ use crate::{
     tools::workspaces::ChatFiles,
 };
 
-pub(crate) use beside::{MOST_ASKED, MOST_LAYERS, MergeWish};
-pub(crate) use referred::Referred;
-use said::title_of;
-pub(crate) use work::Work;
-pub use {
-    outside::{FreeRun, OutsideTurn},
-    said::check_content,
-    work::Worker,
-};
+pub(crate) use alternatives::{MAX_ALTERNATIVES, MAX_LAYERS, MergeRequest};
+pub use api_runs::{ApiRun, ApiTurn};
+pub use message_rules::check_content;
+use message_rules::title_of;
+pub(crate) use references::References;
+pub(crate) use starting_run::StartingRun;
 
-/// What a person says, and after which message.
+/// A person's message.
 pub struct NewMessage {
-    /// The message it follows; nothing at the beginning.
+    /// The message it follows; `None` at the beginning.
     pub parent: Option<MessageId>,
-    /// What is said.
+    /// Its content.
     pub content: Vec<Part>,
-    /// The name of the request that says it.
+    /// The caller's key of the request.
     pub idempotency: Option<IdempotencyKey>,
-    /// The name of the schedule that says it; nothing where the person does.
+    /// The name of the schedule that sends it; `None` if the person does.
     pub schedule: Option<String>,
-    /// Research, and how; nothing for a conversation.
-    pub research: Option<ResearchWish>,
-    /// What is set for the model calls, over what is set for the chat.
-    pub parameters: ModelParameters,
-    /// What the caller says of the request, for model servers that are told.
-    pub metadata: Map<String, Value>,
+    /// The run that answers it.
+    pub spec: RunSpec,
 }
 
-/// Another answer that is wanted to a message.
+/// A request for another answer to the same message.
 pub struct NewAnswer {
-    /// The answer that is there.
+    /// The existing answer.
     pub answered: MessageId,
-    /// Who answers now.
+    /// The model that answers now.
     pub model: ResolvedModel,
-    /// Whether it is research.
-    pub research: Again,
-    /// What is set for the model calls, over what is set for the chat.
-    pub parameters: ModelParameters,
-    /// The name of the request that wants it.
+    /// Whether it is research if the existing answer was. If not, the specification decides.
+    pub keeps_research: bool,
+    /// The run that answers.
+    pub spec: RunSpec,
+    /// The caller's key of the request.
     pub idempotency: Option<IdempotencyKey>,
-    /// What the caller says of the request, for model servers that are told.
-    pub metadata: Map<String, Value>,
 }
 
 /// Both messages of an exchange that has begun.
@@ -85,15 +74,6 @@ pub struct Exchange {
     pub run: RunId,
     /// What the answer stands beside, where it was asked for so.
     pub beside: Option<Beside>,
-}
-
-/// What another answer to the same is.
-#[derive(Debug, Clone, Copy)]
-pub enum Again {
-    /// Research where the first one was.
-    AsBefore,
-    /// Research, and how; nothing for a conversation.
-    As(Option<ResearchWish>),
 }
 
 /// Starts runs: the turns of chats, and runs without a chat.
@@ -126,7 +106,7 @@ impl Turns {
         check_content(&new.content)?;
         let content = self
             .preparation
-            .bind_referred(&chat, &model.authority.principal, new.content)
+            .bind_references(&chat, &model.authority.principal, new.content)
             .await?;
         let messages = self.store.messages(chat.id).await?;
         if let Some(parent) = new.parent
@@ -143,20 +123,12 @@ impl Turns {
             content: user.content.clone(),
             ..Message::text(Role::User, "")
         });
-        let (idempotency, research) = (new.idempotency, new.research);
-        let work = Work::of(history, model, Vec::new()).with_research(research);
-        let wishes = CallWishes {
-            parameters: new.parameters,
-            ..CallWishes::default()
+        let start = StartingRun {
+            chat_history: history,
+            idempotency: new.idempotency,
+            ..StartingRun::new(new.spec, model)
         };
-        let work = Work {
-            is_of_chat: true,
-            wishes,
-            idempotency,
-            metadata: new.metadata,
-            ..work
-        };
-        self.begin(chat, user.id, Some(user), work).await
+        self.begin(chat, user.id, Some(user), start).await
     }
 
     /// Starts another run for the message that `answered` answers.
@@ -173,40 +145,23 @@ impl Turns {
         new: NewAnswer,
         beside: Option<Beside>,
     ) -> Result<Exchange, ApiError> {
-        let NewAnswer {
-            answered,
-            model,
-            research,
-            parameters,
-            idempotency,
-            metadata,
-        } = new;
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let is_it =
-            |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
+            |message: &&ChatMessage| message.id == new.answered && message.role == Role::Assistant;
         let answer = messages.iter().find(is_it).ok_or_else(gone)?;
         let asked = answer.parent.ok_or_else(gone)?;
-        let research = match (research, answer.run) {
-            (Again::As(research), _) => research,
-            (Again::AsBefore, Some(run)) => self.preparation.research_of(run).await?,
-            (Again::AsBefore, None) => None,
-        };
-        let history = self.conversations.history(&messages, Some(asked)).await?;
-        let work = Work::of(history, model, Vec::new()).with_research(research);
-        let wishes = CallWishes {
-            parameters,
-            ..CallWishes::default()
-        };
-        let work = Work {
-            is_of_chat: true,
-            wishes,
+        let mut spec = new.spec;
+        if let (true, Some(run)) = (new.keeps_research, answer.run) {
+            spec.research = self.preparation.research_of(run).await?;
+        }
+        let start = StartingRun {
+            chat_history: self.conversations.history(&messages, Some(asked)).await?,
             beside,
-            idempotency,
-            metadata,
-            ..work
+            idempotency: new.idempotency,
+            ..StartingRun::new(spec, new.model)
         };
-        self.begin(chat, asked, None, work).await
+        self.begin(chat, asked, None, start).await
     }
 
     fn user_message(
@@ -235,15 +190,18 @@ impl Turns {
         chat: Chat,
         asked: MessageId,
         user: Option<ChatMessage>,
-        mut work: Work,
+        mut start: StartingRun,
     ) -> Result<Exchange, ApiError> {
         self.pipelines.give_up(chat.id);
-        self.gateway
-            .check_limits(&work.model.authority.principal)
+        let principal = start.model.authority.principal.clone();
+        self.gateway.check_limits(&principal).await?;
+        let run = RunId::generate();
+        let now = self.clock.now_ms();
+        start.belongs_to(&chat);
+        start.spec.memories = self
+            .preparation
+            .memories(chat.principal.account, &start)
             .await?;
-        let (run, now) = (RunId::generate(), self.clock.now_ms());
-        work.told = self.preparation.told(chat.principal.account, &work).await?;
-        work.belongs_to(&chat);
         let assistant = ChatMessage {
             id: MessageId::generate(),
             chat: chat.id,
@@ -251,40 +209,15 @@ impl Turns {
             role: Role::Assistant,
             content: Vec::new(),
             created_at: now,
-            model: Some(work.model.id.clone()),
+            model: Some(start.model.id.clone()),
             run: Some(run),
             summary: None,
             schedule: None,
         };
-        let Authority {
-            principal,
-            key_models,
-            ..
-        } = work.model.authority.clone();
-        let row = NewRun {
-            id: run,
-            principal: principal.clone(),
-            key_models,
-            chat: Some(chat.id),
-            message: Some(assistant.id),
-            model: work.model.id.clone(),
-            started_at: now,
-            request: work.kept(&chat.id.to_string())?,
-            idempotency: work.idempotency.clone(),
-            origin: work.kept_origin()?,
-            research: work.kept_research()?,
-            workspace: None,
-        };
-        let beside = work.beside.take();
-        let request = self
-            .preparation
-            .request(
-                work,
-                chat.id.to_string(),
-                run,
-                (Some(chat.id), Some(assistant.id)),
-            )
-            .await?;
+        let message = Some((chat.id, assistant.id));
+        let row = start.row(run, message, now)?;
+        let beside = start.beside.take();
+        let prepared = Box::pin(self.preparation.prepare(start, run, message)).await?;
         let title = user
             .as_ref()
             .filter(|_| chat.title.is_empty())
@@ -294,7 +227,7 @@ impl Turns {
             run,
             principal,
             title: title_now,
-            request,
+            prepared,
             report_wanted: false,
         };
         let turn = NewTurn {

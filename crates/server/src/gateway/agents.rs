@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use agent::{AgentSpec, Agents};
+use agent::{AgentDefinition, AgentSpec, Agents};
 use domain::{ProblemCode, refusal};
 use store::{Store, StoreError};
 
@@ -18,14 +18,13 @@ use crate::{
     gateway::{
         Gateway,
         models::{Models, ResolvedModel, did_you_mean, nearest},
-        research_wish::ResearchWish,
+        work_mode::research_of_model,
     },
     identity::{
         auth::Authority,
         groups::{KeyLimit, Permit, Thing},
     },
     platform::{
-        agent_definition::AgentDefinition,
         built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
         clock::Clock,
     },
@@ -351,7 +350,7 @@ impl Gateway {
         match self.defined_agents.find(name, permit) {
             Some(agent) => self.resolve_agent(agent, None, permit),
             None if name == BUILT_IN_AGENT => self.models.resolve(None, permit),
-            None if ResearchWish::of_model(&format!("{AGENT_PREFIX}{name}")).is_some() => {
+            None if research_of_model(&format!("{AGENT_PREFIX}{name}")).is_some() => {
                 let id = format!("{AGENT_PREFIX}{name}");
                 Ok(ResolvedModel {
                     id,

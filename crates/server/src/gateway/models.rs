@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{CallableModel, Prices};
+use agent::{AgentDefinition, CallableModel, Prices};
 use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Sentence, Words, refusal};
 use llm::{
     ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
@@ -42,7 +42,6 @@ use crate::{
         groups::{Permit, Thing},
     },
     platform::{
-        agent_definition::AgentDefinition,
         config::{Config, ConfiguredConnection, ConnectionSource},
         model_aliases::Aliases,
         secret::Sealer,

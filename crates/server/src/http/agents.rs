@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Skill, Skills};
+use agent::{AgentDefinition, Skill, Skills};
 use axum::{extract::State, http::StatusCode};
 use domain::{Words, refusal};
 use serde::Serialize;
@@ -13,7 +13,6 @@ use crate::{
     gateway::agents::{DefinedAgents, KnownAgent},
     http::extract::{Json, Path},
     identity::audit::Noted,
-    platform::agent_definition::AgentDefinition,
 };
 
 #[derive(Debug, Serialize)]

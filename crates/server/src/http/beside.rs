@@ -1,5 +1,6 @@
 //! Answers side by side: asking others for the same, and merging what they have said.
 
+use agent::RunSpec;
 use std::sync::Arc;
 
 use agent::pipelines::Pipeline;
@@ -7,7 +8,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, ModelParameters, refusal};
+use domain::{ChatId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::IdempotencyKey;
@@ -17,7 +18,7 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        turns::{Again, MOST_ASKED, MOST_LAYERS, MergeWish, NewAnswer},
+        turns::{MAX_ALTERNATIVES, MAX_LAYERS, MergeRequest, NewAnswer},
     },
     error::ApiError,
     http::extract::{Json, Path, RawJson, parse},
@@ -74,9 +75,9 @@ pub(super) async fn ask(
             .collect(),
     };
     let asked = named.len().saturating_mul(samples);
-    if !(1..=MOST_ASKED).contains(&asked) {
+    if !(1..=MAX_ALTERNATIVES).contains(&asked) {
         return Err(ApiError::invalid(refusal::Chats::BadNumberOfAnswers {
-            count: MOST_ASKED as u64,
+            count: MAX_ALTERNATIVES as u64,
         }));
     }
     let mut models = Vec::with_capacity(asked);
@@ -100,15 +101,16 @@ pub(super) async fn ask(
         let key = key.as_ref().map(|key| numbered(key, number));
         let chat = chat.clone();
         let begin = async |idempotency| {
-            let (research, metadata) = (Again::AsBefore, metadata.clone());
-            let parameters = ModelParameters::default();
+            let spec = RunSpec {
+                metadata: metadata.clone(),
+                ..RunSpec::default()
+            };
             let new = NewAnswer {
                 answered: message,
                 model,
-                research,
-                parameters,
+                keeps_research: true,
+                spec,
                 idempotency,
-                metadata,
             };
             app.turns.answer_beside(chat, new).await.map(Begun::from)
         };
@@ -153,15 +155,15 @@ pub(super) async fn merge(
         answers,
         layers,
     } = parse(&body)?;
-    if layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
+    if layers.is_some_and(|layers| !(1..=MAX_LAYERS).contains(&layers)) {
         let problem = refusal::Chats::BadNumberOfLayers {
-            count: MOST_LAYERS as u64,
+            count: MAX_LAYERS as u64,
         };
         return Err(ApiError::invalid(problem).with_field(Some("layers")));
     }
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let begin = async |idempotency| {
-        let wish = MergeWish {
+        let wish = MergeRequest {
             of: message,
             answers,
             model,

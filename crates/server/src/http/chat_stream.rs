@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::CallWishes;
+use agent::RunSpec;
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, header},
@@ -21,10 +21,10 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        turns::{FreeRun, OutsideTurn},
+        turns::{ApiRun, ApiTurn},
     },
     error::ApiError,
-    gateway::research_wish::WorkMode,
+    gateway::work_mode::WorkMode,
     http::{
         extract::{Query, RawJson},
         streams::{Contents, Format, FormatOptions, RunFiles, for_reader, from_run, sse},
@@ -94,9 +94,13 @@ async fn start(
             .passed_on
             .insert("chat_id".to_owned(), id.clone().into());
     }
-    let workspace = match named {
-        None => None,
-        Some(id) => match id.parse::<ChatId>() {
+    let mut spec = RunSpec {
+        research,
+        parameters,
+        ..RunSpec::default()
+    };
+    if let Some(id) = named {
+        spec.workspace = match id.parse::<ChatId>() {
             // The chats are the account's own, not those of a front end's people.
             Ok(id) if caller.person.is_none() => {
                 let chat = app
@@ -105,32 +109,22 @@ async fn start(
                     .await
                     .map_err(no_such_chat)?;
                 caller.check_change(&chat.principal)?;
-                let turn = OutsideTurn::of_history(&chat, history, model);
-                let turn = OutsideTurn {
+                let turn = ApiTurn {
                     metadata,
                     idempotency,
-                    research,
-                    parameters,
-                    ..turn
+                    ..ApiTurn::of_history(&chat, history, model, spec)
                 };
-                return Ok(app.turns.say_from_outside(chat, turn).await?.run);
+                return Ok(app.turns.start_turn(chat, turn).await?.run);
             }
-            _ => Some(foreign_workspace(caller, &id)?),
-        },
-    };
-    let wishes = CallWishes {
-        parameters,
-        ..CallWishes::default()
-    };
-    let run = FreeRun {
-        workspace,
-        wishes,
+            _ => foreign_workspace(caller, &id)?,
+        };
+    }
+    let run = ApiRun {
         metadata,
         idempotency,
-        research,
-        ..FreeRun::new(history, model)
+        ..ApiRun::new(history, model, spec)
     };
-    app.turns.run_freely(run).await
+    app.turns.start_run(run).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.

@@ -1,6 +1,7 @@
 //! A chat that shows what goes on behind it: one call for an answer with its debug events, and a WebSocket that has
 //! them as they happen.
 
+use agent::RunSpec;
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use axum::{
@@ -21,11 +22,11 @@ use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 use super::{threads, web};
 use crate::{
     app::App,
-    chat::turns::{FreeRun, OutsideTurn},
+    chat::turns::{ApiRun, ApiTurn},
     error::ApiError,
     gateway::{
         models::{NewConnection, ResolvedModel},
-        research_wish::WorkMode,
+        work_mode::WorkMode,
     },
     http::{
         extract::{Json, RawJson},
@@ -166,12 +167,8 @@ pub(super) async fn chat(
     let (run, id, conversation_id) = match request.before {
         Some(mut history) => {
             history.push(request.said);
-            let research = WorkMode::from(request.mode).research(false);
-            let free = FreeRun {
-                research,
-                ..FreeRun::new(history, model)
-            };
-            let run = app.turns.run_freely(free).await?;
+            let new = ApiRun::new(history, model, run_spec(request.mode));
+            let run = app.turns.start_run(new).await?;
             (run, run.to_string(), request.conversation)
         }
         None => {
@@ -218,13 +215,16 @@ async fn say(
     let mut history = app.conversations.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
-    let research = WorkMode::from(request.mode).research(false);
-    let turn = OutsideTurn {
-        research,
-        ..OutsideTurn::new(parent, said, history, model)
-    };
-    let exchange = app.turns.say_from_outside(chat, turn).await?;
+    let turn = ApiTurn::new(parent, said, history, model, run_spec(request.mode));
+    let exchange = app.turns.start_turn(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
+}
+
+fn run_spec(mode: wire::chat_stream::Mode) -> RunSpec {
+    RunSpec {
+        research: WorkMode::from(mode).research(false),
+        ..RunSpec::default()
+    }
 }
 
 async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>), ApiError> {

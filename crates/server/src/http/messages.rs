@@ -1,5 +1,6 @@
 //! Messages of a chat: saying something, and asking for another answer.
 
+use agent::RunSpec;
 use std::sync::Arc;
 
 use axum::{
@@ -16,10 +17,10 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        turns::{Again, Exchange, NewAnswer, NewMessage},
+        turns::{Exchange, NewAnswer, NewMessage},
     },
     error::ApiError,
-    gateway::research_wish::WorkMode,
+    gateway::work_mode::WorkMode,
     http::extract::{Json, Path, RawJson, parse},
     identity::auth::Caller,
 };
@@ -102,18 +103,19 @@ pub(super) async fn send(
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
     };
-    let research = body.mode.research(body.review_plan);
-    let metadata = wire::passed_on(&body.metadata);
-    let (parent, parameters) = (body.parent, body.parameters.unwrap_or_default());
+    let spec = RunSpec {
+        research: body.mode.research(body.review_plan),
+        parameters: body.parameters.unwrap_or_default(),
+        metadata: wire::passed_on(&body.metadata),
+        ..RunSpec::default()
+    };
     let begin = async |idempotency| {
         let new = NewMessage {
-            parent,
+            parent: body.parent,
             content,
             idempotency,
             schedule: None,
-            research,
-            parameters,
-            metadata,
+            spec,
         };
         app.turns.say(chat, new, model).await.map(Begun::from)
     };
@@ -155,20 +157,19 @@ pub(super) async fn regenerate(
         .gateway
         .resolve_for(&caller, body.model.as_deref())
         .await?;
-    let research = match body.mode {
-        Some(mode) => Again::As(mode.research(body.review_plan)),
-        None => Again::AsBefore,
+    let spec = RunSpec {
+        research: body.mode.and_then(|mode| mode.research(body.review_plan)),
+        parameters: body.parameters.unwrap_or_default(),
+        metadata: wire::passed_on(&body.metadata),
+        ..RunSpec::default()
     };
-    let metadata = wire::passed_on(&body.metadata);
-    let parameters = body.parameters.unwrap_or_default();
     let begin = async |idempotency| {
         let new = NewAnswer {
             answered: message,
             model,
-            research,
-            parameters,
+            keeps_research: body.mode.is_none(),
+            spec,
             idempotency,
-            metadata,
         };
         app.turns.answer_again(chat, new).await.map(Begun::from)
     };

@@ -1,6 +1,7 @@
 //! `POST /tasks/moa/completions`: several answers to one message, made one by a model, for a front end that has them. A
 //! chat completion, streamed where that is asked for.
 
+use agent::RunSpec;
 use std::sync::Arc;
 
 use axum::{
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     app::App,
-    chat::turns::{FreeRun, Worker},
+    chat::turns::ApiRun,
     error::ApiError,
     http::{
         extract::Json,
@@ -85,14 +86,13 @@ pub(super) async fn complete(
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;
     let model_id = merging.model.model_id.clone();
-    let free = FreeRun {
-        worker: Worker::Model,
-        wishes: merging.wishes(),
-        patience: Some(merging.patience()),
-        outlives_server: false,
-        ..FreeRun::new(vec![Message::text(Role::User, asked)], merging.model)
+    let spec = RunSpec {
+        ends_with_server: true,
+        ..merging.spec()
     };
-    let run = app.turns.run_freely(free).await?;
+    let history = vec![Message::text(Role::User, asked)];
+    let new = ApiRun::new(history, merging.model, spec);
+    let run = app.turns.start_run(new).await?;
     let stop = stop_when_dropped(&app.runs, run);
     app.pipelines
         .note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);

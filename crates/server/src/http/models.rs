@@ -1,5 +1,6 @@
 //! The models that can be chosen, and what is set for them.
 
+use agent::AgentDefinition;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
@@ -18,7 +19,7 @@ use crate::{
     },
     http::extract::{Json, Path, misfit, present},
     identity::{audit::Noted, auth::Caller, groups::Thing},
-    platform::{agent_definition::AgentDefinition, built_in::AGENT_PREFIX},
+    platform::built_in::AGENT_PREFIX,
 };
 
 #[derive(Debug, Serialize)]

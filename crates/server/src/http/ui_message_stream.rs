@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::ApprovalDecision;
+use agent::{ApprovalDecision, RunSpec};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode},
@@ -15,9 +15,9 @@ use wire::ui_message_stream::{ApprovalResponse, UiMessageEncoder, UiMessageReque
 use super::{runs::changeable_run, threads};
 use crate::{
     app::App,
-    chat::turns::{FreeRun, OutsideTurn},
+    chat::turns::{ApiRun, ApiTurn},
     error::ApiError,
-    gateway::research_wish::WorkMode,
+    gateway::work_mode::WorkMode,
     http::{
         extract::{Path, RawJson},
         streams::{Contents, RunFiles, from_run, pausing},
@@ -92,16 +92,14 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
         .gateway
         .resolve_for(caller, request.model.as_deref())
         .await?;
-    let research = WorkMode::from(request.mode).research(false);
+    let spec = RunSpec {
+        research: WorkMode::from(request.mode).research(false),
+        ..RunSpec::default()
+    };
     let history = request.messages;
     let Some(id) = request.chat_id else {
-        return app
-            .turns
-            .run_freely(FreeRun {
-                research,
-                ..FreeRun::new(history, model)
-            })
-            .await;
+        let new = ApiRun::new(history, model, spec);
+        return app.turns.start_run(new).await;
     };
     let chat = threads::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
@@ -113,11 +111,8 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
         .find(|message| message.role == Role::User)
         .map(|said| said.content.clone());
     app.commands.stop_in(chat.id).await?;
-    let turn = OutsideTurn {
-        research,
-        ..OutsideTurn::new(parent, said, history, model)
-    };
-    Ok(app.turns.say_from_outside(chat, turn).await?.run)
+    let turn = ApiTurn::new(parent, said, history, model, spec);
+    Ok(app.turns.start_turn(chat, turn).await?.run)
 }
 
 /// Hands the decisions to the run and streams what comes after its question, into the same message.

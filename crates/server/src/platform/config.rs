@@ -24,16 +24,14 @@ mod workspaces;
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use agent::{Limits, Rule};
+use agent::{AgentDefinition, Limits, Rule};
 use outbound::Allowed;
 use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 use serde::Deserialize;
 use toml::Table;
 
-use crate::platform::{
-    agent_definition::AgentDefinition, model_aliases::Aliases, proxies::Proxies,
-};
+use crate::platform::{model_aliases::Aliases, proxies::Proxies};
 
 pub use admission::Admission;
 pub use connections::{ConfiguredConnection, ConnectionSource};

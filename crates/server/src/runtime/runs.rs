@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Journal, RunRequest};
+use agent::{Journal, PreparedRun};
 use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
@@ -26,7 +26,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use activity::{Activity, ActivityState};
 pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
-pub use resting::{FromLog, StillResting};
+pub use resting::{Resume, StillResting};
 pub use server_log::ServerLog;
 
 use crate::{
@@ -86,8 +86,8 @@ pub struct NewLiveRun {
     pub principal: Principal,
     /// The chat's title, for the activity stream.
     pub title: String,
-    /// What the agent needs.
-    pub request: RunRequest,
+    /// The run.
+    pub prepared: PreparedRun,
     /// Somebody wanted the report of research before the server was stopped.
     pub report_wanted: bool,
 }
@@ -176,7 +176,7 @@ impl Runs {
         self.go_on(new, LogSoFar::default());
     }
 
-    /// Starts it where its log has come to; its request knows its past. Where it is live already, that one goes on.
+    /// Continues it after the end of its log, which its journal knows. A run that is live already stays as it is.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
         self.0.usage.run_begins(new.run, before.last_seq);
         let live = match self.lock().entry(new.run) {
@@ -192,7 +192,7 @@ impl Runs {
             ActivityState::Running
         };
         self.0.announce(&live, state);
-        let log = Box::new(FromLog::GoesOn(Box::new(new.request), before));
+        let log = Box::new(Resume::Continue(Box::new(new.prepared), before));
         let lease = self.0.lease().clone();
         self.0
             .tasks

@@ -181,7 +181,7 @@ async fn of_a_long_file_the_model_gets_passages_and_a_tool() {
     .await;
     let first = door.upstream.requests()[0]["messages"].to_string();
     assert!(
-        first.contains(FACT) && first.contains("too many to stand here"),
+        first.contains(FACT) && first.contains("too many for this message"),
         "{}",
         &first[..2_000.min(first.len())]
     );
@@ -406,7 +406,7 @@ async fn a_document_that_was_deleted_is_told_as_gone() {
     let log = format!("/runs/{}/events", said["run"].as_str().unwrap());
     events(&door.server, &door.cookie, &log).await.rest().await;
     assert!(
-        heard(&door).contains("“walrus.md” is not among the documents any more."),
+        heard(&door).contains("“walrus.md” is no longer among the documents."),
         "{}",
         heard(&door)
     );

@@ -468,9 +468,10 @@ async fn a_run_is_never_stored_and_not_started() {
             content,
             schedule: None,
             idempotency: None,
-            research: None,
-            parameters: domain::ModelParameters::default(),
-            metadata,
+            spec: agent::RunSpec {
+                metadata,
+                ..agent::RunSpec::default()
+            },
         };
         let permit = server
             .app

@@ -72,7 +72,7 @@ async fn nested_play(fake: &Arc<Fake>, launches: &Arc<Mutex<BTreeMap<String, usi
     for helper in &mut play.agents.sub_agents {
         helper.tools = Toolbox::new(vec![launch(launches)]);
     }
-    play.outlives_server = true;
+    play.spec.ends_with_server = false;
     play.hooks = hooks(
         vec![hook("x", &HookEvent::ALL), hook("y", &HookEvent::ALL)],
         fake,

@@ -8,7 +8,7 @@ use store::StoreError;
 use crate::{
     chat::{
         pipelines::EffectivePipelines,
-        turns::{MOST_ASKED, MOST_LAYERS},
+        turns::{MAX_ALTERNATIVES, MAX_LAYERS},
     },
     error::ApiError,
     platform::config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
@@ -140,12 +140,12 @@ impl EffectivePipelines {
         }
         let samples = change.moa_samples.map(|samples| samples as u64);
         for (field, number, least, most) in [
-            ("MOA_SAMPLES", samples, 1, MOST_ASKED as u64),
+            ("MOA_SAMPLES", samples, 1, MAX_ALTERNATIVES as u64),
             (
                 "MOA_LAYERS",
                 change.moa_layers.map(u64::from),
                 1,
-                MOST_LAYERS.into(),
+                MAX_LAYERS.into(),
             ),
             (
                 "RAG_TOP_K",

@@ -1,10 +1,10 @@
 //! Several answers to one message become one: which model is asked and how, and the note of what it has come to. The call itself
 //! is a run of the model alone, so that it streams, is paid for, stopped and kept like any other.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use agent::{
-    CallWishes,
+    RunSpec, Worker,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
 use domain::{
@@ -174,21 +174,18 @@ impl Merging {
         self.set.common.moa_layers
     }
 
-    /// How much it may write.
-    pub(crate) fn wishes(&self) -> CallWishes {
+    /// The run that merges: the model alone, within the bounds of the pipeline.
+    pub(crate) fn spec(&self) -> RunSpec {
         let parameters = ModelParameters {
             max_output_tokens: Some(self.set.bounds.output_tokens),
             ..ModelParameters::default()
         };
-        CallWishes {
+        RunSpec {
+            worker: Worker::Model,
             parameters,
-            ..CallWishes::default()
+            time_limit: Some(self.set.bounds.patience),
+            ..RunSpec::default()
         }
-    }
-
-    /// How long it may take.
-    pub(crate) fn patience(&self) -> Duration {
-        self.set.bounds.patience
     }
 
     #[expect(

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use store::{Principal, StoreError};
 
 use crate::{
-    chat::turns::Referred,
+    chat::turns::References,
     documents::{Documents, Found, SEARCH_TOOL, Wish, source},
     web::{Web, WebHit},
 };
@@ -31,11 +31,11 @@ impl DocumentLibrary {
     pub(super) fn new(
         documents: Arc<Documents>,
         principal: &Principal,
-        referred: &Referred,
+        references: &References,
     ) -> Self {
-        let within = referred
+        let within = references
             .is_any()
-            .then(|| (referred.collections(), referred.documents()));
+            .then(|| (references.collections(), references.documents()));
         Self {
             documents,
             principal: principal.clone(),

@@ -1,12 +1,15 @@
-//! All that a run needs, gathered: its agents with their tools, what is remembered, and what it may use.
+//! Prepares a run from its specification: agents with their tools, references, retrieval, limits and dependencies.
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::{Agents, CallableModel, Journal, RunRequest, Skills, Tool, tour};
-use domain::{ChatId, MessageId, RunId, RunTrace};
-use store::{Store, StoreError};
+use agent::{
+    Agents, ContextMaterial, DeferredTools, Journal, Limits, LookUp, PreparedRun, RunDeps,
+    RunInput, RunSpec, Skills, Tool, Worker, tour,
+};
+use domain::{ChatId, Message, MessageId, Origin, RunId, RunTrace};
+use store::{Principal, Store, StoreError};
 
-use super::{Referred, Work, Worker, looking_up::Looker};
+use super::{References, StartingRun};
 use crate::{
     chat::pipelines::{EffectivePipelines, Pipelines},
     documents::{Documents, Scope},
@@ -15,7 +18,6 @@ use crate::{
         agents::DefinedAgents,
         caller_info::TurnMetadata,
         models::{Models, ResolvedModel},
-        research_wish::ResearchWish,
         usage::{RunQuota, Usage},
     },
     identity::{
@@ -32,6 +34,29 @@ use crate::{
     },
     web::Web,
 };
+
+/// The run that is being prepared.
+pub(crate) struct RunSubject<'a> {
+    pub(crate) run: RunId,
+    pub(crate) chat: Option<ChatId>,
+    pub(crate) message: Option<MessageId>,
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) model: &'a ResolvedModel,
+    pub(crate) permit: &'a Permit,
+    pub(crate) history: &'a [Message],
+}
+
+impl RunSubject<'_> {
+    /// On whose behalf it runs.
+    pub(crate) fn principal(&self) -> &Principal {
+        &self.model.authority.principal
+    }
+
+    /// Whether an agent works on it: neither a model alone, nor the tour, which is the same for everybody.
+    pub(crate) fn has_agent(&self) -> bool {
+        self.spec.worker == Worker::Agent && self.model.model_id != TOUR
+    }
+}
 
 /// Assembles what a run needs: history, references, tools, permissions and limits.
 pub(crate) struct Preparation {
@@ -76,147 +101,161 @@ impl Preparation {
         RunPermits::new(Arc::clone(&self.groups), authority, key_limit, directory)
     }
 
-    pub(crate) async fn request(
+    /// Prepares a run in named steps: references, agents, research, retrieval, dependencies, limits.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) async fn prepare(
         self: &Arc<Self>,
-        Work {
-            history,
-            model,
-            client_tools,
-            worker,
-            wishes,
-            narrowed,
-            outlives_server,
-            directory,
-            told,
-            research,
-            council,
-            patience,
-            origin,
-            metadata,
-            ..
-        }: Work,
-        workspace: String,
+        start: StartingRun,
         run: RunId,
-        (chat, message): (Option<ChatId>, Option<MessageId>),
-    ) -> Result<RunRequest, StoreError> {
-        let permits = self.run_permits(model.authority.clone(), directory.clone());
-        let principal = model.authority.principal.clone();
-        let owner = principal.account;
-        let permit = permits.now();
-        let referred = self.referred(&principal, &history).await?;
-        let (agents, late_tools) = match worker {
-            // The tour is the same whoever gives it.
-            Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
-            Worker::Agent => {
-                let built_in = self.programs.agents().unwrap_or(&self.agents);
-                let of = (&*self.models, &permit);
-                let agents = self
-                    .defined_agents
-                    .join(built_in, model.agent.as_deref(), of);
-                let agents = with_skills(agents, &self.skills.read().await);
-                let agents = self
-                    .with_knowledge(agents, (&model, &permit), &referred)
-                    .await?;
-                let agents = agents.with_tools(&self.web.tools(&principal));
-                (
-                    agents,
-                    self.mcp_servers
-                        .late_tools(&principal, RunIs::New, permit.clone()),
-                )
-            }
-            Worker::Model => (Agents::none(), None),
-        };
-        let (wish, is_agent) = (research, worker == Worker::Agent && model.model_id != TOUR);
-        let research = self.research(&principal, &permit, wish, &referred).await?;
-        let (given, look_up) = match &research {
-            // It looks in what is pointed to itself.
-            Some(_) => (referred.named(&history), None),
-            None => {
-                let looker = Looker {
-                    model: &model,
-                    permit: &permit,
-                    chat,
-                    run,
-                    history: &history,
-                };
-                let queries = match is_agent {
-                    true => self.document_queries(&looker, &referred).await?,
-                    false => None,
-                };
-                let (given, left) = self
-                    .given((&model, &permit), &history, (&referred, queries.is_some()))
-                    .await?;
-                let look_up = match is_agent {
-                    true => {
-                        self.look_up(looker, wish, queries.map(|queries| (left, queries)))
-                            .await?
-                    }
-                    false => None,
-                };
-                (given, look_up)
-            }
-        };
-        let mut limits = match research {
-            Some(_) => self.config.research.within(self.config.limits),
-            None => self.config.limits,
-        };
-        limits.time = patience.map_or(limits.time, |patience| limits.time.min(patience));
-        let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
-        let turn = TurnMetadata {
-            message,
+        message: Option<(ChatId, MessageId)>,
+    ) -> Result<PreparedRun, StoreError> {
+        let StartingRun {
+            mut spec,
+            model,
+            chat_history,
+            origin,
+            council,
+            ..
+        } = start;
+        let history = spec.history.take().unwrap_or(chat_history);
+        let permits = self.run_permits(model.authority.clone(), spec.directory.clone());
+        let subject = RunSubject {
+            run,
+            chat: message.map(|(chat, _)| chat),
+            message: message.map(|(_, message)| message),
+            spec: &spec,
+            model: &model,
+            permit: &permits.now(),
             history: &history,
-            web_search: wish.is_some_and(ResearchWish::looks_at_web),
-            code_interpreter: self.programs.here().is_some()
-                && permit.allows(Thing::Right(Right::Programs)),
-            memory: told.is_some(),
         };
-        let caller = self
-            .gateway
-            .caller_info(&model.authority, chat, turn.added_to(metadata))
-            .await?;
-        let fallbacks = model.callable_fallbacks();
-        let quota = RunQuota::new(Arc::clone(&self.usage), principal.clone(), permits);
-        let CallableModel {
-            id: model_id,
-            model,
-            settings,
-        } = model.callable();
-        let consents = self.commands.consents(&principal, chat).await?;
-        let (tool_prompt, code_retries) = self.effective_pipelines.tool_prompt(owner).await?;
-        Ok(RunRequest {
-            chat,
-            message,
+        let references = self.references(subject.principal(), &history).await?;
+        let (agents, deferred_tools) = self.agents(&subject, &references).await?;
+        let research = self.research(&subject, &references).await?;
+        let (context_material, look_up) = match &research {
+            // Research reads its references itself.
+            Some(_) => (references.named(&history), None),
+            None => self.retrieval(&subject, &references).await?,
+        };
+        let deps = self.deps(&subject, permits, origin).await?;
+        let input = RunInput {
+            chat: subject.chat,
+            message: subject.message,
             agents,
-            deferred_tools: late_tools,
-            narrowed,
-            client_tools,
-            model,
-            model_id,
-            settings,
-            tool_prompt,
-            code_retries,
-            fallbacks,
-            wishes,
-            history,
-            context_material: given,
-            today: is_agent.then(|| self.effective_pipelines.told_now().day()),
-            workspace: self
-                .chat_files
-                .workspace(owner, workspace, directory.as_deref())
-                .await?,
-            memory: told.map(|told| (self.memory(owner, run, chat), told)),
-            limits,
-            quota: Some(Arc::new(quota)),
-            approval_policy: consents,
-            hooks: self.hooks.of_run(run, chat, &principal),
-            earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
+            deferred_tools,
+            context_material,
+            limits: self.limits(&spec, research.is_some()),
             research,
             look_up,
             council,
             journal: Journal::default(),
-            outlives_server,
+            history,
+        };
+        Ok(PreparedRun { spec, deps, input })
+    }
+
+    /// The agents with the tools that they may use, and those of other servers that come later.
+    async fn agents(
+        self: &Arc<Self>,
+        run: &RunSubject<'_>,
+        references: &References,
+    ) -> Result<(Agents, Option<DeferredTools>), StoreError> {
+        let principal = run.principal();
+        let (agents, deferred_tools) = if run.spec.worker == Worker::Model {
+            (Agents::none(), None)
+        } else if !run.has_agent() {
+            (tour::agents(&self.agents), None)
+        } else {
+            let built_in = self.programs.agents().unwrap_or(&self.agents);
+            let of = (&*self.models, run.permit);
+            let agents = self
+                .defined_agents
+                .join(built_in, run.model.agent.as_deref(), of);
+            let agents = with_skills(agents, &self.skills.read().await);
+            let agents = self.with_knowledge(agents, run, references).await?;
+            let agents = agents.with_tools(&self.web.tools(principal));
+            let deferred_tools =
+                self.mcp_servers
+                    .late_tools(principal, RunIs::New, run.permit.clone());
+            (agents, deferred_tools)
+        };
+        let agents = agents.permitted(|tool| run.permit.allows(Thing::Tool(tool)));
+        Ok((agents, deferred_tools))
+    }
+
+    /// The material of the references, and the retrieval before the answer.
+    async fn retrieval(
+        self: &Arc<Self>,
+        run: &RunSubject<'_>,
+        references: &References,
+    ) -> Result<(ContextMaterial, Option<LookUp>), StoreError> {
+        if !run.has_agent() {
+            let (material, _) = self.context_material(run, references, false).await?;
+            return Ok((material, None));
+        }
+        let queries = self.document_queries(run, references).await?;
+        let (material, left) = self
+            .context_material(run, references, queries.is_some())
+            .await?;
+        let searched = queries.map(|queries| (left, queries));
+        let look_up = self.look_up(run, searched).await?;
+        Ok((material, look_up))
+    }
+
+    /// What this process supplies to the run.
+    async fn deps(
+        &self,
+        run: &RunSubject<'_>,
+        permits: RunPermits,
+        origin: Origin,
+    ) -> Result<RunDeps, StoreError> {
+        let RunSubject { spec, model, .. } = *run;
+        let principal = run.principal();
+        let owner = principal.account;
+        let (tool_prompt, code_retries) = self.effective_pipelines.tool_prompt(owner).await?;
+        let turn = TurnMetadata {
+            message: run.message,
+            history: run.history,
+            web_search: spec.searches_web_first(),
+            code_interpreter: self.programs.here().is_some()
+                && run.permit.allows(Thing::Right(Right::Programs)),
+            memory: spec.memories.is_some(),
+        };
+        let caller = self
+            .gateway
+            .caller_info(
+                &model.authority,
+                run.chat,
+                turn.added_to(spec.metadata.clone()),
+            )
+            .await?;
+        let quota = RunQuota::new(Arc::clone(&self.usage), principal.clone(), permits);
+        let memory = spec
+            .memories
+            .as_ref()
+            .map(|_| self.memory(owner, run.run, run.chat));
+        Ok(RunDeps {
+            models: Arc::new(agent::Models::new(
+                model.callable(),
+                model.callable_fallbacks(),
+            )),
+            tool_prompt,
+            code_retries,
+            workspace: self
+                .chat_files
+                .workspace(owner, spec.workspace.clone(), spec.directory.as_deref())
+                .await?,
+            memory,
+            today: run
+                .has_agent()
+                .then(|| self.effective_pipelines.told_now().day()),
+            quota: Some(Arc::new(quota)),
+            approval_policy: self.commands.consents(principal, run.chat).await?,
+            hooks: self.hooks.of_run(run.run, run.chat, principal),
+            earlier: Some(earlier_agents(&self.store, &self.runs, run.chat, run.run)),
             trace: RunTrace {
-                run,
+                run: run.run,
                 origin,
                 is_exported: self.config.tracing.is_some(),
             },
@@ -224,32 +263,43 @@ impl Preparation {
         })
     }
 
+    fn limits(&self, spec: &RunSpec, is_research: bool) -> Limits {
+        let mut limits = match is_research {
+            true => self.config.research.within(self.config.limits),
+            false => self.config.limits,
+        };
+        if let Some(limit) = spec.time_limit {
+            limits.time = limits.time.min(limit);
+        }
+        limits
+    }
+
     /// The agents, each with the tools for the documents that it may search.
     async fn with_knowledge(
         self: &Arc<Self>,
         agents: Agents,
-        (model, permit): (&ResolvedModel, &Permit),
-        referred: &Referred,
+        run: &RunSubject<'_>,
+        references: &References,
     ) -> Result<Agents, StoreError> {
         let scope = |only| Scope {
             only,
-            attached: referred.attached(),
+            attached: references.attached(),
         };
         let usual = self
             .documents
-            .knowledge_tools(&model.authority.principal, scope(None))
+            .knowledge_tools(run.principal(), scope(None))
             .await?;
         let mut narrowed: HashMap<String, Vec<Arc<Tool>>> = HashMap::new();
         for agent in self
             .defined_agents
-            .usable(permit)
+            .usable(run.permit)
             .iter()
-            .chain(&model.agent)
+            .chain(&run.model.agent)
         {
             if let Some(only) = &agent.collections {
                 let tools = self
                     .documents
-                    .knowledge_tools(&model.authority.principal, scope(Some(only.clone())))
+                    .knowledge_tools(run.principal(), scope(Some(only.clone())))
                     .await?;
                 narrowed.insert(agent.name.clone(), tools);
             }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agent::{Agents, Pattern, Skills, Star};
+use agent::{AgentDefinition, Agents, Pattern, Skills, Star};
 
-use super::{AgentDefinition, KnownAgent};
+use super::KnownAgent;
 use crate::{
     gateway::{agents::DefinedAgents, models::Models},
     platform::config::Config,

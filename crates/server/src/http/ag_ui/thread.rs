@@ -1,5 +1,6 @@
 //! A thread of an AG-UI client: its runs begun, and all of it shown again.
 
+use agent::RunSpec;
 use std::collections::HashMap;
 
 use domain::{MessageId, Part, Role, RunId};
@@ -11,9 +12,9 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 use super::DEFAULT_AGENT;
 use crate::{
     app::App,
-    chat::turns::OutsideTurn,
+    chat::turns::ApiTurn,
     error::ApiError,
-    gateway::{models::ResolvedModel, research_wish::WorkMode},
+    gateway::{models::ResolvedModel, work_mode::WorkMode},
     identity::auth::Caller,
     platform::built_in::AGENT_PREFIX,
     runtime::{client_tools::CallNames, conversation::path_to},
@@ -104,14 +105,13 @@ pub(in crate::http) async fn start(
         .conversations
         .with_own_calls(caller, history, CALL_NAMES)
         .await?;
-    let client_tools = input.tools.iter().map(tool_spec).collect();
-    let research = WorkMode::from(input.mode).research(false);
-    let turn = OutsideTurn {
-        client_tools,
-        research,
-        ..OutsideTurn::new(parent, said, history, model)
+    let spec = RunSpec {
+        client_tools: input.tools.iter().map(tool_spec).collect(),
+        research: WorkMode::from(input.mode).research(false),
+        ..RunSpec::default()
     };
-    let run = app.turns.say_from_outside(chat, turn).await?.run;
+    let turn = ApiTurn::new(parent, said, history, model, spec);
+    let run = app.turns.start_turn(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
         // The run has begun; only showing it again will lack the client's own names.

@@ -1,20 +1,21 @@
 //! One call of our agent: starts a run in a chat of the caller, tells how far it is, and answers with its end.
 
+use agent::RunSpec;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use domain::{ChatId, EventBody, ModelParameters, Outcome, Part, RunEvent, RunId, RunSummary};
+use domain::{ChatId, EventBody, Outcome, Part, RunEvent, RunId, RunSummary};
 use rmcp::{
     RoleServer,
     model::{CallToolResult, ContentBlock},
     service::RequestContext,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
 use crate::{
-    app::App, chat::turns::NewMessage, error::ApiError, gateway::research_wish::WorkMode,
+    app::App, chat::turns::NewMessage, error::ApiError, gateway::work_mode::WorkMode,
     http::threads, identity::auth::Caller, runtime::runs::note_ask,
 };
 
@@ -83,15 +84,16 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     let content = vec![Part::Text {
         text: wanted.message,
     }];
-    let research = wanted.mode.research(false);
+    let spec = RunSpec {
+        research: wanted.mode.research(false),
+        ..RunSpec::default()
+    };
     let new = NewMessage {
         parent: chat.current,
         content,
         idempotency: None,
         schedule: None,
-        research,
-        parameters: ModelParameters::default(),
-        metadata: Map::new(),
+        spec,
     };
     let id = chat.id;
     Ok((id, app.turns.say(chat, new, model).await?.run))

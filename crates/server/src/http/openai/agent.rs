@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{AnswerForm, ApprovalDecision, CallWishes};
+use agent::{AnswerForm, ApprovalDecision, RunSpec};
 use axum::{
     body::Body,
     http::HeaderMap,
@@ -22,9 +22,9 @@ use wire::openai::{
 use super::{background, invalid, models::AgentModel};
 use crate::{
     app::App,
-    chat::{idempotency::idempotency_key, turns::FreeRun},
+    chat::{idempotency::idempotency_key, turns::ApiRun},
     error::ApiError,
-    gateway::{caller_info::CHAT_ID, research_wish::WorkMode},
+    gateway::{caller_info::CHAT_ID, work_mode::WorkMode},
     http::{
         chat_stream::foreign_workspace,
         runs::find_own,
@@ -152,31 +152,28 @@ async fn start(
         }
         None => earlier_workspace(app, caller, &request.messages).await?,
     };
-    let client_tools = request.tools.into_iter().map(spec).collect();
     let answer_form = match request.answer_format {
         Some(format) => answer_form(format, "response_format.json_schema.schema")?,
         None => None,
     };
-    let wishes = CallWishes {
+    let spec = RunSpec {
+        workspace: workspace.unwrap_or_default(),
+        client_tools: request.tools.into_iter().map(spec).collect(),
         parameters: request.parameters,
         answer_form,
-        ..CallWishes::default()
+        research: WorkMode::from(request.mode).research(false),
+        ends_with_server: idempotency.is_none(),
+        ..RunSpec::default()
     };
-    let research = WorkMode::from(request.mode).research(false);
     let history = app
         .conversations
         .with_own_calls(caller, request.messages, CALL_NAMES)
         .await?;
     app.turns
-        .run_freely(FreeRun {
-            workspace,
-            client_tools,
-            wishes,
+        .start_run(ApiRun {
             metadata,
-            outlives_server: idempotency.is_some(),
             idempotency,
-            research,
-            ..FreeRun::new(history, model)
+            ..ApiRun::new(history, model, spec)
         })
         .await
 }

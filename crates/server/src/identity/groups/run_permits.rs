@@ -5,7 +5,9 @@ use std::sync::Arc;
 use domain::{Problem, ProblemCode, Sentence};
 
 use super::{Groups, KeyLimit, Permit, Thing};
-use crate::{identity::auth::Authority, platform::agent_definition::is_built_in};
+use agent::agent_definition::is_built_in;
+
+use crate::identity::auth::Authority;
 
 /// On whose account a run works, and where.
 pub struct RunPermits {

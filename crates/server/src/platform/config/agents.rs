@@ -6,7 +6,7 @@ use anyhow::Context;
 use toml::Table;
 
 use super::layers::in_words;
-use crate::platform::agent_definition::AgentDefinition;
+use agent::AgentDefinition;
 
 /// The key that names a file with the instructions.
 const FILE: &str = "instructions_file";

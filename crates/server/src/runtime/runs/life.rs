@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    ActivityState, FromLog, Inner, LiveRun,
+    ActivityState, Inner, LiveRun, Resume,
     recorder::{self, GivenUp},
     run_log,
 };
@@ -29,7 +29,7 @@ pub(super) async fn live_through(
     runs: Arc<Inner>,
     live: Arc<LiveRun>,
     lease: CancellationToken,
-    mut log: Box<FromLog>,
+    mut log: Box<Resume>,
 ) {
     let mut given_up = false;
     loop {
@@ -69,10 +69,10 @@ async fn work(
     runs: &Arc<Inner>,
     live: &Arc<LiveRun>,
     lease: &CancellationToken,
-    log: Box<FromLog>,
+    log: Box<Resume>,
 ) -> Result<(), GivenUp> {
     match *log {
-        FromLog::GoesOn(mut request, before) => {
+        Resume::Continue(mut prepared, before) => {
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
             let stop = StopSignals {
                 cancel: live.cancel.clone(),
@@ -80,11 +80,16 @@ async fn work(
                 shutdown: lease.child_token(),
                 agents: live.agents.clone(),
             };
-            live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
-            request.approval_policy = live.consents.clone();
-            let about = run_log::span(live, &request);
-            about.in_scope(|| run_log::note_research(&request));
-            let agent = agent::run(*request, emitter, live.pending_input.clone(), stop)
+            live.may_rest(
+                prepared
+                    .spec
+                    .outlives_server()
+                    .then(|| stop.shutdown.clone()),
+            );
+            prepared.deps.approval_policy = live.consents.clone();
+            let about = run_log::span(live, &prepared);
+            about.in_scope(|| run_log::note_research(&prepared));
+            let agent = agent::run(*prepared, emitter, live.pending_input.clone(), stop)
                 .instrument(about.clone());
             // Two tasks, so that an event handed to the log does not wake the agent.
             let agent = runs.tasks.spawn(agent);
@@ -97,7 +102,7 @@ async fn work(
             }
             recorded
         }
-        FromLog::Cannot(before, mut past, why) => {
+        Resume::End(before, mut past, why) => {
             let end = past.end(why);
             let (sender, events) = mpsc::channel(end.len());
             for (agent, body) in end {
@@ -116,12 +121,12 @@ async fn work(
 }
 
 /// Waits until a run that rests is wanted, and gets it from its log. Nothing where that cannot be.
-async fn wake(runs: &Inner, live: &LiveRun) -> Option<Box<FromLog>> {
+async fn wake(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
     live.wanted(&runs.clock).await;
     Box::pin(read(runs, live)).await
 }
 
-async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<FromLog>> {
+async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
     let read_log = runs.rest.read_log.get()?;
     let mut pause = FIRST_PAUSE;
     loop {

@@ -102,22 +102,13 @@ pub(super) struct About {
 }
 
 impl From<&NewLiveRun> for About {
-    fn from(
-        NewLiveRun {
-            run,
-            principal,
-            title,
-            request,
-            ..
-        }: &NewLiveRun,
-    ) -> Self {
-        let (chat, consents) = (request.chat, request.approval_policy.clone());
+    fn from(new: &NewLiveRun) -> Self {
         Self {
-            run: *run,
-            principal: principal.clone(),
-            chat,
-            title: title.clone(),
-            consents,
+            run: new.run,
+            principal: new.principal.clone(),
+            chat: new.prepared.input.chat,
+            title: new.title.clone(),
+            consents: new.prepared.deps.approval_policy.clone(),
         }
     }
 }

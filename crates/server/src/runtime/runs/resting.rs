@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agent::{Journal, RunRequest, StandingApproval};
+use agent::{Journal, PreparedRun, StandingApproval};
 use domain::{EventBody, RunId, Words};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
@@ -25,16 +25,16 @@ const READ_AT_ONCE: usize = 16;
 /// How long whoever answers waits for the run to be there again.
 const WAKES_WITHIN: Duration = Duration::from_secs(30);
 
-/// What a log gives back of a run.
-pub enum FromLog {
-    /// All that it needs to go on.
-    GoesOn(Box<RunRequest>, LogSoFar),
-    /// The run cannot go on, for this reason, in a sentence for its owner.
-    Cannot(LogSoFar, Box<Journal>, Words),
+/// A run read back from its log.
+pub enum Resume {
+    /// It can continue.
+    Continue(Box<PreparedRun>, LogSoFar),
+    /// It has to end, for this reason, in a sentence for its owner.
+    End(LogSoFar, Box<Journal>, Words),
 }
 
 /// Reads one run's log; fails where that may be tried again.
-type ReadLog = Box<dyn Fn(RunId) -> BoxFuture<'static, anyhow::Result<FromLog>> + Send + Sync>;
+type ReadLog = Box<dyn Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync>;
 
 /// How runs come back from their rest.
 pub(super) struct Rest {
@@ -69,7 +69,7 @@ impl Runs {
     /// Says how a run's log is read to go on with it. Before that no run is put to rest.
     pub fn read_logs_with(
         &self,
-        read_log: impl Fn(RunId) -> BoxFuture<'static, anyhow::Result<FromLog>> + Send + Sync + 'static,
+        read_log: impl Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync + 'static,
     ) {
         // The first one stays.
         drop(self.0.rest.read_log.set(Box::new(read_log)));

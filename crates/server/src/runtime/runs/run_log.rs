@@ -1,6 +1,6 @@
 //! Lines in the server's log for what happens in runs, within the span that names the run.
 
-use agent::RunRequest;
+use agent::PreparedRun;
 use domain::{
     Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence,
     event::{Forked, NoticeLevel},
@@ -14,8 +14,8 @@ use super::LiveRun;
 const TARGET: &str = "runs";
 
 /// The span of a run that works here.
-pub(super) fn span(live: &LiveRun, request: &RunRequest) -> Span {
-    let origin = &request.trace.origin;
+pub(super) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
+    let origin = &run.deps.trace.origin;
     // At the level of errors, so that it stands beside them whatever the log's level is.
     tracing::error_span!(
         "run",
@@ -29,8 +29,8 @@ pub(super) fn span(live: &LiveRun, request: &RunRequest) -> Span {
 }
 
 /// A research begins or goes on.
-pub(super) fn note_research(request: &RunRequest) {
-    if let Some(research) = &request.research {
+pub(super) fn note_research(run: &PreparedRun) {
+    if let Some(research) = &run.input.research {
         tracing::info!(target: TARGET, turns = research.turns, "research mode detected");
     }
 }

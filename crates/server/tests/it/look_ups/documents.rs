@@ -177,13 +177,13 @@ async fn a_model_without_tools_is_not_told_to_search_and_names_alone_are_no_mate
         "{without}"
     );
     assert!(
-        without.contains("too many to stand here.]") && !without.contains("search_knowledge"),
+        without.contains("too many for this message.]") && !without.contains("search_knowledge"),
         "{without}"
     );
     // Nothing is found for this.
     let names = told("Xyzzy?").await;
     assert!(
-        names.contains("too many to stand here.]") && names.contains("Xyzzy?"),
+        names.contains("too many for this message.]") && names.contains("Xyzzy?"),
         "{names}"
     );
     assert!(

@@ -1,6 +1,6 @@
 //! Begins the run behind a new response: of our agent, or of a plain model alone.
 
-use ::agent::{CallWishes, history::RunBy};
+use ::agent::{RunSpec, Worker, history::RunBy};
 use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
 use serde_json::Value;
@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     app::App,
-    chat::turns::{FreeRun, Worker},
+    chat::turns::ApiRun,
     error::ApiError,
-    gateway::{caller_info::CHAT_ID, models::ResolvedModel, research_wish::WorkMode},
+    gateway::{caller_info::CHAT_ID, models::ResolvedModel, work_mode::WorkMode},
     http::chat_stream::foreign_workspace,
     identity::auth::Caller,
     runtime::client_tools::CallNames,
@@ -104,25 +104,26 @@ pub(super) async fn start(
         }
         (None, _) => None,
     };
+    let spec = RunSpec {
+        workspace: workspace.unwrap_or_default(),
+        client_tools: tools.into_iter().map(agent::spec).collect(),
+        worker,
+        parameters,
+        answer_form,
+        extra,
+        research,
+        ends_with_server: !background && idempotency.is_none(),
+        ..RunSpec::default()
+    };
     app.turns
-        .run_freely(FreeRun {
-            workspace,
-            client_tools: tools.into_iter().map(agent::spec).collect(),
-            worker,
-            wishes: CallWishes {
-                parameters,
-                answer_form,
-                extra,
-            },
+        .start_run(ApiRun {
             metadata: RequestMetadata {
                 passed_on,
                 ..RequestMetadata::default()
             },
             input,
-            outlives_server: background || idempotency.is_some(),
             idempotency,
-            research,
-            ..FreeRun::new(history, model)
+            ..ApiRun::new(history, model, spec)
         })
         .await
 }

@@ -1,13 +1,13 @@
-//! Answers side by side: others are asked the same again, and what they say is merged into one more answer. Each is an answer like
-//! any other, with a run of its own.
+//! Alternative answers: several models answer the same message side by side, and their answers can be merged into one more. Each
+//! is an ordinary answer with a run of its own.
 
 use std::{collections::HashMap, sync::Arc};
 
-use agent::Council;
+use agent::{Council, RunSpec};
 use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey};
 
-use super::{Exchange, NewAnswer, Work, Worker};
+use super::{Exchange, NewAnswer, StartingRun};
 use crate::{
     chat::{pipelines::said_up_to, turns::Turns},
     error::ApiError,
@@ -16,35 +16,34 @@ use crate::{
     platform::built_in::TOUR,
 };
 
-/// Most answers that are asked for at a time.
-pub(crate) const MOST_ASKED: usize = 8;
-/// Most layers of answers.
-pub(crate) const MOST_LAYERS: u32 = 3;
-/// Most that stand side by side.
-const MOST_BESIDE: usize = 16;
+/// Maximum number of alternatives in one request.
+pub(crate) const MAX_ALTERNATIVES: usize = 8;
+/// Maximum number of layers of answers.
+pub(crate) const MAX_LAYERS: u32 = 3;
+/// Maximum number of answers side by side.
+const MAX_BESIDE: usize = 16;
 
-/// What is to be merged, and by whom.
+/// A request to merge alternatives.
 #[derive(Debug)]
-pub(crate) struct MergeWish {
-    /// One of the answers that stand side by side.
+pub(crate) struct MergeRequest {
+    /// One of the alternatives.
     pub(crate) of: MessageId,
-    /// The answers; all that have ended and say something where nothing.
+    /// The answers to merge; `None` for all that have ended with a text.
     pub(crate) answers: Option<Vec<MessageId>>,
-    /// The model; that of the answers where nothing.
+    /// The model that merges; `None` for that of the answers.
     pub(crate) model: Option<String>,
-    /// How often is answered in all before it is merged, the answers that are there included; as is set where
-    /// nothing.
+    /// The number of layers, including the existing answers; `None` for the configured number.
     pub(crate) layers: Option<u32>,
-    /// The name of the request.
+    /// The caller's key of the request.
     pub(crate) idempotency: Option<IdempotencyKey>,
 }
 
-/// The answers that stand side by side with one of them.
+/// The alternatives to one answer, with it.
 struct Row<'a> {
     first: MessageId,
     /// The message that they answer.
     asked: &'a ChatMessage,
-    /// The oldest first, without those that were made of others.
+    /// The oldest first, without merged ones.
     answers: Vec<&'a ChatMessage>,
 }
 
@@ -82,7 +81,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Those that can be merged: all that say something and have ended of themselves, or those that were chosen.
+    /// The answers to merge: the chosen ones, or all, if they have ended by themselves with a text.
     fn to_merge(&self, chosen: Option<&[MessageId]>) -> Result<Vec<&'a ChatMessage>, ApiError> {
         let is_here = |id: &MessageId| self.answers.iter().any(|answer| answer.id == *id);
         if let Some(chosen) = chosen
@@ -110,10 +109,10 @@ fn says_something(answer: &ChatMessage) -> bool {
 }
 
 impl Turns {
-    /// Whether so many more answers may stand beside this one, and may be begun at once.
+    /// Checks that so many more alternatives may be started.
     ///
     /// # Errors
-    /// 404 where it is not there, 409 where there would be too many, 429 where a limit is reached.
+    /// 404 if the answer does not exist, 409 if there would be too many, 429 if a limit is reached.
     pub(crate) async fn check_room_beside(
         &self,
         chat: &Chat,
@@ -125,9 +124,9 @@ impl Turns {
             self.store.answers_beside(chat.id).await?,
         );
         let row = Row::of(&messages, &beside, answered)?;
-        if row.answers.len() + models.len() > MOST_BESIDE {
+        if row.answers.len() + models.len() > MAX_BESIDE {
             return Err(ApiError::conflict(refusal::Chats::TooManyBeside {
-                count: MOST_BESIDE as u64,
+                count: MAX_BESIDE as u64,
             }));
         }
         let Some(principal) = models.first().map(|model| &model.authority.principal) else {
@@ -139,10 +138,10 @@ impl Turns {
             .check(principal, Wish::nothing(), models.len() as u64)?)
     }
 
-    /// Starts another answer to the same beside that one.
+    /// Starts an alternative to an answer.
     ///
     /// # Errors
-    /// 404 where it is not there.
+    /// 404 if that does not exist.
     pub(crate) async fn answer_beside(
         &self,
         chat: Chat,
@@ -163,15 +162,15 @@ impl Turns {
         .await
     }
 
-    /// Starts an answer that is made of those that stand side by side.
+    /// Starts an answer that merges the alternatives.
     ///
     /// # Errors
-    /// 404 where one is not there, 409 where none of them can be merged, 400 where nobody can merge.
+    /// 404 if one does not exist, 409 if none can be merged, 400 if no model can merge.
     pub(crate) async fn merge_answers(
         self: &Arc<Self>,
         chat: Chat,
         caller: &Caller,
-        wish: MergeWish,
+        wish: MergeRequest,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
         let beside = self.store.answers_beside(chat.id).await?;
@@ -221,7 +220,7 @@ impl Turns {
             .conversations
             .history(&messages, row.asked.parent)
             .await?;
-        // What was shown and pointed to belongs to what was said.
+        // Pictures and references belong to the message.
         let others = row
             .asked
             .content
@@ -235,31 +234,29 @@ impl Turns {
             ..Message::text(Role::User, "")
         });
         let made_of = answers.iter().map(|answer| answer.id).collect();
-        let (wishes, patience) = (merging.wishes(), Some(merging.patience()));
-        let (model_id, owner, chat_id) = (
-            merging.model.model_id.clone(),
-            chat.principal.account,
-            chat.id,
-        );
-        let work = Work {
-            worker: Worker::Model,
-            wishes,
-            patience,
+        let model_id = merging.model.model_id.clone();
+        let owner = chat.principal.account;
+        let chat_id = chat.id;
+        let spec = RunSpec {
+            history: Some(history),
+            ..merging.spec()
+        };
+        let start = StartingRun {
             council,
             beside: Some(Beside {
                 first: row.first,
                 made_of,
             }),
             idempotency: wish.idempotency,
-            ..Work::of(history, merging.model, Vec::new())
+            ..StartingRun::new(spec, merging.model)
         };
-        let begun = self.begin(chat, row.asked.id, None, work).await?;
+        let begun = self.begin(chat, row.asked.id, None, start).await?;
         self.pipelines
             .note_merging(begun.run, (owner, Some(chat_id)), model_id);
         Ok(begun)
     }
 
-    /// The models of these answers that are there and that the caller may use.
+    /// The models of these answers that exist and that the caller may use.
     async fn models_of_answers(
         &self,
         caller: &Caller,
@@ -276,7 +273,7 @@ impl Turns {
         models
     }
 
-    /// The model that is named, else the first of the answers' that the caller may use and that understands something.
+    /// The named model, or else the first of the answers' models that the caller may use and that can merge.
     async fn merging_model(
         &self,
         caller: &Caller,

@@ -1,5 +1,5 @@
-//! The look before an answer: at the web where the person wants it, and at the documents that earlier messages point to. What
-//! is searched for is worked out by the pipeline for that, where it is on.
+//! Retrieval before the answer: from the web if the person asks for it, and from documents that earlier messages refer to. The
+//! query pipeline generates the queries if it is on.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde_json::Map;
 use store::StoreError;
 
-use super::{Referred, referred::Searched};
+use super::{References, RunSubject, references::SearchScope};
 use crate::{
     chat::{
         pipelines::{Job, said_in, values},
@@ -22,94 +22,84 @@ use crate::{
     },
     documents::{SEARCH_TOOL, Scope},
     error::ApiError,
-    gateway::{models::ResolvedModel, research_wish::ResearchWish},
-    identity::groups::{Permit, Thing},
+    gateway::models::ResolvedModel,
+    identity::groups::Thing,
     web,
 };
 
-/// Most queries that are taken from the pipeline.
+/// Maximum number of queries from the pipeline.
 const QUERIES: usize = 3;
 
-/// What documents are searched for.
+/// The queries that documents are searched with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queries {
     /// The message itself.
     Itself,
-    /// What the pipeline says, and the message.
-    WorkedOut,
-}
-
-/// Whose look it is, and for what.
-pub(super) struct Looker<'a> {
-    pub(super) model: &'a ResolvedModel,
-    pub(super) permit: &'a Permit,
-    pub(super) chat: Option<ChatId>,
-    pub(super) run: RunId,
-    pub(super) history: &'a [Message],
+    /// Those of the pipeline, and the message.
+    Generated,
 }
 
 impl Preparation {
-    /// What documents are searched for before the answer; nothing where none are. The first message is its own query, and
-    /// costs no call before the answer. Where no queries are worked out, only a message that points to documents has any.
+    /// The queries that documents are searched with before the answer, if they are searched at all. The first message is its own
+    /// query, without a model call. Unless queries are generated, only a message that refers to documents has one.
     pub(super) async fn document_queries(
         &self,
-        looker: &Looker<'_>,
-        referred: &Referred,
+        run: &RunSubject<'_>,
+        references: &References,
     ) -> Result<Option<Queries>, StoreError> {
-        let of_agent = looker
+        let of_agent = run
             .model
             .agent
             .as_ref()
             .is_some_and(|agent| agent.collections.is_some());
-        let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL))
-            && !looker.model.authority.principal.is_front_end_person();
-        if !may || referred.is_empty() && !of_agent {
-            // Most chats, which then read nothing for it.
+        let may =
+            run.permit.allows(Thing::Tool(SEARCH_TOOL)) && !run.principal().is_front_end_person();
+        if !may || references.is_empty() && !of_agent {
+            // Most chats: they read no settings for it.
             return Ok(None);
         }
-        let is_first = !looker
+        let is_first = !run
             .history
             .iter()
             .any(|message| message.role == Role::Assistant);
-        let are_worked_out = !is_first && {
+        let are_generated = !is_first && {
             let set = self
                 .effective_pipelines
                 .pipeline_in_force(Pipeline::Queries)
                 .await?;
             set.enabled && set.common.retrieval_queries
         };
-        Ok(match are_worked_out {
-            true => Some(Queries::WorkedOut),
-            false => points_to_documents(looker.history).then_some(Queries::Itself),
+        Ok(match are_generated {
+            true => Some(Queries::Generated),
+            false => points_to_documents(run.history).then_some(Queries::Itself),
         })
     }
 
-    /// How to look before the answer; nothing where there is nothing to look in. `searched` are the documents that the
-    /// conversation points to and that are not told whole; where there are none and queries are worked out, those of the agent
-    /// are looked in.
+    /// The retrieval before the answer; `None` if there is nothing to search. `searched` are the referenced documents that are not
+    /// in the prompt in full. If there are none and queries are generated, the agent's own documents are searched.
     pub(super) async fn look_up(
         self: &Arc<Self>,
-        looker: Looker<'_>,
-        wish: Option<ResearchWish>,
-        searched: Option<(Searched, Queries)>,
+        subject: &RunSubject<'_>,
+        searched: Option<(SearchScope, Queries)>,
     ) -> Result<Option<LookUp>, StoreError> {
-        let Looker {
+        let RunSubject {
             model,
             permit,
             chat,
             run,
             history,
-        } = looker;
-        let principal = &model.authority.principal;
+            ..
+        } = *subject;
+        let principal = subject.principal();
         let owner = principal.account;
         let may = |tool| permit.allows(Thing::Tool(tool));
-        let wants_web = wish.is_some_and(ResearchWish::looks_at_web);
+        let wants_web = subject.spec.searches_web_first();
         let searches = wants_web && may(web::SEARCH) && self.web.searches(principal);
         let web = searches.then(|| Arc::new(Pages::new(&self.web, principal)) as Arc<dyn Library>);
-        let works_out = matches!(searched, Some((_, Queries::WorkedOut)));
+        let generates = matches!(searched, Some((_, Queries::Generated)));
         let within = match searched {
             Some((searched, _)) if !searched.is_empty() => Some(searched.places()),
-            Some((_, Queries::WorkedOut)) => self.given_to_agent(owner, model).await?,
+            Some((_, Queries::Generated)) => self.given_to_agent(owner, model).await?,
             _ => None,
         };
         let documents = within.map(|within| {
@@ -130,7 +120,7 @@ impl Preparation {
             points: points_to_documents(history),
             web: web.is_some(),
             documents: documents.is_some(),
-            works_out,
+            generates,
         };
         let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
         let settings = self.effective_pipelines.common_settings().await?;
@@ -145,7 +135,7 @@ impl Preparation {
         }))
     }
 
-    /// The collections that the agent has been given, if any.
+    /// The agent's own collections, if it has any.
     async fn given_to_agent(
         &self,
         owner: UserId,
@@ -169,7 +159,7 @@ impl Preparation {
     }
 }
 
-/// Asks the pipeline for queries on the person's account.
+/// Asks the query pipeline on the person's account.
 #[derive(Debug)]
 struct Looking {
     preparation: Arc<Preparation>,
@@ -179,21 +169,21 @@ struct Looking {
     model: ResolvedModel,
     said: Vec<Said>,
     question: String,
-    /// Whether the last message itself points to documents.
+    /// Whether the last message itself refers to documents.
     points: bool,
     web: bool,
     documents: bool,
-    /// Whether queries for the documents alone are worth a call.
-    works_out: bool,
+    /// Whether queries for documents alone are generated.
+    generates: bool,
 }
 
 impl Looking {
-    async fn worked_out(&self) -> Vec<String> {
+    async fn generated(&self) -> Vec<String> {
         let itself = || vec![self.question.clone()];
         let asked = self.ask().await;
-        // A model that cannot do it: the question itself is looked for.
+        // If the model cannot do it, the question itself is the query.
         let mut queries = asked.unwrap_or_else(|error| {
-            tracing::info!(run = %self.run, %error, "no queries are worked out");
+            tracing::info!(run = %self.run, %error, "no queries were generated");
             None
         });
         if let Some(queries) = &mut queries {
@@ -201,7 +191,7 @@ impl Looking {
         }
         match queries {
             None => itself(),
-            // Documents are searched for what was said, too.
+            // Documents are searched with the message, too.
             Some(queries) if self.documents && (self.points || !queries.is_empty()) => {
                 [queries, itself()].concat()
             }
@@ -209,15 +199,15 @@ impl Looking {
         }
     }
 
-    /// What the model says; nothing where it is not asked or says nothing that can be used.
+    /// The model's queries; `None` if it is not asked or its answer has none.
     async fn ask(&self) -> Result<Option<Vec<String>>, ApiError> {
         let settings = &self.preparation.effective_pipelines;
-        if !self.web && !self.works_out {
+        if !self.web && !self.generates {
             return Ok(None);
         }
         let set = settings.pipeline_in_force(Pipeline::Queries).await?;
         let is_on =
-            self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
+            self.web && set.common.search_queries || self.generates && set.common.retrieval_queries;
         let (true, true, Some(template)) = (is_on, set.enabled, set.template.clone()) else {
             return Ok(None);
         };
@@ -258,7 +248,7 @@ impl Looking {
         {
             Ok(told) => told,
             Err(error) => {
-                tracing::warn!(run = %self.run, %error, "what was found is told without the template");
+                tracing::warn!(run = %self.run, %error, "search results go into the prompt without the template");
                 found
             }
         }
@@ -267,7 +257,7 @@ impl Looking {
 
 impl Asker for Looking {
     fn queries(&self) -> BoxFuture<'_, Vec<String>> {
-        self.worked_out().boxed()
+        self.generated().boxed()
     }
 
     fn material(&self, found: String) -> BoxFuture<'_, String> {

@@ -1,61 +1,64 @@
-//! An agent as an administrator defines it, in the configuration's file or in the page: one shape, checked alike.
+//! An agent as an administrator defines it, in the configuration file or on the page: one schema with one validation.
 
 use std::{sync::Arc, time::Duration};
 
-use agent::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
 use domain::{ModelParameters, refusal};
 use serde::{Deserialize, Serialize};
+
+use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
 
 const NAME_LIMIT: usize = 40;
 const DESCRIPTION_LIMIT_CHARS: usize = 500;
 const INSTRUCTIONS_LIMIT_BYTES: usize = 50_000;
-/// Most names in one of its lists, and the longest of them, bytes.
+/// Maximum number of names in one of its lists.
 const LIST_LIMIT: usize = 200;
+/// Maximum length of one of them.
 const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
 const MINUTES_LIMIT: u32 = 525_600;
-/// Names that mean something else in an address, a model's id or `task`.
-pub const TAKEN: [&str; 9] = [
+/// Names with another meaning in a URL, a model's id or `task`.
+pub const RESERVED_NAMES: [&str; 9] = [
     "agent", "deep", "default", "explore", "general", "main", "model", "research", "tour",
 ];
 
 /// Whether the name is reserved for a built-in agent, so that no defined agent can have it.
-pub(crate) fn is_built_in(name: &str) -> bool {
-    TAKEN.contains(&name)
+#[must_use]
+pub fn is_built_in(name: &str) -> bool {
+    RESERVED_NAMES.contains(&name)
 }
 
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentDefinition {
-    /// What requests and `task` call it by: small letters, digits and `-`.
+    /// Its name in requests and in `task`: lowercase letters, digits and `-`.
     pub name: String,
-    /// What it is for: people read it in the list, other agents before they hand work to it.
+    /// Its purpose, which people read in the list and other agents before they delegate to it.
     pub description: String,
-    /// Its system message; what all agents have to keep to comes after it.
+    /// Its system message. The rules for all agents follow it.
     pub instructions: String,
-    /// The model it uses; without one that of whoever starts it.
+    /// The model it uses. `None` for that of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is set for its model calls, where a chat does not set it.
+    /// The parameters of its model calls that a chat does not set.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub parameters: ModelParameters,
-    /// The tools it has, a star at the end stands for anything; all where nothing.
+    /// The tools it has; a star at the end matches anything. `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// The agents it may hand work to; all that may be called where nothing.
+    /// The agents it may delegate to. `None` for all that may be called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<Vec<String>>,
-    /// The skills it may load; where nothing all, if it has the tool `skill`.
+    /// The skills it may load. `None` for all, if it has the tool `skill`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// The names of the collections of documents that it searches; all that its person may where nothing.
+    /// The names of the collections of documents that it searches. `None` for all that its person may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collections: Option<Vec<String>>,
-    /// What it may use at most.
+    /// Its limits.
     #[serde(default)]
     pub limits: DefinedLimits,
-    /// Whether other agents may hand work to it.
+    /// Whether other agents may delegate to it.
     #[serde(default = "yes")]
     pub may_be_called: bool,
     /// Whether it can be used at all.
@@ -63,7 +66,7 @@ pub struct AgentDefinition {
     pub enabled: bool,
 }
 
-/// What an agent may use at most; where nothing, what the server allows.
+/// The limits of an agent; `None` for those of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DefinedLimits {
@@ -76,7 +79,7 @@ pub struct DefinedLimits {
     /// US dollars, with its sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Minutes in which anything of the run does something.
+    /// Active minutes of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<f64>,
 }
@@ -86,10 +89,10 @@ fn yes() -> bool {
 }
 
 impl AgentDefinition {
-    /// Whether it can be one.
+    /// Validates it.
     ///
     /// # Errors
-    /// What is wrong, in a sentence that names the field.
+    /// The first invalid field.
     pub fn check(&self) -> Result<(), refusal::Settings> {
         check_name(&self.name)?;
         let characters = self.description.chars().count();
@@ -134,11 +137,12 @@ impl AgentDefinition {
         self.limits.check()
     }
 
-    /// The agent itself, with those of `tools` that it may use.
-    pub(crate) fn spec(&self, tools: &Toolbox, models: Option<Models>) -> AgentSpec {
+    /// The agent with those of `tools` that it may use.
+    #[must_use]
+    pub fn spec(&self, tools: &Toolbox, models: Option<Models>) -> AgentSpec {
         let may_use = match &self.tools {
             None => ToolChoice::All,
-            // They are short: none is refused.
+            // Validated names are short enough to be patterns.
             Some(names) => ToolChoice::Only(
                 names
                     .iter()
@@ -172,7 +176,7 @@ fn check_name(name: &str) -> Result<(), refusal::Settings> {
             limit: NAME_LIMIT as u64,
         });
     }
-    if TAKEN.contains(&name) {
+    if RESERVED_NAMES.contains(&name) {
         return Err(refusal::Settings::AgentNameReserved {
             name: name.to_owned(),
         });
@@ -221,7 +225,7 @@ impl DefinedLimits {
         Ok(())
     }
 
-    /// In the units that runs count in.
+    /// In the units of a run's limits.
     #[must_use]
     pub fn of_agent(&self) -> AgentLimits {
         #[expect(

@@ -1,0 +1,61 @@
+//! The mode of work that a request asks for: an answer, web search before it, or a report.
+
+use agent::ResearchRequest;
+use serde::Deserialize;
+use wire::chat_stream::Mode;
+
+/// The mode of work, as our own API names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(
+    rename_all = "snake_case",
+    expecting = "`mode` has to be \"chat\", \"web_search\", \"research\" or \"deep\""
+)]
+pub(crate) enum WorkMode {
+    /// A conversation.
+    #[default]
+    Chat,
+    /// The same, with web search before the answer.
+    WebSearch,
+    /// A short research.
+    Research,
+    /// A long one.
+    Deep,
+}
+
+impl From<Mode> for WorkMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Chat => Self::Chat,
+            Mode::WebSearch => Self::WebSearch,
+            Mode::Research => Self::Research,
+            Mode::Deep => Self::Deep,
+        }
+    }
+}
+
+impl WorkMode {
+    /// The research of this mode. With `interactive` the person can be asked and can change the plan.
+    pub(crate) fn research(self, interactive: bool) -> Option<ResearchRequest> {
+        match self {
+            Self::Chat => None,
+            Self::WebSearch => Some(ResearchRequest::LookUp { web_search: true }),
+            Self::Research => Some(ResearchRequest::Report {
+                deep: false,
+                interactive,
+            }),
+            Self::Deep => Some(ResearchRequest::Report {
+                deep: true,
+                interactive,
+            }),
+        }
+    }
+}
+
+/// The research that a built-in agent's model id stands for.
+pub(crate) fn research_of_model(id: &str) -> Option<ResearchRequest> {
+    match id {
+        "glasshouse/research" => WorkMode::Research.research(false),
+        "glasshouse/deep" => WorkMode::Deep.research(false),
+        _ => None,
+    }
+}
