@@ -87,7 +87,7 @@ pub(crate) async fn call_one(
         match event {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::TextWasReasoning => text.clear(),
-            ModelEvent::Turned { words: reason } | ModelEvent::Retrying { reason, .. } => {
+            ModelEvent::FailedOver { words: reason } | ModelEvent::Retrying { reason, .. } => {
                 agent.emitter.emit(EventBody::failed_try(reason)).await;
             }
             ModelEvent::Finished { usage, .. } => {

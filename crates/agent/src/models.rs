@@ -60,7 +60,8 @@ impl OneModel {
 
     fn is_spared(&self) -> bool {
         let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.is_some_and(|failed| failed.elapsed() < SPARED) || self.callable.model.is_resting()
+        failed.is_some_and(|failed| failed.elapsed() < SPARED)
+            || self.callable.model.is_unavailable()
     }
 
     fn note_failure(&self) {

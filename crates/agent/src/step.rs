@@ -301,7 +301,7 @@ impl<'a> Step<'a> {
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
             ModelEvent::ToolsRefused { tools } => tool_notices::notify(self.agent, &tools).await,
-            ModelEvent::Turned { words } => {
+            ModelEvent::FailedOver { words } => {
                 self.agent.emitter.emit(EventBody::failed_try(words)).await;
                 self.think_again().await;
             }

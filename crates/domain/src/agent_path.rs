@@ -1,10 +1,10 @@
-//! Which agent of a run did something.
+//! The path that identifies an agent within a run.
 
 use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-/// The way from the main agent (empty) to a sub-agent: one id per level. Its length is the depth.
+/// The path from the main agent (empty) to a sub-agent: one id per level. Its length is the depth.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Vec<String>"))]
 #[serde(transparent)]

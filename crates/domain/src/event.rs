@@ -44,7 +44,7 @@ pub enum EventBody {
     StepStarted {
         /// From 1, per agent.
         step: u32,
-        /// Why it is the agent's last, where it is: a limit is near, so it gets no tools and has to answer.
+        /// Why it is the agent's last, if it is: a limit is near, so it gets no tools and has to answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         last: Option<String>,
@@ -57,7 +57,7 @@ pub enum EventBody {
         done: bool,
         /// The line should be taken away.
         hidden: bool,
-        /// The phrase by its code, where it is one of ours.
+        /// The phrase by its code, if it is one of ours.
         #[serde(
             default,
             deserialize_with = "known",
@@ -172,7 +172,7 @@ pub enum EventBody {
         /// The arguments; a JSON string where the model's text was not JSON.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         arguments: Value,
-        /// The result or, where `error`, what went wrong in words; empty where the tool returned nothing.
+        /// The result or, where `error`, what went wrong in words; empty if the tool returned nothing.
         result: String,
         /// What the model reads behind the result, such as how to go on from here. Not for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         in_doubt: bool,
-        /// The file of the chat that has the whole result, where it was long; then `result` has both ends of it.
+        /// The file of the chat that has the whole result, if it was long; then `result` has both ends of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         file: Option<String>,
@@ -202,7 +202,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ToolFile>>"))]
         files: Vec<ToolFile>,
     },
-    /// The call is the caller's to run: the run ends here and another one goes on with the result.
+    /// The call is the caller's to run: the run ends here and another one continues with the result.
     ToolHandedOver {
         /// The call.
         call: String,
@@ -263,7 +263,7 @@ pub enum EventBody {
         text: String,
         /// Suggested answers; any other text is allowed too.
         options: Vec<String>,
-        /// The form to fill in, where it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation.
+        /// The form to fill in, if it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
         schema: Option<Form>,
@@ -272,7 +272,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         expires_in_ms: Option<u64>,
     },
-    /// The person answered. All is empty where nobody did in time or the run ended first.
+    /// The person answered. All is empty if nobody did in time or the run ended first.
     QuestionAnswered {
         /// The question.
         question: String,
@@ -396,7 +396,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         agent_type: Option<String>,
-        /// The earlier sub-agent that it goes on from, such as `1b2c3d4e/a2`: the end of that one's run's id, and its own.
+        /// The earlier sub-agent that it continues from, such as `1b2c3d4e/a2`: the end of that one's run's id, and its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         continues: Option<String>,
@@ -422,7 +422,7 @@ pub enum EventBody {
         model: String,
         /// Tokens used.
         usage: Usage,
-        /// Millionths of a US dollar, where the price is known.
+        /// Millionths of a US dollar, if the price is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
@@ -440,7 +440,7 @@ pub enum EventBody {
     },
     /// The older part of the agent's conversation with its model has become a summary, so that the rest has room.
     ContextCompacted {
-        /// What the model sees in its place. Empty where no summary could be had: then the older part is left out.
+        /// What the model sees instead. Empty if no summary could be had: then the older part is left out.
         summary: String,
         /// How many messages it stands for.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -461,7 +461,7 @@ pub enum EventBody {
         model: String,
         /// Tokens that writing it used.
         usage: Usage,
-        /// Millionths of a US dollar, where the price is known.
+        /// Millionths of a US dollar, if the price is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         cost_micro_usd: Option<u64>,
@@ -475,7 +475,7 @@ pub enum EventBody {
         level: NoticeLevel,
         /// A sentence.
         message: String,
-        /// The sentence by its code, where it is one of ours.
+        /// The sentence by its code, if it is one of ours.
         #[serde(
             default,
             deserialize_with = "known",
@@ -496,7 +496,7 @@ pub enum EventBody {
     RunFinished {
         /// How it ended.
         outcome: Outcome,
-        /// Why, where it did not simply complete.
+        /// Why, if it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         problem: Option<Problem>,

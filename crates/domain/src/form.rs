@@ -1,5 +1,5 @@
-//! Forms: what a person is asked to fill in. Their stored form is a flat JSON Schema as MCP has it for elicitation
-//! (2025-11-25), so one shape serves agents, servers and clients.
+//! Forms for questions to a person. Their stored form is a flat JSON Schema as in MCP's elicitation (2025-11-25), so
+//! one shape serves agents, servers and clients.
 
 mod field;
 mod formats;
@@ -13,27 +13,27 @@ use crate::{Words, refusal::Forms};
 
 pub use field::{Choice, Field, Kind, TextFormat};
 
-/// Most fields of a form. Stored forms are read with the same limits, so none of them may ever be lowered.
+/// Maximum number of fields of a form. Stored forms are read with the same limits, so none of them may ever be lowered.
 pub const MOST_FIELDS: usize = 40;
-/// Most choices of a field.
+/// Maximum number of choices of a field.
 pub const MOST_CHOICES: usize = 100;
-/// Longest name, title or description of a field, and longest choice, characters.
+/// Maximum length of a field's name, title or description, and of a choice, characters.
 pub const WORDS_LIMIT_CHARS: usize = 500;
-/// Longest text that a field takes, whatever it says itself, characters.
+/// Maximum length of a field's text, independent of its own limit, characters.
 pub const TEXT_LIMIT_CHARS: u64 = 20_000;
 
-/// A form that can be shown and filled in. One without fields asks for nothing but a yes.
+/// A valid form. One without fields only asks for confirmation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct Form {
     fields: Vec<Field>,
 }
 
-/// What is wrong with a form or with what was filled in, as a sentence.
+/// A fault of a form or of its values, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FormFault {
-    /// The name of the field, where it is about one.
+    /// The name of the field, if it is about one.
     pub field: Option<String>,
     /// The sentence.
     pub message: Words,
@@ -56,10 +56,10 @@ impl FormFault {
 }
 
 impl Form {
-    /// A form of these fields.
+    /// A form with these fields.
     ///
     /// # Errors
-    /// Where there are too many, a name comes twice, or a field cannot be filled in.
+    /// If there are too many, a name is duplicated, or a field cannot be filled in.
     pub fn new(mut fields: Vec<Field>) -> Result<Self, FormFault> {
         if fields.len() > MOST_FIELDS {
             return Err(FormFault::of_form(format!(
@@ -81,7 +81,7 @@ impl Form {
                 .map_err(|message| FormFault::of_field(&field.name, message))?;
         }
         for field in &mut fields {
-            // As a log gives it back: 3 for 3.0.
+            // In the form that a log returns: 3 for 3.0.
             field.default = field
                 .default
                 .take()
@@ -90,16 +90,17 @@ impl Form {
         Ok(Self { fields })
     }
 
-    /// Its fields, in the order they are asked for.
+    /// Its fields, in order.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// What was filled in, in the form's order. What is left out has its default; `null` or a blank text is nothing.
+    /// Validates values; returns them in the form's order. Missing values get their default; `null` or a blank text
+    /// counts as missing.
     ///
     /// # Errors
-    /// The first field whose value does not fit, or that there is none of this name.
+    /// The first invalid value, or unknown name.
     pub fn check(&self, mut values: Map<String, Value>) -> Result<Map<String, Value>, FormFault> {
         let mut filled = Map::new();
         for field in &self.fields {

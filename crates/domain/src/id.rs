@@ -1,15 +1,15 @@
-//! Typed ids: a short prefix that says what is named, and a time-ordered UUID.
+//! Typed ids: a prefix for the kind of object, and a time-ordered UUID.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-/// The text was not an id of the expected kind.
+/// The text is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a valid {kind} id")]
 pub struct InvalidId {
-    /// What was expected, for example `run`.
+    /// The expected kind, for example `run`.
     pub kind: &'static str,
 }
 
@@ -18,7 +18,7 @@ fn parse(text: &str, kind: &'static str) -> Result<Uuid, InvalidId> {
         .strip_prefix(kind)
         .and_then(|rest| rest.strip_prefix('_'))
         .ok_or(InvalidId { kind })?;
-    // Only the one spelling we print is accepted, so that an id can be compared as text.
+    // Only our own spelling is accepted, so that ids can be compared as text.
     if hex.len() != 32 || hex.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
         return Err(InvalidId { kind });
     }
@@ -41,15 +41,14 @@ macro_rules! id {
                 Self(Uuid::now_v7())
             }
 
-            /// As a number: the same order, and shorter to keep.
+            /// As a number: in the same order, and more compact.
             #[must_use]
             pub const fn as_u128(self) -> u128 {
                 self.0.as_u128()
             }
 
-            /// The id that stands for this one among what `brought_by` has brought here: always the same, of the same time
-            /// and in the same order, and another one for everybody else. `brought_by` is a hash of who brings it and of
-            /// this id.
+            /// The id for this object after an import by `brought_by`: deterministic, with the same time and order, and
+            /// different for every importer. `brought_by` is a hash of the importer and of this id.
             #[must_use]
             pub fn brought(self, brought_by: [u8; 4]) -> Self {
                 let mut bytes = *self.0.as_bytes();
@@ -57,13 +56,14 @@ macro_rules! id {
                 Self(Uuid::from_bytes(bytes))
             }
 
-            /// The id of something that was made elsewhere at `at_ms` and has no id of ours: always the same for the same
-            /// `hash`. Those of one time are ordered by `place`.
+            /// The id of a foreign object without one of ours, created at `at_ms`: deterministic for the same `hash`.
+            /// Objects of one time are ordered by `place`.
             #[must_use]
             pub fn of_elsewhere(at_ms: i64, place: u16, hash: [u8; 8]) -> Self {
                 let at_ms = u64::try_from(at_ms).unwrap_or(0);
                 let random = u128::from(u64::from_be_bytes(hash));
-                // 48 bits of time, the version, 12 bits and the variant, 62 bits; the place is the first 16 of those 74.
+                // 48 bits of time, the version, 12 bits and the variant, 62 bits; the place is the first 16 of those
+                // 74.
                 let (high, low) = (u128::from(place >> 4), u128::from(place & 15));
                 let time = u128::from(at_ms & 0xffff_ffff_ffff) << 80;
                 let number = time | 7 << 76 | high << 64 | 2 << 62 | low << 58 | random >> 6;
@@ -114,11 +114,11 @@ id!(
     SessionId, "session"
 );
 id!(
-    /// A passkey that somebody signs in with.
+    /// A passkey.
     PasskeyId, "passkey"
 );
 id!(
-    /// A link with which people make accounts.
+    /// An invitation link.
     InvitationId, "inv"
 );
 id!(
@@ -130,7 +130,7 @@ id!(
     AuditEntryId, "audit"
 );
 id!(
-    /// A bearer key for programs.
+    /// An API key.
     ApiKeyId, "key"
 );
 id!(
@@ -150,7 +150,7 @@ id!(
     MessageId, "msg"
 );
 id!(
-    /// A request that came without an id of its own.
+    /// A request without an id from its caller.
     RequestId, "req"
 );
 id!(
@@ -158,66 +158,66 @@ id!(
     RunId, "run"
 );
 id!(
-    /// Tool calls that a person has allowed for good.
+    /// A standing approval of tool calls.
     AllowedCallId, "allow"
 );
 id!(
-    /// A text that agents keep of a person.
+    /// A memory of an agent.
     MemoryId, "mem"
 );
 id!(
-    /// Something that agents have learned about a person.
+    /// A learned fact about a person.
     FactId, "fact"
 );
 id!(
-    /// What an agent does at set times.
+    /// A schedule of an agent.
     ScheduleId, "sched"
 );
 id!(
-    /// An address that is told of runs.
+    /// A webhook.
     WebhookId, "hook"
 );
 
 id!(
-    /// A model call beside a chat.
+    /// A background model call for a chat.
     PipelineCallId, "pcall"
 );
 id!(
-    /// Something that documents speak of.
+    /// An entity of a knowledge graph.
     EntityId, "ent"
 );
 id!(
-    /// A folder that a person keeps chats in.
+    /// A folder of chats.
     FolderId, "fold"
 );
 id!(
-    /// Documents that are searched together.
+    /// A collection of documents.
     CollectionId, "coll"
 );
 id!(
-    /// A document that is searched.
+    /// A document.
     DocumentId, "doc"
 );
 id!(
-    /// What an embedding model makes of documents, all of it comparable.
+    /// A space of comparable embeddings.
     EmbeddingSpaceId, "space"
 );
 id!(
-    /// A copy of a page of the web.
+    /// A snapshot of a web page.
     PageId, "page"
 );
 id!(
-    /// Pages of the web that become documents.
+    /// A crawl.
     CrawlId, "crawl"
 );
 
 impl RunId {
-    /// Like [`Self::brought`], for logs: the end of the id, by which an agent's work is named in texts, stays.
+    /// Like [`Self::brought`], for logs: keeps the end of the id, which is part of the handles of agents in texts.
     #[must_use]
     pub fn brought_with_its_end(self, brought_by: [u8; 4]) -> Self {
         let mut bytes = *self.0.as_bytes();
         bytes[8..12].copy_from_slice(&brought_by);
-        // The two bits that say which kind of UUID it is.
+        // The variant bits of the UUID.
         bytes[8] = (bytes[8] & 0x3f) | 0x80;
         Self(Uuid::from_bytes(bytes))
     }

@@ -1,10 +1,10 @@
-//! The laws every log keeps, in one function that any test may ask.
+//! The invariants of every log, as one function for tests.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::{AgentPath, EventBody, RunEvent, RunId, event::seq_after_restart};
 
-/// What an open item has received so far.
+/// The received part of an open item.
 #[derive(Default)]
 struct Open {
     kind: &'static str,
@@ -43,7 +43,7 @@ pub fn check_prefix(log: &[RunEvent]) -> Result<(), String> {
     log.iter().try_for_each(|event| checked.push(event))
 }
 
-/// A log that is checked as it is read, for those that are too long to be in memory.
+/// Validates a log incrementally, for logs that do not fit in memory.
 #[derive(Default)]
 pub struct Checked {
     state: State,
@@ -52,10 +52,10 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The next event.
+    /// Adds the next event.
     ///
     /// # Errors
-    /// A sentence that names the law and the event. Then nothing more is to be read.
+    /// A sentence that names the law and the event. No more events may be added then.
     pub fn push(&mut self, event: &RunEvent) -> Result<(), String> {
         let fail = |law: String| {
             Err(format!(
@@ -168,7 +168,7 @@ impl State {
             }
             EventBody::MemoryUpdateCompleted { call, .. } => {
                 let call = call.as_deref().unwrap_or_default();
-                // In a log of before it has no beginning.
+                // In older logs it has no start.
                 if !self.seen.contains(&format!("memory update {call}")) {
                     self.open(call, "memory update")?;
                 }

@@ -1,4 +1,4 @@
-//! The words of Glasshouse: ids, messages, run events and the laws of the log. No I/O, no async.
+//! The domain model: ids, messages, run events and the invariants of the log. No I/O, no async.
 
 pub mod agent_path;
 pub mod event;

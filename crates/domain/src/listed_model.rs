@@ -1,29 +1,29 @@
-//! A model as its server lists it: the name to ask for, and what the server says of its limits and abilities.
+//! A model as listed by its server: its id, limits and capabilities.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Parameter;
 
-/// A model as its server lists it. What the server does not say is `None`.
+/// A model as listed by its server. Unspecified fields are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ListedModel {
-    /// What requests name it by.
+    /// The model id for requests.
     pub id: String,
-    /// What people call it.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The context window: tokens of prompt and answer together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// The longest answer.
+    /// Maximum output, tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
-    /// What it can do.
+    /// The capabilities.
     #[serde(skip_serializing_if = "Abilities::is_unknown")]
     pub abilities: Abilities,
 }
 
-/// What a model can do. `None` means that its server does not say.
+/// The capabilities of a model. `None` means unspecified.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Abilities {
@@ -45,22 +45,22 @@ pub struct Abilities {
     /// Thinks before it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<bool>,
-    /// How hard it can be asked to think, as its server spells it: `low`, `high`. Empty if unknown.
+    /// The accepted effort levels, in its server's spelling: `low`, `high`. Empty if unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasoning_efforts: Vec<String>,
-    /// The parameters it does not take.
+    /// The parameters it does not accept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsupported_parameters: Vec<Parameter>,
 }
 
 impl Abilities {
-    /// Whether its server says nothing.
+    /// Whether nothing is known.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What both can do.
+    /// The common capabilities of both.
     fn in_common(&self, other: &Self) -> Self {
         let both = |a: Option<bool>, b: Option<bool>| match (a, b) {
             (Some(a), Some(b)) => Some(a && b),
@@ -92,7 +92,7 @@ impl Abilities {
 }
 
 impl ListedModel {
-    /// One of which only the id is known.
+    /// A model of which only the id is known.
     #[must_use]
     pub fn named(id: impl Into<String>) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl ListedModel {
         }
     }
 
-    /// What holds whichever of two servers answers.
+    /// The properties common to two servers.
     #[must_use]
     pub fn in_common(&self, other: &Self) -> Self {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();

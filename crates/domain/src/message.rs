@@ -1,4 +1,4 @@
-//! Messages as a language model sees them, and as a chat stores them.
+//! Messages as sent to language models, and as stored in chats.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{CollectionId, DocumentId, Provenance};
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -18,11 +18,11 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
-    /// A tool's answer to a call.
+    /// The result of a tool call.
     Tool,
 }
 
-/// One piece of a message's content.
+/// A part of a message's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -32,67 +32,67 @@ pub enum Part {
         /// The text, UTF-8.
         text: String,
     },
-    /// A picture by address; `data:` URLs are usual.
+    /// A picture by URL; usually a `data:` URL.
     Image {
         /// `https:` or `data:` URL.
         url: String,
     },
-    /// Sound; `data:` URLs are usual.
+    /// Sound; usually a `data:` URL.
     Audio {
         /// `https:` or `data:` URL.
         url: String,
     },
-    /// A film by address.
+    /// A video by URL.
     Video {
         /// `https:` or `data:` URL.
         url: String,
     },
-    /// A file that the model is to read as it is, such as a PDF.
+    /// A file for the model itself, such as a PDF.
     File {
         /// `https:` or `data:` URL.
         url: String,
         /// Its media type, such as `application/pdf`.
         media_type: String,
-        /// What it is called; may be empty.
+        /// The file name; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<String>"))]
         name: String,
     },
-    /// A document that the person points to. Models get its text, or passages of it, when it is their turn.
+    /// A referenced document. Models get its text, or passages of it.
     Document {
-        /// Where it is.
+        /// Its collection.
         collection: CollectionId,
-        /// Which one.
+        /// Its id.
         document: DocumentId,
-        /// What it is called.
+        /// Its name.
         name: String,
-        /// Where its file lies for the chat's agents, where it came with the message.
+        /// Its path in the chat's workspace, if it is an attachment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         path: Option<String>,
     },
-    /// A collection of documents that the person points to.
+    /// A referenced collection of documents.
     Collection {
-        /// Which one.
+        /// Its id.
         collection: CollectionId,
-        /// What it is called.
+        /// Its name.
         name: String,
     },
 }
 
-/// A file that a model is to read as it is.
+/// A file for the model itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileRef<'a> {
     /// `https:` or `data:` URL.
     pub url: &'a str,
     /// Its media type.
     pub media_type: &'a str,
-    /// What it is called; may be empty.
+    /// The file name; may be empty.
     pub name: &'a str,
 }
 
 impl Part {
-    /// The file that it is. Messages of earlier versions hold PDF files as pictures with that media type.
+    /// The file, if it is one. Messages of earlier versions contain PDF files as pictures with that media type.
     #[must_use]
     pub fn as_file(&self) -> Option<FileRef<'_>> {
         match self {
@@ -118,7 +118,7 @@ impl Part {
         }
     }
 
-    /// What is said in words; nothing where it is something else.
+    /// The text; `None` for other parts.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -132,7 +132,7 @@ impl Part {
         }
     }
 
-    /// Whether it is a medium of another site, which nobody fetches for a chat.
+    /// Whether it is media of another site, which is not fetched for a chat.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         let family = match self {
@@ -146,7 +146,7 @@ impl Part {
         !data.is_some_and(|data| data.starts_with(family))
     }
 
-    /// The URL of a picture, a sound, a film or a file; `None` for all else.
+    /// The URL of a picture, a sound, a video or a file; `None` for other parts.
     #[must_use]
     pub fn medium(&self) -> Option<&str> {
         match self {
@@ -158,7 +158,7 @@ impl Part {
         }
     }
 
-    /// What the person points to is called so; nothing where it is what they said.
+    /// The name of a reference; `None` for other parts.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -171,7 +171,7 @@ impl Part {
         }
     }
 
-    /// Whether it says something, by words, a picture, sound, a film or a file.
+    /// Whether it has content: text, a picture, sound, a video or a file.
     #[must_use]
     pub fn speaks(&self) -> bool {
         match self {
@@ -184,7 +184,7 @@ impl Part {
     }
 }
 
-/// A tool call as the model wrote it.
+/// A tool call as written by the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ToolCall {
@@ -196,13 +196,12 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// One message of a conversation with a model. What `provenance` adds to an assistant message is read with
-/// [`Message::blocks`].
+/// A message of a conversation. The `provenance` of an assistant message is read with [`Message::blocks`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What is said, in order.
+    /// The content, in order.
     pub content: Vec<Part>,
     /// Calls the assistant made in this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -213,18 +212,18 @@ pub struct Message {
     /// For role `tool`: whether the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// How the model that wrote an assistant message gave it, for its provider. Most models need none.
+    /// The assistant message in its provider's own form. Most models need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Box<Provenance>>,
 }
 
 impl Message {
-    /// A message of one text part and nothing else.
+    /// A message with a single text part.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::of(role, vec![Part::Text { text: text.into() }])
     }
 
-    /// A message of these parts and nothing else.
+    /// A message with these parts.
     #[must_use]
     pub fn of(role: Role, content: Vec<Part>) -> Self {
         Self {
@@ -237,7 +236,7 @@ impl Message {
         }
     }
 
-    /// A tool's answer to the call `id`.
+    /// The result of the call `id`.
     pub fn tool_result(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             tool_call_id: Some(id.into()),
@@ -245,7 +244,7 @@ impl Message {
         }
     }
 
-    /// The text of a tool's result for formats that have no field for failures: if the call failed, it says so.
+    /// The text of a tool's result for formats without a field for failures: it states the failure.
     #[must_use]
     pub fn result_text(&self) -> Cow<'_, str> {
         let text = match self.content.as_slice() {
@@ -258,8 +257,8 @@ impl Message {
         }
     }
 
-    /// All text parts joined with line feeds; pictures and other media are left out. The parts of an answer are one
-    /// text, wherever its provider parted it.
+    /// All text parts; pictures and other media are left out. The parts of an answer are joined directly, those of
+    /// other messages with line feeds.
     #[must_use]
     pub fn plain_text(&self) -> String {
         match self.provenance {
@@ -269,14 +268,14 @@ impl Message {
     }
 }
 
-/// All text parts joined with line feeds; all else is left out.
+/// All text parts joined with line feeds; other parts are left out.
 #[must_use]
 pub fn plain_text(parts: &[Part]) -> String {
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     texts.join("\n")
 }
 
-/// The way back from [`arguments_value`]: the arguments as the model wrote them, near enough.
+/// The inverse of [`arguments_value`]: approximately the arguments as the model wrote them.
 #[must_use]
 pub fn arguments_text(arguments: &Value) -> String {
     match arguments {
@@ -285,7 +284,7 @@ pub fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// The model's argument text as JSON, or as a JSON string where it is not JSON.
+/// The model's argument text as JSON, or as a JSON string if it is not JSON.
 #[must_use]
 pub fn arguments_value(raw: &str) -> Value {
     if raw.trim().is_empty() {

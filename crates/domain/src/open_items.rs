@@ -1,5 +1,5 @@
-//! What a log has left open, and the events that close it: how a stop, a limit, a panic or a crash ends
-//! a run with everything that was written kept.
+//! Tracks the open items of a log, and generates the events that close them: used when a stop, a limit, a panic or a
+//! crash ends a run.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use crate::{
     message::arguments_value,
 };
 
-/// Follows a log and knows at any time which items, questions and agents are open.
+/// The open items, questions and agents of a log.
 #[derive(Debug, Default)]
 pub struct OpenItems {
-    /// In the order they were opened, so that closing backwards closes children before parents.
+    /// In the order of their start, so that closing backwards closes children before parents.
     open: Vec<(AgentPath, Item)>,
-    /// Whose model has said all in its step, and whose texts are being finished as the answer.
+    /// The agents whose model has finished its step, and whose texts are being completed as the answer.
     answering: HashSet<AgentPath>,
 }
 
@@ -47,7 +47,7 @@ enum Item {
         description: String,
         sentence: Option<Box<Coded>>,
     },
-    /// A change of the memory.
+    /// A memory update.
     Memory {
         call: Option<String>,
         name: Option<String>,
@@ -57,7 +57,7 @@ enum Item {
 }
 
 impl OpenItems {
-    /// Takes note of the next event.
+    /// Records the next event.
     pub fn push(&mut self, agent: &AgentPath, body: &EventBody) {
         match body {
             EventBody::TextStarted { item } => {
@@ -196,9 +196,9 @@ impl OpenItems {
         }
     }
 
-    /// The events that close everything `agent` and its sub-agents have open, last opened first, the agent
-    /// itself last; the main agent's path means everything. `outcome` is how sub-agents end, `reason` what
-    /// unfinished tool calls say.
+    /// The events that close all open items of `agent` and its sub-agents, last opened first, the agent itself last;
+    /// the main agent's path means everything. `outcome` is that of sub-agents, `reason` the result of unfinished tool
+    /// calls.
     #[must_use]
     pub fn close(
         &mut self,
@@ -218,7 +218,7 @@ impl OpenItems {
             .collect()
     }
 
-    /// The event that closes what was opened last of that, if anything is open.
+    /// The event that closes the item opened last, if any is open.
     #[must_use]
     pub fn close_last(
         &mut self,
@@ -234,8 +234,8 @@ impl OpenItems {
         Some((path, item.closing(outcome, reason)))
     }
 
-    /// The events that close all that the run's work has left open, as [`OpenItems::close`] does. The hooks after it, which may
-    /// have been called before a restart, stay open.
+    /// The events that close the open items of the run's work, as [`OpenItems::close`]. Hooks after it, which may have
+    /// been called before a restart, stay open.
     #[must_use]
     pub fn close_work(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
         let is_after =
@@ -249,9 +249,9 @@ impl OpenItems {
         closed
     }
 
-    /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
-    /// which were written to their end. Agents, approvals, questions, memory updates and hooks stay open, but for hooks that saw what a person
-    /// had changed, which only they know. `reason` is what the calls say.
+    /// The events that close the items that a model was still writing: texts, reasoning, and all calls except those in
+    /// `kept`, which were complete. Agents, approvals, questions, memory updates and hooks stay open, except hooks that
+    /// were called with a person's edits, which only they have seen. `reason` is the result of the calls.
     #[must_use]
     pub fn close_unwritten(
         &mut self,
@@ -274,7 +274,7 @@ impl OpenItems {
         let closed: Vec<(AgentPath, Item)> = closed;
         let closing = |(path, item): (AgentPath, Item)| match item {
             Item::Text { item, text } => {
-                // Unless it is part of an answer that was whole, it will be written again.
+                // Unless it is part of a complete answer, it will be written again.
                 let answer = self.answering.contains(&path);
                 (
                     path,
@@ -288,7 +288,7 @@ impl OpenItems {
             }
             item => (path, item.closing(Outcome::Failed, reason)),
         };
-        // The texts of an answer end in their order.
+        // The texts of an answer end in order.
         let is_text = |(_, item): &(AgentPath, Item)| matches!(item, Item::Text { .. });
         let (texts, others): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_text);
         texts
@@ -322,7 +322,7 @@ impl OpenItems {
         text.unwrap_or_default()
     }
 
-    /// Takes what was written of an open item, which is about to be finished.
+    /// Takes the text of an open item, which is about to be finished.
     pub fn take_text(&mut self, id: &str) -> String {
         self.text_of(id).map(std::mem::take).unwrap_or_default()
     }
@@ -360,7 +360,7 @@ impl Item {
 
     fn closing(self, outcome: Outcome, reason: &str) -> EventBody {
         match self {
-            // What was written so far may be all the answer there will be.
+            // The text so far may be the only answer.
             Self::Text { item, text } => EventBody::TextFinished {
                 item,
                 text,
@@ -413,7 +413,7 @@ impl Item {
     }
 }
 
-/// Hides a status line. It repeats the description: readers that do not know `hidden` would show an empty line.
+/// Hides a status line. It repeats the description: readers without support for `hidden` would show an empty line.
 fn hidden(description: String, sentence: Option<Box<Coded>>) -> EventBody {
     EventBody::Status {
         description,
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
     use crate::{RunEvent, RunId, Usage, laws};
 
-    /// Each agent has a line of its own, and a hidden one repeats what it said.
+    /// Each agent has a separate line, and a hidden one repeats its text.
     #[test]
     fn status_lines_are_hidden_in_their_own_words() {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
@@ -467,7 +467,7 @@ mod tests {
         );
     }
 
-    /// The server stops between the ends of an answer's texts: the others are as whole as the first.
+    /// The server stops between the ends of an answer's texts: the others are as complete as the first.
     #[test]
     fn texts_of_a_whole_answer_are_the_answer() {
         let main = AgentPath::main();
@@ -515,7 +515,7 @@ mod tests {
         );
     }
 
-    /// Cuts a log with everything in it at every place, closes it, and asks the laws.
+    /// Cuts a complete log at every position, closes it, and checks the laws.
     #[test]
     fn closes_a_log_cut_anywhere() {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));

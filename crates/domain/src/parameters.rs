@@ -1,20 +1,20 @@
-//! What can be set for the model calls of a chat, an agent or a model.
+//! The parameters of the model calls of a chat, an agent or a model.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 
 use crate::Sentence;
 
-/// Longest system prompt.
+/// Maximum length of a system prompt.
 const MAX_SYSTEM_PROMPT_BYTES: usize = 50_000;
-/// Most stop sequences, and the longest of them.
+/// Maximum number of stop sequences, and maximum length of each.
 const MAX_STOP: usize = 16;
 const MAX_STOP_BYTES: usize = 256;
-/// Most tokens that can be asked for.
+/// Maximum number of tokens that can be asked for.
 const MAX_OUTPUT_TOKENS: u64 = 100_000_000;
 
-/// Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model, a
-/// model to its provider. Values that are read are within their bounds; an empty text or list is no value.
+/// Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model,
+/// a model to its provider. Deserialized values are within their limits; an empty text or list counts as `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelParameters {
@@ -33,7 +33,7 @@ pub struct ModelParameters {
     /// Texts that end the answer.
     #[serde(deserialize_with = "stop")]
     pub stop: Option<Vec<String>>,
-    /// Makes answers repeatable where the provider can do so.
+    /// Makes answers reproducible if the provider supports it.
     #[serde(deserialize_with = "seed")]
     pub seed: Option<i64>,
     /// How much the model is to reason.

@@ -131,7 +131,7 @@ pub struct Problem {
     pub code: ProblemCode,
     /// One or two sentences that say what happened and what to do. Never holds secrets.
     pub message: String,
-    /// The same by its own code, where it has one.
+    /// The same by its own code, if it has one.
     #[serde(
         default,
         deserialize_with = "known",

@@ -1,5 +1,5 @@
-//! What the server refuses, in sentences with codes as [`crate::Sentence`] has them: here those that any request may meet, and
-//! beside this file those of each part of the product. Here, and only here, stands what each says in English.
+//! Messages of refused requests, with codes like [`crate::Sentence`]: here those of any request, in the modules those
+//! of each part of the product. Their English texts exist only here.
 
 mod accounts;
 mod chats;
@@ -21,7 +21,7 @@ pub use knowledge::Knowledge;
 pub use settings::Settings;
 pub use tools::Tools;
 
-/// What any request may be refused for.
+/// Refusals of any request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -31,7 +31,7 @@ pub use tools::Tools;
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Request {
-    // There is nothing like that.
+    // Not found.
     #[error("There is no such thing, or it is not yours.")]
     NoSuchThing,
     #[error("The id in the address is not one of ours.")]
@@ -41,7 +41,7 @@ pub enum Request {
     #[error("This has changed meanwhile or exists already. Look at it again, then repeat.")]
     ChangedMeanwhile,
 
-    // What was sent.
+    // Invalid values.
     #[error("`{field}` must be {least} to {most}.")]
     OutOfRange {
         field: String,
@@ -79,7 +79,7 @@ pub enum Request {
     #[error("The request's body came too slowly. Send it again.")]
     TooSlow,
 
-    // Who asks, and how often.
+    // Access and rate limits.
     #[error("Sign in first; programs send “Authorization: Bearer gh_…”.")]
     SignInFirst,
     #[error("Only an administrator may do this.")]
@@ -104,7 +104,7 @@ pub enum Request {
     #[error("Too many tries. Wait {count} seconds and try again.")]
     TooManyTries { count: u64 },
 
-    // What is wrong with us.
+    // Failures of the server.
     #[error("Something went wrong in the server. Its log says what.")]
     ServerFault,
     #[error("The server is reading too many large requests. Try again in a moment.")]

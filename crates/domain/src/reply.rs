@@ -1,4 +1,4 @@
-//! What a person says to a question.
+//! A person's answer to a question.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,11 +13,11 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// In words.
+    /// A text.
     Words(String),
-    /// The form, filled in.
+    /// The completed form.
     Values(Map<String, Value>),
-    /// There will be none; with the reason, where it is not the person who said so.
+    /// Declined; with the reason, if it was not the person's decision.
     Declined(Option<String>),
 }
 
@@ -28,10 +28,10 @@ impl From<&str> for Reply {
 }
 
 impl Reply {
-    /// The reply as the question takes it, with its form where it has one: words are read as what they fill in.
+    /// Converts the reply to the question's form, if it has one: text is parsed as values.
     ///
     /// # Errors
-    /// What does not fit, or cannot be read.
+    /// The first invalid or unreadable value.
     pub fn fit(self, form: Option<&Form>) -> Result<Self, FormFault> {
         match (self, form) {
             (Self::Words(words), Some(form)) => form.read_words(&words).map(Self::Values),
@@ -44,7 +44,7 @@ impl Reply {
         }
     }
 
-    /// What the log says of it; of nothing, that nobody answered.
+    /// The event for it; `None` means that the question was not answered.
     #[must_use]
     pub fn answered(question: String, reply: Option<Self>) -> EventBody {
         let (answer, values, declined) = match reply {
@@ -61,7 +61,7 @@ impl Reply {
         }
     }
 
-    /// The reply of which the log says this.
+    /// The reply in this event.
     #[must_use]
     pub fn of_log(
         answer: Option<&String>,

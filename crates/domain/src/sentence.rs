@@ -1,18 +1,17 @@
-//! Sentences that people read, each with a code, so that a page has them in other languages: a plain list. Here, and only
-//! here, stands what each says in English.
+//! Messages for people, each with a code for translation. Their English texts exist only here.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// A sentence of ours, or a part of one, by its code. Codes and the names of what stands in them stay the same; what they
-/// say may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail where it has not.
+/// A message, or a part of one, by its code. Codes and parameter names are stable; texts may change. The web app has
+/// Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail if one is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Sentence {
-    // What is going on now.
+    // Current activity.
     #[error("Thinking…")]
     Thinking,
     #[error("Summing up older steps…")]
@@ -76,7 +75,7 @@ pub enum Sentence {
     #[error("The hook “{hook}” withheld the answer: {reason}")]
     HookWithheld { hook: String, reason: String },
 
-    // Limits of accounts, and what is not allowed any more.
+    // Limits of accounts, and permissions that were removed.
     #[error("{who} has reached its limit of {most} a {span}. It begins again in {wait}.")]
     LimitAccount {
         who: Words,
@@ -180,7 +179,7 @@ pub enum Sentence {
     #[error("Nobody answered in this layer: the one before counts.")]
     NobodyAnswered,
 
-    // What a pipeline cannot use of an answer: the model reads it, too.
+    // Unusable output of a pipeline's model, which reads these, too.
     #[error("there is no title")]
     TitleMissing,
     #[error("the title has several lines")]
@@ -200,7 +199,7 @@ pub enum Sentence {
     #[error("{fault}; {more}")]
     FaultAndMore { fault: Words, more: Words },
 
-    // Research, and the look before an answer.
+    // Research, and retrieval before an answer.
     #[error("The model wrote no report. These are the notes.")]
     NoReport,
     #[error("It ended before the report. These are the notes so far.")]
@@ -219,7 +218,7 @@ pub enum Sentence {
     #[error("The web cannot be searched here. This is answered without.")]
     NoWebHere,
 
-    // Ends of runs that are nobody's wish.
+    // Unintended ends of runs.
     #[error("The server was restarted during this run. What it wrote is kept; ask again to go on.")]
     Interrupted,
     #[error(
@@ -249,7 +248,7 @@ pub enum Sentence {
     McpServerFails { name: String },
 
     // Model servers.
-    /// With the server's own words.
+    /// With the server's own message.
     #[error("{words} It says: {quote}")]
     Saying { words: Words, quote: String },
     #[error("{why} {name} is asked instead.")]
@@ -363,7 +362,7 @@ pub enum Sentence {
     #[error("{words} {why}")]
     Because { words: Words, why: Words },
 
-    // Models that help with documents.
+    // Models for documents.
     #[error("The model gives vectors of different lengths, which cannot be compared.")]
     VectorsDiffer,
     #[error("Its vector has no direction: nothing can be found by it.")]

@@ -1,4 +1,4 @@
-//! A run in short: what stands in the chat when it is over, and what a caller who does not stream gets.
+//! The summary of a run: shown in the chat after its end, and returned to callers that do not stream.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +16,11 @@ pub struct RunSummary {
     pub failed_tools: u32,
     /// Sub-agents started.
     pub agents: u32,
-    /// How often the main agent's conversation was made shorter: where at all, later turns read how.
+    /// How often the main agent's conversation was compacted; if at all, later turns read the summaries.
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub compactions: u32,
-    /// How many sources the run has told of.
+    /// The number of the run's sources.
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub sources: u32,
@@ -29,7 +29,7 @@ pub struct RunSummary {
     pub duration_ms: i64,
     /// How it ended; nothing while it is going.
     pub outcome: Option<Outcome>,
-    /// Why, where it did not simply complete.
+    /// Why, if it did not simply complete.
     pub problem: Option<Problem>,
     /// Tokens of all model calls.
     pub usage: Usage,
@@ -68,7 +68,7 @@ impl RunSummary {
                 let told = u32::try_from(sources.len()).unwrap_or(u32::MAX);
                 self.sources = self.sources.saturating_add(told);
             }
-            // What another run did took none of this one's time.
+            // The copied part took none of this run's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished {
                 outcome,

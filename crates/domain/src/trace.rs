@@ -1,5 +1,4 @@
-//! Where a run stands among the work of other programs: W3C's trace context, the request's id, and the ids of the run's
-//! own spans.
+//! Trace context of a run: W3C headers, the request's id, and the ids of the run's own spans.
 
 use std::{fmt, str::FromStr};
 
@@ -9,15 +8,15 @@ use crate::{AgentPath, EventBody, Person, RequestId, RunId};
 
 /// Length of `00-{trace}-{span}-{flags}`.
 const PARENT_BYTES: usize = 55;
-/// Longer headers of a later version are not looked at.
+/// Longer headers of a later version are ignored.
 const PARENT_LIMIT_BYTES: usize = 256;
-/// What W3C asks everybody to pass on at least; more is dropped whole.
+/// W3C's minimum size to pass on; longer states are dropped.
 const STATE_LIMIT_BYTES: usize = 512;
 const STATE_MEMBERS: usize = 32;
-/// Longest id of a request that a caller may give, bytes.
+/// Maximum length of an id of a request that a caller may give, bytes.
 const REQUEST_ID_LIMIT_BYTES: usize = 128;
 
-/// W3C's `traceparent`: the piece of work of another program that something belongs to.
+/// W3C's `traceparent`: the parent span in another program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
@@ -32,7 +31,7 @@ pub struct TraceParent {
 pub struct InvalidTraceParent;
 
 impl TraceParent {
-    /// The first piece of work of a trace of its own, which has the digits of a request's id.
+    /// The root span of a new trace, with the digits of a request's id.
     #[must_use]
     pub fn new(request: RequestId) -> Self {
         let trace = request.to_string().trim_start_matches("req_").to_owned();
@@ -56,7 +55,7 @@ impl TraceParent {
         &self.span
     }
 
-    /// Whether whoever began the trace keeps it.
+    /// Whether the trace is recorded by its origin.
     #[must_use]
     pub fn is_sampled(&self) -> bool {
         self.flags & 1 == 1
@@ -81,7 +80,7 @@ impl FromStr for TraceParent {
             return Err(InvalidTraceParent);
         };
         let lengths = [version.len(), trace.len(), span.len(), flags.len()];
-        // A later version may add something after what this one knows.
+        // A later version may append further fields.
         let ends = more.is_empty() || (version != "00" && more.starts_with('-'));
         if lengths != [2, 32, 16, 2]
             || !hex(version)
@@ -95,7 +94,7 @@ impl FromStr for TraceParent {
         let flags = Some(flags)
             .filter(|flags| hex(flags))
             .and_then(|flags| u8::from_str_radix(flags, 16).ok());
-        // Only the two bits that have a meaning are passed on: sampled, and whether the id is random.
+        // Only the two defined bits are passed on: sampled, and random id.
         let flags = flags.ok_or(InvalidTraceParent)? & 3;
         Ok(Self {
             trace: trace.to_owned(),
@@ -125,24 +124,24 @@ impl From<TraceParent> for String {
     }
 }
 
-/// The request that something comes from.
+/// The request that something originates from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Its id; nothing where no request asked for it.
+    /// Its id; `None` if no request asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// The work of the caller it belongs to, where the caller said so.
+    /// The caller's span, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TraceParent>,
-    /// W3C's `tracestate`, passed on as it is.
+    /// W3C's `tracestate`, passed on unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Who sent it, if a front end sent it for one of its people.
+    /// The user, if a front end sent it for one of its users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
 }
 
-/// A caller's id for a request, where it is one that can stand in headers and logs.
+/// A caller's request id, if it is valid in headers and logs.
 #[must_use]
 pub fn checked_request_id(id: &str) -> Option<String> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+/=@".contains(&byte);
@@ -162,30 +161,30 @@ pub fn checked_trace_state(state: &str) -> Option<String> {
     is_fit.then(|| state.to_owned())
 }
 
-/// The trace of one run, as its model calls have to know it.
+/// The trace of one run, for its model calls.
 #[derive(Debug, Clone)]
 pub struct RunTrace {
-    /// Whose it is.
+    /// The run.
     pub run: RunId,
-    /// Where the run comes from.
+    /// The origin of the run.
     pub origin: Origin,
-    /// Whether the run's own spans go to a collector. If not, what the caller sent is passed on as it came.
+    /// Whether the run's own spans are exported. If not, the caller's context is passed on unchanged.
     pub is_exported: bool,
 }
 
-/// What a model call tells the server it goes to.
+/// The trace context of a model call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallTrace {
-    /// The call, as the parent of what the server does.
+    /// The call, as the parent of the server's spans.
     pub parent: Option<TraceParent>,
-    /// The caller's state, as it came.
+    /// The caller's state, unchanged.
     pub state: Option<String>,
-    /// The id of the request that the call is made for.
+    /// The id of the originating request.
     pub request: Option<String>,
 }
 
 impl RunTrace {
-    /// What model call number `number` of an agent tells its server.
+    /// The trace context of an agent's model call number `number`.
     #[must_use]
     pub fn call(&self, agent: &AgentPath, number: u32) -> CallTrace {
         let Origin {
@@ -212,7 +211,7 @@ impl RunTrace {
     }
 }
 
-/// The trace of a run: its caller's, or one of its own with the digits of its id.
+/// The trace id of a run: its caller's, or one with the digits of its own id.
 #[must_use]
 pub fn trace_id(run: RunId, origin: &Origin) -> String {
     match &origin.parent {
@@ -221,7 +220,7 @@ pub fn trace_id(run: RunId, origin: &Origin) -> String {
     }
 }
 
-/// The id of a span of a run. The same for the same work, whoever asks and how often: 64 bits of FNV-1a, never all zero.
+/// The id of a span of a run. Deterministic: 64 bits of FNV-1a, never all zero.
 #[must_use]
 pub fn span_id(run: RunId, key: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -234,15 +233,15 @@ pub fn span_id(run: RunId, key: &str) -> String {
     format!("{:016x}", hash.max(1))
 }
 
-/// What the span of an agent's model call is known by. Its number is how many of the agent's events
-/// [`parts_model_calls`] before the call.
+/// The key of the span of an agent's model call. Its number counts the agent's events with [`parts_model_calls`] before
+/// the call.
 #[must_use]
 pub fn chat_key(agent: &AgentPath, number: u32) -> String {
     format!("chat {} {number}", agent.id().unwrap_or("main"))
 }
 
-/// Whether what an agent asks a model after this event is another call than what it asked before. Counted alike by whoever
-/// makes the calls and by whoever reads the log, so that both know a call by the same number.
+/// Whether the agent's next model request after this event is a separate call. Counted in the same way by the agent and
+/// by readers of the log, so that both number the calls alike.
 #[must_use]
 pub fn parts_model_calls(body: &EventBody) -> bool {
     matches!(

@@ -1,4 +1,4 @@
-//! What model calls used.
+//! The usage of model calls.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct TokenCount(u64);
 
 impl TokenCount {
-    /// No call of any model comes near it: a larger figure is a fault of the server, not a count.
+    /// Larger counts are errors of the server: no model call comes near it.
     pub const MAX: Self = Self(1_000_000_000);
 
-    /// `None` where the figure is above [`Self::MAX`].
+    /// `None` if the figure is above [`Self::MAX`].
     #[must_use]
     pub fn new(tokens: u64) -> Option<Self> {
         (tokens <= Self::MAX.0).then_some(Self(tokens))
     }
 
-    /// The count in a JSON number's text; some servers write `12.0`. `None` where it is negative, above [`Self::MAX`] or
+    /// The count in a JSON number's text; some servers write `12.0`. `None` if it is negative, above [`Self::MAX`] or
     /// no number.
     #[must_use]
     pub fn from_json(text: &str) -> Option<Self> {
@@ -83,7 +83,7 @@ impl Usage {
     /// More than all calls of a run use together, and exact as a JavaScript number.
     pub const MAX_TOKENS: u64 = 1_000_000_000_000_000;
 
-    /// Tokens read and written, without knowing of what kind.
+    /// Input and output tokens of unspecified kinds.
     #[must_use]
     pub const fn of(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Usage {
         }
     }
 
-    /// Tokens read and written by rule of thumb, where the model server did not count.
+    /// Estimated input and output tokens, if the model server did not count.
     #[must_use]
     pub const fn estimate(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
@@ -108,13 +108,13 @@ impl Usage {
         }
     }
 
-    /// Of one call.
+    /// The usage of one call.
     #[must_use]
     pub fn of_call(input: TokenCount, output: TokenCount) -> Self {
         Self::of(input.0, output.0)
     }
 
-    /// What is known after a later count of the same call. Counts only grow.
+    /// Merges a later count of the same call. Counts only increase.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         Self {
@@ -172,7 +172,7 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// Logs and summaries come from imports and from earlier versions, too, which took any number.
+/// Logs and summaries may come from imports and from earlier versions, which accepted any number.
 fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(u64::deserialize(deserializer)?.min(Usage::MAX_TOKENS))
 }

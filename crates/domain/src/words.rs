@@ -1,4 +1,4 @@
-//! What is said to people: a message, and beside it the code of the sentence that it is.
+//! Texts for people: a message, and its code if it has one.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Sentence, refusal};
 
-/// A sentence of ours by its code: of what goes on, or of what was refused. No code is in two of these lists.
+/// A coded message of any list. Codes are unique across the lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(untagged)]
@@ -34,13 +34,13 @@ pub enum Coded {
     Tools(#[from] refusal::Tools),
 }
 
-/// What is said to people: in English, and by its code where it is a sentence of ours.
+/// A text for people: in English, and as a code if it is one of our messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Words {
-    /// In English, or in the words of others.
+    /// The English text, or foreign text.
     pub message: String,
-    /// The same by its code.
+    /// The message code.
     #[serde(
         default,
         deserialize_with = "known",
@@ -51,7 +51,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Reads what [`Words::to_column`] wrote, or a text as it was kept before there were codes.
+    /// Reads the output of [`Words::to_column`], or a text stored before there were codes.
     #[must_use]
     pub fn of_column(text: String) -> Self {
         let words = if text.starts_with('{') {
@@ -62,7 +62,7 @@ impl Words {
         words.unwrap_or_else(|| text.into())
     }
 
-    /// For a column of texts: as JSON where there is a code, else the text alone.
+    /// For a text column: as JSON if there is a code, else the text alone.
     #[must_use]
     pub fn to_column(&self) -> String {
         let is_plain = self.sentence.is_none() && !self.message.starts_with('{');
@@ -106,8 +106,7 @@ impl From<&str> for Words {
     }
 }
 
-/// A sentence where it is one that we know: another version of the program may have written it, and its message stands
-/// beside it.
+/// A coded message if it is known: another version of the program may have written it, then the plain text is used.
 pub(crate) fn known<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Box<Coded>>, D::Error> {

@@ -1,4 +1,4 @@
-//! Who a request is made for: told to trusted servers only, in headers and in `metadata` of the body.
+//! The identity of the caller of a request, sent to trusted servers only, in headers and in `metadata` of the body.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 
 use crate::ProviderKind;
 
-/// Who a request is made for. `Debug` shows nothing of it: names and e-mail addresses do not belong in logs.
+/// The caller of a request. `Debug` shows nothing of it: names and e-mail addresses do not belong in logs.
 #[derive(Clone, Default, PartialEq)]
 pub struct CallerInfo {
     headers: HeaderMap,
-    /// `"metadata":{…},` as it stands in a body. Empty if there is none.
+    /// `"metadata":{…},` as part of a JSON body. Empty if there is none.
     metadata: String,
 }
 
 impl CallerInfo {
-    /// The headers, and what the body has as `metadata`, if anything.
+    /// The headers, and the body's `metadata` object, which may be empty.
     #[must_use]
     pub fn new(headers: HeaderMap, metadata: Map<String, Value>) -> Self {
         let metadata = match metadata.is_empty() {
@@ -33,9 +33,10 @@ impl CallerInfo {
         &self.headers
     }
 
-    /// `body`, a JSON object with at least one field and without `metadata`, as a trusted server of this kind gets it.
-    pub(crate) fn added_to(&self, body: Bytes, kind: ProviderKind) -> Bytes {
-        // Google's and Amazon's formats refuse a field that they do not know.
+    /// `body`, a JSON object with at least one field and without `metadata`, with the metadata for a trusted server of
+    /// this kind.
+    pub(crate) fn body_for(&self, body: Bytes, kind: ProviderKind) -> Bytes {
+        // Google's and Amazon's formats refuse unknown fields.
         let is_closed = matches!(
             kind,
             ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock
@@ -68,7 +69,7 @@ mod tests {
             .cloned()
             .unwrap();
         let info = CallerInfo::new(HeaderMap::new(), metadata.clone());
-        let sent = |info: &CallerInfo, kind| info.added_to(r#"{"model":"m"}"#.into(), kind);
+        let sent = |info: &CallerInfo, kind| info.body_for(r#"{"model":"m"}"#.into(), kind);
         let body: Value = serde_json::from_slice(&sent(&info, ProviderKind::Openai)).unwrap();
         assert_eq!(body, json!({"model": "m", "metadata": metadata}));
         assert_eq!(sent(&info, ProviderKind::Bedrock), r#"{"model":"m"}"#);

@@ -1,4 +1,4 @@
-//! What is asked of a chat model and what it sends back, whichever server it lives on.
+//! Requests to chat models and the events that they send back, independent of the server's protocol.
 
 use std::sync::Arc;
 
@@ -20,23 +20,22 @@ pub struct ChatRequest<'a> {
     pub messages: &'a [Message],
     /// The tools the model may call.
     pub tools: &'a [ToolSpec],
-    /// How the model is to be told about the tools.
+    /// How tools are offered to the model.
     pub tool_mode: ToolMode,
-    /// The words that tell of them where the protocol does not; nothing where such models are to have no tools.
+    /// The template that describes tools where the protocol does not; `None` if such models get no tools.
     pub tool_prompt: Option<&'a ToolPrompt>,
-    /// What is set for the call; its system prompt is to be among the messages.
+    /// The parameters of the call; the system prompt must be among the messages.
     pub parameters: &'a ModelParameters,
-    /// The JSON that the answer has to be, as `response_format` says it. Only where no tools are offered, and left
-    /// out where the server does not know it: the conversation has to ask for it too.
+    /// The required format of the answer, as in `response_format`. Only without tools, and left out if the server does
+    /// not support it: the conversation has to ask for it too.
     pub answer_format: Option<&'a Value>,
-    /// Whether a model that thinks before it answers is asked to leave that out, where its server knows how. Only where
-    /// no tools are offered.
+    /// Asks a reasoning model to answer without thinking, if its server supports that. Only without tools.
     pub without_thinking: bool,
-    /// Further fields of the request, such as `top_k`, sent to the server as they are.
+    /// Additional fields of the request, such as `top_k`, sent unchanged.
     pub extra: Option<&'a Map<String, Value>>,
-    /// What the server is told of the trace that the call belongs to.
+    /// The trace that the call belongs to, which is passed to the server.
     pub trace: Option<&'a CallTrace>,
-    /// Who the call is made for; only trusted servers are told.
+    /// The caller, disclosed to trusted servers only.
     pub caller: Option<&'a Arc<CallerInfo>>,
 }
 
@@ -51,12 +50,12 @@ pub struct ToolSpec {
     pub parameters: ToolSchema,
 }
 
-/// What a model is not told of a tool, as its server does not take it.
+/// How a tool is reduced because its server does not accept it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolLoss {
-    /// A part of the schema of its arguments.
+    /// A part of the schema of its arguments is left out.
     Simpler,
-    /// The tool.
+    /// The whole tool is left out.
     LeftOut,
 }
 
@@ -69,55 +68,56 @@ impl From<Change> for ToolLoss {
     }
 }
 
-/// How tools are told in words.
+/// The texts that describe tools in prompt mode.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolPrompt {
-    /// The text around the places where the tools stand, as a list in JSON.
+    /// The text around the places for the tools, as a list in JSON.
     pub tools: Vec<String>,
-    /// How code in tags is told of, where a tool runs it.
+    /// The description of code in tags, if a tool runs it.
     pub code: Option<CodePrompt>,
 }
 
-/// How code in tags, `<code_interpreter type="code" lang="python">`, is told of.
+/// The description of code in tags, `<code_interpreter type="code" lang="python">`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodePrompt {
-    /// The tool that runs it, by its argument `code`.
+    /// The tool that runs the code, passed as its argument `code`.
     pub tool: String,
-    /// The text around the places where the tool's description stands.
+    /// The text around the places for the tool's description.
     pub text: Vec<String>,
-    /// Why code is not run although the model has learned to write it: what stands below code where the tool is not offered.
+    /// A note below code that a model has learned to write but that no offered tool runs.
     pub not_run: Option<String>,
 }
 
-/// How a model is told about tools.
+/// How tools are offered to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolMode {
-    /// The protocol's own tools; an answer that is nothing but calls in the markup of the model's template counts as calls.
+    /// Tools of the protocol; an answer that consists only of calls in the markup of the model's template counts as
+    /// calls.
     #[default]
     Native,
     /// The answer is forced into a JSON schema that chooses between a call and a reply: for small models.
     Schema,
-    /// The tools are told in words and the calls are written as text: for servers that do neither.
+    /// Tools are described in text and calls are written as text: for servers that support neither tools nor schemas.
     Prompt,
     /// No tools are offered.
     Off,
 }
 
-/// The next thing a model sent.
+/// The next event of a model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
     /// More of the answer's text.
     TextDelta(String),
     /// More reasoning.
     ReasoningDelta(String),
-    /// All text of the answer so far was reasoning: its end has come without a beginning.
+    /// All text of the answer so far was reasoning: a closing tag has come without an opening one.
     TextWasReasoning,
     /// A tool call begins. Calls may interleave; `index` tells them apart.
     ToolCallStarted {
         /// Which call of this answer, from 0.
         index: usize,
-        /// The model's id for it; made up where the server sent none.
+        /// The server's id for it; generated if the server sent none.
         id: String,
         /// The tool's name.
         name: String,
@@ -129,42 +129,42 @@ pub enum ModelEvent {
         /// What to append.
         delta: String,
     },
-    /// The server did not answer properly and will be asked again. Only before the first token.
+    /// The server failed and will be asked again. Only before the first token.
     Retrying {
-        /// How many tries have failed.
+        /// The number of failed attempts.
         failed_attempts: u32,
-        /// How long we wait, milliseconds.
+        /// The wait before the next attempt, milliseconds.
         wait_ms: u64,
         /// Why.
         reason: Words,
     },
-    /// Another key or another server of the same model is asked at once. Only before the first token.
-    Turned {
-        /// What went wrong, and who is asked now.
+    /// Another key or another server of the same model is tried at once. Only before the first token.
+    FailedOver {
+        /// The failure, and the next key or server.
         words: Words,
     },
-    /// The server has refused these tools' schemas and is asked again with what is said of each. Only before the first
-    /// token.
+    /// The server has refused the schemas of these tools, and the request is repeated with reduced ones. Only before
+    /// the first token.
     ToolsRefused {
         /// The tools by name.
         tools: Vec<(String, ToolLoss)>,
     },
-    /// What was set for the call is not sent, as the model does not take it. Only before the first token.
+    /// A parameter of the call is not sent, as the model does not accept it. Only before the first token.
     ParameterLeftOut(LeftOut),
-    /// What the provider wants back with a part of the answer.
+    /// Opaque data that the provider needs back with a part of the answer.
     ProviderData {
         /// The part it belongs to.
         part: DataPart,
         /// The provider's JSON.
         data: Value,
     },
-    /// What the text so far rests on.
+    /// Citations for the text so far.
     Citations(Vec<Citation>),
-    /// News of a tool that the provider runs.
+    /// Progress of a tool that the provider runs.
     ServerTool(ServerTool),
-    /// What the server says that it is doing, on one line without secrets. Each takes the place of the one before.
+    /// The server's activity, on one line without secrets. Each replaces the previous one.
     Status {
-        /// The line; may be empty where it is only taken away.
+        /// The line; may be empty if it is only hidden.
         description: String,
         /// The activity has ended.
         done: bool,
@@ -175,13 +175,13 @@ pub enum ModelEvent {
     Finished {
         /// Why it stopped.
         reason: FinishReason,
-        /// Tokens used, where the server says.
+        /// Tokens used, if the server says.
         usage: Option<Usage>,
     },
 }
 
 impl ModelEvent {
-    /// Whether it is a piece of the answer, and not something that is said about it.
+    /// Whether the event is part of the answer's content.
     #[must_use]
     pub fn is_of_answer(&self) -> bool {
         match self {
@@ -195,7 +195,7 @@ impl ModelEvent {
             | Self::ServerTool(_)
             | Self::Finished { .. } => true,
             Self::Retrying { .. }
-            | Self::Turned { .. }
+            | Self::FailedOver { .. }
             | Self::ToolsRefused { .. }
             | Self::ParameterLeftOut(_)
             | Self::Status { .. } => false,
@@ -206,17 +206,17 @@ impl ModelEvent {
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishReason {
-    /// It had said all.
+    /// It was complete.
     Stop,
     /// It waits for tool results.
     ToolCalls,
-    /// All that it has written is that it calls no tool: it has said nothing to the person yet.
+    /// It only wrote that it calls no tool: it has not answered the person yet.
     CallsNothing,
     /// It reached the token limit.
     Length,
-    /// The server's filter cut it.
+    /// The server's filter cut it off.
     ContentFilter,
-    /// Its provider wants to be asked again with the answer as it is, and the model goes on.
+    /// The provider paused it: the request has to be repeated with the answer so far, and the model continues.
     Paused,
 }
 
@@ -226,16 +226,16 @@ pub enum FinishReason {
 pub struct ModelError {
     /// One of the `Model…` codes.
     pub code: ProblemCode,
-    /// What happened and what to do, in words; never holds a key.
+    /// What happened and how to fix it; never contains a key.
     pub message: String,
-    /// The same by its code, where it has one.
+    /// The same as a message code, if it has one.
     pub sentence: Option<Box<Coded>>,
-    /// In how many seconds the server wants to be asked again, where it says so.
+    /// Seconds after which the server wants to be asked again, if it says so.
     pub retry_after_s: Option<u32>,
 }
 
 impl ModelError {
-    /// An error with this code, in these words.
+    /// An error with this code and message.
     pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
         Self {
@@ -246,7 +246,7 @@ impl ModelError {
         }
     }
 
-    /// What is said of it.
+    /// The message and its code.
     #[must_use]
     pub fn words(self) -> Words {
         Words {

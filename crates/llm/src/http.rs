@@ -1,4 +1,4 @@
-//! The one HTTP client every model connection shares, so that connections are reused.
+//! The HTTP client that all model connections share, so that connections are reused.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -14,9 +14,9 @@ pub struct HttpClient(Arc<Clients>);
 
 #[derive(Debug)]
 struct Clients {
-    /// For plain HTTP to this machine and what it runs on: no certificates, and never through a proxy.
+    /// For plain HTTP to this machine and its metadata services: no certificates and no proxy.
     local: Client,
-    /// For everything else. Reading the system's certificates takes a while, so not before it is needed.
+    /// For everything else. Built on first use, since reading the system's certificates takes a while.
     remote: OnceLock<Client>,
 }
 
@@ -29,9 +29,9 @@ impl HttpClient {
     /// A client that trusts the certificates the operating system trusts.
     ///
     /// # Errors
-    /// Where the TLS library cannot be set up.
+    /// If the TLS library cannot be set up.
     pub fn new() -> Result<Self, HttpClientError> {
-        // Fails only where somebody installed a provider before, which is as good.
+        // Fails only if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let local = settings().no_proxy().tls_certs_only([]).build()?;
         Ok(Self(Arc::new(Clients {
@@ -43,7 +43,7 @@ impl HttpClient {
     /// The client to use for `url`. It follows no redirects.
     ///
     /// # Errors
-    /// Where the TLS library cannot be set up.
+    /// If the TLS library cannot be set up.
     pub fn for_url(&self, url: &Url) -> Result<&Client, HttpClientError> {
         if url.scheme() == "http" && is_this_machine(url) {
             return Ok(&self.0.local);
@@ -56,7 +56,7 @@ impl HttpClient {
     }
 }
 
-/// AWS's services for an instance and for a pod, where machines have version 6 addresses.
+/// The credential services of AWS for instances and pods on IPv6 machines.
 const METADATA_V6: [Ipv6Addr; 2] = [
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
@@ -67,12 +67,12 @@ fn settings() -> ClientBuilder {
         .tcp_nodelay(true)
         .connect_timeout(Duration::from_secs(10))
         .pool_idle_timeout(Duration::from_secs(60))
-        // A redirected POST loses its body, and the key must not travel to another host.
+        // A redirected POST loses its body, and the key must not be sent to another host.
         .redirect(redirect::Policy::none())
         .user_agent(concat!("glasshouse/", env!("CARGO_PKG_VERSION")))
 }
 
-/// A machine without any certificates can still talk to a model server next door over plain HTTP.
+/// A machine without any certificates can still use a model server on its network over plain HTTP.
 fn build_remote() -> Result<Client, reqwest::Error> {
     settings().build().or_else(|error| {
         tracing::warn!(%error, "no system certificates: https model servers cannot be reached");
@@ -80,7 +80,7 @@ fn build_remote() -> Result<Client, reqwest::Error> {
     })
 }
 
-/// Also the services at which the machine's cloud gives it credentials.
+/// Includes the services that give a machine its cloud credentials.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_this_machine() {
+    fn recognizes_loopback_addresses() {
         for (url, local) in [
             ("http://localhost:11434/v1", true),
             ("http://127.0.0.2:1/", true),

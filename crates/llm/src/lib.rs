@@ -1,9 +1,9 @@
 //! Clients for language model servers, and the scripted model.
 
-pub mod alarm;
 pub mod caller;
 pub mod chat;
 pub mod http;
+pub mod idle_timer;
 pub mod model;
 mod native;
 pub mod openai;
@@ -18,15 +18,15 @@ pub use ::provider::tool_schema::{
 pub use ::provider::{
     Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer, picture_places,
 };
-pub use alarm::Alarm;
 pub use caller::CallerInfo;
 pub use chat::{
     ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolLoss, ToolMode, ToolPrompt,
     ToolSpec,
 };
 pub use http::HttpClient;
+pub use idle_timer::IdleTimer;
 pub use model::{ChatModel, ModelCall};
-pub use openai::{BaseUrl, OpenAiSettings, Upstream};
+pub use openai::{BaseUrl, OpenAiSettings, UpstreamRoute};
 pub use provider::{Abilities, ListedModel, ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;

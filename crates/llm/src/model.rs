@@ -1,4 +1,4 @@
-//! A chat model as the agent sees it: something that is asked and then pulled for events.
+//! A callable chat model: takes a request and yields events on demand.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     script::ScriptedCall,
 };
 
-/// A model that can be called, wherever it lives. Cheap to clone.
+/// A model that can be called, independent of its server's protocol. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ChatModel(Arc<Kind>);
 
@@ -41,7 +41,7 @@ impl ChatModel {
         }
     }
 
-    /// Who can take back what it gives as [`ModelEvent::ProviderData`].
+    /// The provider that can take back data from [`ModelEvent::ProviderData`].
     #[must_use]
     pub fn provider(&self) -> &str {
         match &*self.0 {
@@ -50,17 +50,17 @@ impl ChatModel {
         }
     }
 
-    /// Whether its servers are left alone at the moment, so that another model is better asked first.
+    /// Whether all its servers are unavailable at the moment, so that another model should be tried first.
     #[must_use]
-    pub fn is_resting(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         match &*self.0 {
-            Kind::OpenAi(model) => model.is_resting(),
+            Kind::OpenAi(model) => model.is_unavailable(),
             Kind::Scripted(_) => false,
         }
     }
 
-    /// The same model, asked to continue a text as it stands and not to answer it: that of a request's last message. Nothing
-    /// where it has no server; one that cannot do it refuses each call.
+    /// The same model, asked to continue the text of a request's last message instead of answering it. `None` if it has
+    /// no server; a server that does not support this refuses each call.
     #[must_use]
     pub fn continuing(&self) -> Option<Self> {
         match &*self.0 {
@@ -69,7 +69,7 @@ impl ChatModel {
         }
     }
 
-    /// What the model is not told of a tool that is offered by the protocol.
+    /// How a natively offered tool is reduced for this model.
     #[must_use]
     pub fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
         match &*self.0 {
@@ -78,7 +78,7 @@ impl ChatModel {
         }
     }
 
-    /// Most tools that one request may offer; `None` if there is no known limit.
+    /// Maximum number of tools that one request may offer; `None` if there is no known limit.
     #[must_use]
     pub fn max_tools(&self) -> Option<usize> {
         match &*self.0 {
@@ -101,7 +101,7 @@ impl ChatModel {
     }
 }
 
-/// One call that is under way. It moves only while it is pulled; dropping it closes the connection.
+/// A call in progress. It advances only while it is polled; dropping it closes the connection.
 #[derive(Debug)]
 pub struct ModelCall {
     source: Source,
@@ -115,19 +115,18 @@ enum Source {
 }
 
 impl ModelCall {
-    /// The same call, whose server is asked to say what it is doing. Some say so unasked.
+    /// Asks the server to report its activity. Some report it unasked.
     #[must_use]
     pub fn with_status(mut self) -> Self {
         match &mut self.source {
-            Source::OpenAi(call) => call.ask_for_status(),
+            Source::OpenAi(call) => call.request_status(),
             Source::Scripted(_) => {}
         }
         self
     }
 
-    /// Waits for the next event. After [`ModelEvent::Finished`] or an error there is nothing more.
-    ///
-    /// Safe to abandon and call again: an event is never lost.
+    /// Waits for the next event. After [`ModelEvent::Finished`] or an error there are no more.
+    /// Cancel-safe: an event is never lost.
     pub async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         if self.over {
             return None;

@@ -1,11 +1,11 @@
-//! Which format a model server speaks, and what its address needs beside a host.
+//! The kinds of provider APIs, and the options that determine their URLs.
 
 use serde::{Deserialize, Serialize};
 
 pub use domain::{Abilities, ListedModel};
 use provider::gemini;
 
-/// The longest value of an option, bytes.
+/// Maximum length of an option's value, bytes.
 const MAX_OPTION_BYTES: usize = 100;
 
 /// The format of a model server's API.
@@ -67,7 +67,7 @@ impl ProviderKind {
         matches!(self, Self::Openai | Self::Azure)
     }
 
-    /// Where the provider answers, where all its customers ask at the same address.
+    /// The provider's base URL, if it is the same for all customers.
     #[must_use]
     pub fn usual_address(self) -> Option<&'static str> {
         match self {
@@ -78,12 +78,12 @@ impl ProviderKind {
         }
     }
 
-    /// Where a connection with these options asks, if nobody names an address. Options are to be checked before.
+    /// The base URL for these options, if none is set. The options must be checked before.
     #[must_use]
     pub fn address(self, options: &ProviderOptions) -> Option<String> {
         match self {
             Self::Bedrock => options.region.as_ref().map(|region| {
-                // The regions in China are a partition of their own.
+                // The regions in China are a separate partition.
                 let china = if region.starts_with("cn-") { ".cn" } else { "" };
                 format!("https://bedrock-runtime.{region}.amazonaws.com{china}")
             }),
@@ -92,7 +92,7 @@ impl ProviderKind {
         }
     }
 
-    /// The options of this kind, and whether it needs them.
+    /// The options of this kind, and whether they are required.
     #[must_use]
     pub fn options(self) -> &'static [(&'static str, bool)] {
         match self {
@@ -103,7 +103,7 @@ impl ProviderKind {
         }
     }
 
-    /// What the path of its address begins with where a person named only the host.
+    /// The path prefix to use if a person entered only the host.
     #[must_use]
     pub(crate) fn usual_path(self) -> &'static str {
         match self {
@@ -116,43 +116,43 @@ impl ProviderKind {
     }
 }
 
-/// What some kinds need beside address and key.
+/// Options that some kinds need in addition to URL and key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderOptions {
     /// `bedrock`: the AWS region, such as `eu-central-1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// `bedrock`: the profile of AWS's shared files to take credentials from, where the connection has no key.
+    /// `bedrock`: the profile of AWS's shared files to take credentials from, if the connection has no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// `azure`: the version of an address with deployments, such as `2024-10-21`; the v1 address needs none.
+    /// `azure`: the API version of a URL with deployments, such as `2024-10-21`; the v1 URL needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
     /// `vertex`: the project at Google Cloud.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// `vertex`: where its models run, such as `europe-west4` or `global`.
+    /// `vertex`: the location of its models, such as `europe-west4` or `global`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-/// Why options are of no use to a kind: the name of the option.
+/// An invalid option of a kind, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadOption {
-    /// The kind needs it.
+    /// The kind requires it.
     Missing(&'static str),
     /// The kind has no such option.
     Unknown(&'static str),
-    /// Its value cannot be one: it becomes a part of addresses.
+    /// Its value is invalid: it becomes a part of URLs.
     Invalid(&'static str),
 }
 
 impl ProviderOptions {
-    /// What is known to work with this kind. An empty option is none.
+    /// Checks the options against this kind. An empty option is removed.
     ///
     /// # Errors
-    /// The first option that is wrong.
+    /// The first invalid option.
     pub fn check(self, kind: ProviderKind) -> Result<Self, BadOption> {
         let trimmed = |option: Option<String>| {
             option
@@ -185,7 +185,7 @@ impl ProviderOptions {
         Ok(checked)
     }
 
-    /// Only those that a kind has.
+    /// The options that a kind has.
     #[must_use]
     pub fn only_of(&self, kind: ProviderKind) -> Self {
         let keep = |name: &str, value: &Option<String>| {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_those_of_the_kind() {
+    fn options_depend_on_the_kind() {
         let checked = options(" eu-central-1 ", "", "")
             .check(ProviderKind::Bedrock)
             .unwrap();

@@ -1,5 +1,5 @@
-//! The scripted model: plays lines that a function chose after reading the request. The tour and the
-//! agent's tests are built on it.
+//! The scripted model: plays lines that a function chose after reading the request. The tour and the agent's tests use
+//! it.
 
 use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{ChatRequest, FinishReason, ModelError, ModelEvent};
 /// One line of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// The model sends this.
+    /// The model sends this event.
     Event(ModelEvent),
     /// The model is silent for a while.
     Pause {
@@ -25,7 +25,7 @@ pub enum Line {
 
 type Play = dyn Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync;
 
-/// A model that needs no server. A script without [`ModelEvent::Finished`] gets a fitting one at its end.
+/// A model that needs no server. A script without [`ModelEvent::Finished`] gets a suitable one at its end.
 #[derive(Clone)]
 pub struct ScriptedModel {
     name: Arc<str>,
@@ -63,7 +63,7 @@ impl fmt::Debug for ScriptedModel {
     }
 }
 
-/// A script being played.
+/// A script that is being played.
 #[derive(Debug)]
 pub(crate) struct ScriptedCall {
     lines: VecDeque<Line>,
@@ -74,7 +74,7 @@ pub(crate) struct ScriptedCall {
 impl ScriptedCall {
     pub(crate) async fn next(&mut self) -> Result<ModelEvent, ModelError> {
         loop {
-            // Kept outside the wait, so that an abandoned wait goes on where it was.
+            // Kept outside the wait, so that a cancelled wait resumes.
             if let Some(deadline) = self.pause_until {
                 sleep_until(deadline).await;
                 self.pause_until = None;
@@ -126,7 +126,7 @@ pub fn call(index: usize, name: &str, arguments: &Value) -> Vec<Line> {
     raw_call(index, name, &arguments.to_string())
 }
 
-/// A tool call whose argument text is `arguments`, be it JSON or not.
+/// A tool call with the argument text `arguments`, valid JSON or not.
 #[must_use]
 pub fn raw_call(index: usize, name: &str, arguments: &str) -> Vec<Line> {
     let started = ModelEvent::ToolCallStarted {
@@ -168,7 +168,7 @@ pub fn paced(lines: Vec<Line>, ms: u64) -> Vec<Line> {
     lines.into_iter().flat_map(with_pause).collect()
 }
 
-/// The end, without figures.
+/// The end, without usage.
 #[must_use]
 pub fn finish(reason: FinishReason) -> Vec<Line> {
     vec![Line::Event(ModelEvent::Finished {
@@ -177,7 +177,7 @@ pub fn finish(reason: FinishReason) -> Vec<Line> {
     })]
 }
 
-/// The end, with the tokens used.
+/// The end, with usage.
 #[must_use]
 pub fn finish_with(reason: FinishReason, usage: Usage) -> Vec<Line> {
     vec![Line::Event(ModelEvent::Finished {
@@ -186,7 +186,7 @@ pub fn finish_with(reason: FinishReason, usage: Usage) -> Vec<Line> {
     })]
 }
 
-/// Words with the white space that follows them.
+/// Words with the white space after them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '\n'])
 }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ends_a_script_that_forgot_to() {
+    async fn an_unfinished_script_is_ended() {
         let text = ModelEvent::TextDelta("Hi".into());
         let stop = ModelEvent::Finished {
             reason: FinishReason::Stop,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_abandoned_pause_goes_on() {
+    async fn a_cancelled_pause_resumes() {
         let lines = [vec![Line::Pause { ms: 100 }], super::text("x")].concat();
         let mut call = ScriptedCall {
             lines: lines.into(),

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret; surrounding white space, which comes with pasting, is dropped.
+    /// Wraps a secret; surrounding white space, which comes with pasting, is removed.
     pub fn new(text: impl AsRef<str>) -> Self {
         Self(text.as_ref().trim().to_owned())
     }
@@ -18,7 +18,7 @@ impl Secret {
         &self.0
     }
 
-    /// Its last four characters, to tell it from others; nothing where they would be much of it.
+    /// Its last four characters, to tell it from others; `None` if they would be much of it.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         let length = self.0.chars().count();

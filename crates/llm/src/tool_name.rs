@@ -1,6 +1,6 @@
-//! Which offered tool a model means by a name that it has not written exactly.
+//! Matches the tool name that a model wrote against the offered tools, tolerating other spellings.
 
-/// What models and their templates put before a name.
+/// Prefixes that models and their templates add to a name.
 const PREFIXES: [&str; 7] = [
     "functions.",
     "function.",
@@ -11,8 +11,8 @@ const PREFIXES: [&str; 7] = [
     "default_api.",
 ];
 
-/// The one offered tool that a written name means, if there is exactly one: the name itself, without what templates put
-/// around it (`functions.ls`, `ls<|channel|>commentary`), or in another spelling (`Write File`, `write-file`).
+/// The offered tool that a written name means, if there is exactly one: the name itself, without additions of templates
+/// (`functions.ls`, `ls<|channel|>commentary`), or in another spelling (`Write File`, `write-file`).
 #[must_use]
 pub fn meant_tool<'a>(written: &str, offered: &[&'a str]) -> Option<&'a str> {
     if let Some(exact) = offered.iter().find(|name| **name == written) {
@@ -37,7 +37,7 @@ fn plain(written: &str) -> &str {
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .unwrap_or(name);
-    // Kimi's ids are names with a number.
+    // Kimi's ids are names with an index.
     let name = match name.rsplit_once(':') {
         Some((name, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => name,
         _ => name,
@@ -45,7 +45,7 @@ fn plain(written: &str) -> &str {
     name.strip_suffix("()").unwrap_or(name)
 }
 
-/// What is left of a name that is written as one word or another, in capitals or not.
+/// The letters and digits of a name in lower case, however it separates words.
 fn spelling(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())

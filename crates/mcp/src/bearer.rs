@@ -1,4 +1,4 @@
-//! The token of a person in each request to a server: the present one, and a newer one where the server refuses it.
+//! Bearer tokens of people for requests to a server: adds the current token, and refreshes it if the server refuses it.
 
 use std::{
     fmt,
@@ -21,9 +21,9 @@ use sse_stream::Sse;
 
 use crate::http::{self, Envelope, Fault, Headers};
 
-/// Tokens that are remembered, so that what a server says is shown without them.
+/// Number of recent tokens that are redacted from the server's messages.
 const REMEMBERED: usize = 4;
-/// A shorter one is no key, and taking it out would spoil the text.
+/// Minimum length of a redacted key: shorter values would garble the text.
 const LEAST_KEY_BYTES: usize = 8;
 
 type Ask = dyn Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>> + Send + Sync;
@@ -31,13 +31,13 @@ type Ask = dyn Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>
 /// Why there is no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoBearer {
-    /// The person has to sign in.
+    /// The person must sign in.
     SignIn,
-    /// It could not be got now, a sentence.
+    /// It could not be obtained now; the reason as a sentence.
     Fault(String),
 }
 
-/// Where the tokens for a connection come from.
+/// The token source of a connection.
 #[derive(Clone)]
 pub struct Bearer {
     header: Option<HeaderName>,
@@ -46,7 +46,8 @@ pub struct Bearer {
 }
 
 impl Bearer {
-    /// Tokens that `ask` gives: the present one, or a newer one in place of one that the server has refused. They go into `header`, or into `Authorization` after the word `Bearer`.
+    /// Tokens from `ask`: the current one, or a newer one after a refusal. They are sent in `header`, or in
+    /// `Authorization` as `Bearer`.
     pub fn new(
         header: Option<HeaderName>,
         ask: impl Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>>
@@ -91,14 +92,14 @@ impl fmt::Debug for Bearer {
     }
 }
 
-/// What sends the requests of one connection.
+/// Sends the requests of one connection.
 #[derive(Clone)]
 pub(crate) struct Sender {
     pub(crate) client: Client,
     pub(crate) bearer: Option<Bearer>,
 }
 
-/// Whether the server wants somebody to sign in.
+/// Whether the server requires a sign-in.
 pub(crate) fn wants_sign_in(fault: &Fault) -> bool {
     match fault {
         StreamableHttpError::AuthRequired(_) => true,
@@ -117,7 +118,8 @@ impl From<NoBearer> for Fault {
 }
 
 impl Sender {
-    /// Sends with the present token, and once more with a newer one where that is refused: the server did nothing then.
+    /// Sends with the current token, and once more with a newer one if that is refused: a refused request had no
+    /// effect.
     async fn send<T, F>(
         &self,
         headers: Headers,

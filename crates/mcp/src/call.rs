@@ -1,4 +1,4 @@
-//! A call of a server's tool: its news while it goes on, its result, and that the server is told when nobody wants it.
+//! A call of a server's tool: its progress, its result, and its cancellation on the server.
 
 use std::{pin::Pin, time::Duration};
 
@@ -23,67 +23,67 @@ use crate::{
     words::line,
 };
 
-/// News that wait to be read.
+/// Capacity of the queue of events.
 const NEWS_CAPACITY: usize = 32;
-/// How long a server may take to be told that a call is not wanted any more.
+/// Timeout for the cancellation notice to the server.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
 /// Why a call has no result, as a sentence for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The tool says that it failed, in its own words.
+    /// The tool reports an error, in its own words.
     #[error("{}", .0.text())]
     Failed(Answer),
     /// The server did not run the tool.
     #[error("The server refused the call: {0}")]
     Refused(String),
-    /// Nothing came for too long.
+    /// The server was silent for too long.
     #[error("The server was silent for {0} seconds, so the call was given up.")]
     TimedOut(u64),
     /// The server is not there.
     #[error("The server {0} is not connected now. Go on without it.")]
     NotConnected(String),
-    /// The server does not accept the person's sign-in, or not any more. Nothing was done.
+    /// The server does not accept the person's sign-in (any more). Nothing was done.
     #[error(
         "The server wants the person to sign in first: in Glasshouse, Settings → Tools. Tell them so, and go on without it."
     )]
     SignInWanted,
-    /// The server went away meanwhile.
+    /// The connection broke during the call.
     #[error(
         "The connection to the server was lost during the call, so it is not known whether it was done. Find out before \
          you call it again."
     )]
     Lost,
-    /// What came cannot be read.
+    /// The answer cannot be read.
     #[error(
         "The server's answer cannot be read: {0}. It is not known whether the call was done: find out before you call it \
          again."
     )]
     Unreadable(String),
-    /// What came is no result.
+    /// The answer is no result.
     #[error("The server answered with something that is no result.")]
     NoResult,
 }
 
-/// What a call tells while it goes on.
+/// An event of a running call.
 #[derive(Debug)]
 pub enum News {
-    /// How far it is, a line for people.
+    /// Progress, as a line for people.
     Progress(String),
-    /// The server asks the person something and waits. The time until [`Call::next`] is called again is not counted.
+    /// The server asks the person a question and waits. The time until [`Call::next`] is called again is not counted.
     Asks(Question),
-    /// It is over.
+    /// It has ended.
     Ended(Result<Answer, CallError>),
 }
 
-/// A call that was sent. Dropping it before its end tells the server.
+/// A call that was sent. Dropping it before its end cancels it on the server.
 pub struct Call {
     handle: Option<RequestHandle<RoleClient>>,
     news: mpsc::Receiver<ForCall>,
     calls: OpenCalls,
     silence: Duration,
     alarm: Pin<Box<Sleep>>,
-    /// Whether a question was just handed out.
+    /// Whether a question was just returned.
     asked: bool,
     tasks: TaskTracker,
     /// Cancelled when the connection has ended.
@@ -91,7 +91,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Sends the call. `asker` says whose it is: see [`crate::Server::call`].
+    /// Sends the call. `asker` identifies its owner: see [`crate::Server::call`].
     pub(crate) async fn send(
         link: &Link,
         tool: &str,
@@ -134,7 +134,7 @@ impl Call {
         })
     }
 
-    /// What happens next. After [`News::Ended`] nothing more does.
+    /// Waits for the next event. There are none after [`News::Ended`].
     pub async fn next(&mut self) -> News {
         if std::mem::take(&mut self.asked) {
             self.alarm.as_mut().reset(Instant::now() + self.silence);
@@ -180,7 +180,7 @@ impl Call {
         }
     }
 
-    /// Tells the server that nobody waits any more.
+    /// Cancels the call on the server.
     fn give_up(&mut self, reason: &str) {
         let Some(handle) = self.handle.take() else {
             return;
@@ -190,13 +190,13 @@ impl Call {
         let tell = async move {
             let peer = handle.peer.clone();
             let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
-            // A server that answers this has read what came before.
+            // A server that answers this has read the cancellation.
             let _ = peer
                 .send_request(ClientRequest::PingRequest(PingRequest::default()))
                 .await;
             drop(given_up);
         };
-        // Where the program is just ending, so is the connection.
+        // If the program is just ending, so is the connection.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             self.tasks.spawn_on(
                 async move { ended.run_until_cancelled(tell).await },

@@ -29,32 +29,32 @@ use crate::{
     words::line,
 };
 
-/// Largest message of a server.
+/// Maximum size of a server's message.
 pub(crate) const MESSAGE_LIMIT_BYTES: usize = 8_000_000;
-/// How long the handshake may take. A program may have to be downloaded by the one that starts it.
+/// Timeout for the handshake. A program may have to be downloaded by its launcher.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
-/// How long a page of a list may take, and an answer to “are you there”.
+/// Timeout for a page of a list, and for a ping.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
-/// Longest mark of a next page, bytes.
+/// Maximum length of a cursor, bytes.
 const CURSOR_LIMIT_BYTES: usize = 4_000;
 
-/// A connection that works.
+/// An established connection.
 pub(crate) struct Connection {
     pub(crate) service: RunningService<RoleClient, Handler>,
     pub(crate) last_words: LastWords,
 }
 
-/// What runs need of a connection. Cloning is cheap.
+/// The part of a connection that runs use. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Link {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) handler: Handler,
 }
 
-/// Connects and shakes hands.
+/// Connects and performs the handshake.
 ///
 /// # Errors
-/// What is wrong with the server, for the administrator.
+/// The problem, for the administrator.
 pub(crate) async fn connect(
     definition: &Definition,
     tasks: &TaskTracker,
@@ -88,7 +88,7 @@ pub(crate) async fn connect(
     })
 }
 
-/// `problem`, with what the program said at last.
+/// `problem`, with the program's last line of output.
 pub(crate) fn with_last_words(problem: Problem, last_words: &LastWords) -> Problem {
     let words = last_words.get();
     if words.is_empty() {
@@ -142,10 +142,10 @@ impl Connection {
 }
 
 impl Link {
-    /// All tools the server offers now, and what is wrong with its list.
+    /// All current tools of the server, and the problems of its list.
     ///
     /// # Errors
-    /// What is wrong with the server, for the administrator.
+    /// The problem, for the administrator.
     pub(crate) async fn tools(
         &self,
         only: &[String],
@@ -180,7 +180,7 @@ impl Link {
                 .get("nextCursor")
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            // Some write no text for the end, or lead back to a page that was read.
+            // Some send an empty cursor at the end, or return to an earlier page.
             if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || !seen.insert(next.to_owned()) {
                 break;
             }
@@ -189,10 +189,10 @@ impl Link {
         Ok(offer.finish(only))
     }
 
-    /// Whether the server answers. An error answer counts, as some servers do not know pings.
+    /// Pings the server. An error response counts as alive, as some servers do not support pings.
     ///
     /// # Errors
-    /// What is wrong with the server, for the administrator.
+    /// The problem, for the administrator.
     pub(crate) async fn ping(&self) -> Result<(), Problem> {
         match self
             .send(ClientRequest::PingRequest(PingRequest::default()))
@@ -220,7 +220,7 @@ impl Link {
     }
 }
 
-/// The result as the server wrote it, also where it is none that the protocol knows.
+/// The result as the server wrote it, even if the protocol does not define it.
 pub(crate) fn plain(result: ServerResult) -> Value {
     match result {
         ServerResult::CustomResult(result) => result.0,

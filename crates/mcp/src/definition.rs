@@ -1,4 +1,4 @@
-//! Which server to connect to, and how: the checked form of what an administrator wrote.
+//! The validated configuration of a server: its name, transport and tools.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -9,20 +9,20 @@ use crate::bearer::Bearer;
 pub struct Definition {
     /// The first part of its tools' names: letters, digits, `_` and `-`.
     pub name: String,
-    /// How it is reached.
+    /// The transport.
     pub way: Way,
-    /// The only tools to take, by their own names; empty takes all.
+    /// The only tools to use, by their own names; empty for all.
     pub only: Vec<String>,
-    /// How long a call may go without a sign of life.
+    /// The idle timeout of a call.
     pub call_timeout: Duration,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone)]
 pub enum Way {
     /// A program of this machine, over its standard input and output.
     Stdio(Program),
-    /// A server that is running somewhere, over streamable HTTP.
+    /// A remote server, over streamable HTTP.
     Http(Site),
 }
 
@@ -35,32 +35,32 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// All of its environment.
     pub environment: Vec<(String, String)>,
-    /// Where it runs; nothing means where we do.
+    /// Its working directory; `None` for ours.
     pub folder: Option<PathBuf>,
 }
 
-/// A server's address.
+/// An HTTP endpoint.
 #[derive(Clone)]
 pub struct Site {
-    /// Where it listens.
+    /// The URL.
     pub url: String,
     /// Sent with every request.
     pub headers: Vec<(String, String)>,
-    /// What to send with; must not follow redirects, as the headers may hold keys.
+    /// The HTTP client; must not follow redirects, as the headers may hold keys.
     pub client: reqwest::Client,
-    /// The token of the person whose connection it is; nothing where the headers are all.
+    /// The token of the connection's person; `None` to send only the headers.
     pub bearer: Option<Bearer>,
 }
 
 impl Definition {
-    /// `text` without the values of its headers and variables, which may be keys, and without tokens.
+    /// `text` without the values of headers and variables, which may be keys, and without tokens.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let values = match &self.way {
             Way::Stdio(program) => &program.environment,
             Way::Http(site) => &site.headers,
         };
-        // Short ones are no keys, and taking them out would spoil the sentence.
+        // Short values are no keys, and redacting them would garble the sentence.
         let keys = values
             .iter()
             .filter(|(name, value)| value.len() >= 8 && !HARMLESS.contains(&name.as_str()));
@@ -76,8 +76,8 @@ impl Definition {
         }
     }
 
-    /// What the server itself says, without what we have sent it to sign in. What a program of this machine has in its
-    /// environment, such as the folder it works in, belongs to what it says.
+    /// The server's message, without the credentials that we have sent. The environment of a local program, such as its
+    /// working directory, may appear in its messages.
     #[must_use]
     pub fn redact_said(&self, text: &str) -> String {
         match &self.way {

@@ -1,4 +1,4 @@
-//! What went wrong with a connection, without the library's names of types.
+//! Converts errors of `rmcp` to problems, without its type names.
 
 use rmcp::{
     service::{ClientInitializeError, ServiceError},
@@ -44,7 +44,7 @@ pub(crate) fn of_request(error: &ServiceError) -> Fault {
     }
 }
 
-/// Whether a request failed because the server wants somebody to sign in.
+/// Whether a request failed because the server requires a sign-in.
 pub(crate) fn is_sign_in(error: &ServiceError) -> bool {
     let ServiceError::TransportSend(error) = error else {
         return false;
@@ -71,14 +71,14 @@ fn of_transport(error: &DynamicTransportError) -> Fault {
     }
 }
 
-/// Words of others as a part of a sentence.
+/// Foreign text as a part of a sentence.
 fn part(words: &str) -> String {
     line(words, LIMIT_CHARS)
         .trim_end_matches(['.', ':', ' '])
         .to_owned()
 }
 
-/// The first cause: those around it only say that something failed, some with the whole address.
+/// The root cause: the outer ones only say that something failed, some with the whole URL.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> Fault {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

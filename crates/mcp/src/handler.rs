@@ -1,4 +1,4 @@
-//! What a server may send of its own accord: news of calls, questions for people, log lines, a changed list.
+//! Handles messages that a server sends on its own: progress, questions for people, log lines, a changed list.
 
 use std::{
     collections::HashMap,
@@ -28,70 +28,70 @@ use tokio_util::sync::CancellationToken;
 
 use crate::words::{cut, line};
 
-/// Most questions that one connection has open.
+/// Maximum number of open questions per connection.
 const MOST_QUESTIONS: usize = 16;
 const MESSAGE_LIMIT_CHARS: usize = 2_000;
 
 /// A question of the server for the person whose call it is.
 #[derive(Debug)]
 pub struct Question {
-    /// What the server says, at most 2,000 characters.
+    /// The message, at most 2,000 characters.
     pub message: String,
-    /// The fields it asks for, a JSON schema for a flat object. Not checked.
+    /// The requested fields, a JSON schema of a flat object. Not validated.
     pub schema: Value,
     reply: oneshot::Sender<Reply>,
 }
 
-/// What the person answered.
+/// The person's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Filled in.
+    /// The completed form.
     Accept(Map<String, Value>),
-    /// Does not want to say.
+    /// Declined.
     Decline,
-    /// Could not be asked.
+    /// The person could not be asked.
     Cancel,
 }
 
 impl Question {
-    /// Gives the answer to the server.
+    /// Sends the answer to the server.
     pub fn reply(self, reply: Reply) {
-        // A server that is gone needs none.
+        // A server that is gone needs no answer.
         let _ = self.reply.send(reply);
     }
 
-    /// Waits until the server does not want an answer any more.
+    /// Waits until the server withdraws the question.
     pub async fn withdrawn(&mut self) {
         self.reply.closed().await;
     }
 }
 
-/// News for a call, from the handler.
+/// An event for a call, from the handler.
 #[derive(Debug)]
 pub(crate) enum ForCall {
     Progress(String),
     Asks(Question),
 }
 
-/// A call that has no result yet.
+/// A call without a result so far.
 pub(crate) struct OpenCall {
     pub(crate) token: ProgressToken,
-    /// Whose call it is: calls with the same one may get each other's questions.
+    /// Its owner: calls with the same asker may receive each other's questions.
     pub(crate) asker: String,
     pub(crate) news: mpsc::Sender<ForCall>,
 }
 
-/// The calls of one connection. Cloning is cheap.
+/// The open calls of one connection. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct OpenCalls {
     calls: Arc<Mutex<HashMap<RequestId, OpenCall>>>,
-    /// Calls that nobody wants any more, as long as the server may not know that.
+    /// The number of cancelled calls that the server may not know of.
     given_up: Arc<AtomicUsize>,
-    /// Held while a call is sent and entered, so that news of it do not come too early.
+    /// Held while a call is sent and registered, so that its events do not come too early.
     pub(crate) entering: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// A call that was given up, until the server is sure to know. Meanwhile it may still ask something for it.
+/// A cancelled call, until the server has certainly been notified. Until then it may still ask questions for it.
 pub(crate) struct GivenUp(OpenCalls);
 
 impl Drop for GivenUp {
@@ -120,8 +120,8 @@ impl OpenCalls {
         self.lock().is_empty()
     }
 
-    /// Whom a question of the server is for. Over standard input and output nothing says which call it belongs to: then
-    /// it is known only while all calls are of one asker, and none was just given up.
+    /// The recipient of a server's question. Over standard input and output a question names no call: then the
+    /// recipient is known only while all calls have one asker, and none was just cancelled.
     fn to_ask(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<ForCall>> {
         let calls = self.lock();
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
@@ -152,7 +152,7 @@ impl OpenCalls {
 pub(crate) struct Handler {
     pub(crate) server: String,
     pub(crate) calls: OpenCalls,
-    /// The server says that its list of tools is another one.
+    /// The server reports a changed list of tools.
     pub(crate) changed: Arc<Notify>,
     /// Cancelled when the connection has ended.
     pub(crate) ended: CancellationToken,
@@ -218,7 +218,7 @@ impl ClientHandler for Handler {
             capabilities,
             Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")),
         )
-        // The last one with an `initialize`, which is what we send.
+        // The last version with an `initialize` request, which is what we send.
         .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
@@ -233,7 +233,7 @@ impl ClientHandler for Handler {
             ..
         } = request
         else {
-            // As the protocol wants it for a way of asking that we have not offered.
+            // Required by the protocol for a mode that we did not offer.
             let message =
                 "Glasshouse shows forms, and sends nobody to an address that a server names.";
             return Err(ErrorData::invalid_params(message, None));
@@ -266,7 +266,7 @@ impl ClientHandler for Handler {
                 Some(total) => format!("{said} ({} of {total})", params.progress),
                 None => said,
             };
-            // Of more news than somebody can read, some may be lost.
+            // Progress beyond the queue's capacity is dropped.
             let _ = call.try_send(ForCall::Progress(words));
         }
     }

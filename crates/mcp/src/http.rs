@@ -1,4 +1,4 @@
-//! The requests of streamable HTTP, as `rmcp` makes them, with their answers read leniently.
+//! Sends the requests of streamable HTTP for `rmcp`, and reads their answers leniently.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,13 +23,13 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
-/// Longest text of a failure that is kept.
+/// Maximum length of an error text.
 const DIAGNOSTIC_LIMIT_CHARS: usize = 1_000;
 
 pub(crate) type Fault = StreamableHttpError<reqwest::Error>;
 pub(crate) type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// What goes with a request beside its message.
+/// The metadata of a request besides its message.
 pub(crate) struct Envelope {
     pub(crate) session: Option<Arc<str>>,
     pub(crate) token: Option<String>,
@@ -57,7 +57,7 @@ impl Envelope {
     }
 }
 
-/// Sends a message, and returns what the server says to it.
+/// Sends a message, and returns the server's response.
 pub(crate) async fn post(
     client: &Client,
     uri: &str,
@@ -100,14 +100,14 @@ pub(crate) async fn post(
         ));
     }
     match awaited {
-        // Nobody waits for what it says.
+        // No response is awaited.
         None => Ok(StreamableHttpPostResponse::Accepted),
         Some(id) if is_of(&response, JSON) => answer(body(response).await, &id, session),
         Some(_) => Err(StreamableHttpError::UnexpectedContentType(kind(&response))),
     }
 }
 
-/// Opens the stream for what answers no request, or goes on with one that was interrupted.
+/// Opens the stream for messages outside of requests, or resumes an interrupted one.
 pub(crate) async fn get(
     client: &Client,
     uri: &str,
@@ -131,7 +131,7 @@ pub(crate) async fn get(
     Err(StreamableHttpError::UnexpectedContentType(kind(&response)))
 }
 
-/// Whether the server wants somebody to sign in, or with more rights.
+/// Whether the server requires a sign-in, or more rights.
 fn challenged(response: &Response) -> Result<(), Fault> {
     let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else {
         return Ok(());
@@ -148,7 +148,7 @@ fn challenged(response: &Response) -> Result<(), Fault> {
     }
 }
 
-/// What says that the server cannot answer now.
+/// Whether the server is temporarily unable to answer.
 fn busy(response: &Response) -> Option<Fault> {
     let status = response.status();
     let retry_after = response
@@ -160,7 +160,7 @@ fn busy(response: &Response) -> Option<Fault> {
     is_busy.then(|| HttpStatusError::new(status.as_u16(), retry_after).into())
 }
 
-/// A failure: in the protocol's own form, or only HTTP's.
+/// A failure: in the protocol's own form, or only in HTTP.
 async fn failed(
     response: Response,
     awaited: Option<RequestId>,
@@ -174,7 +174,7 @@ async fn failed(
     let body = body(response).await.unwrap_or_default();
     let said = String::from_utf8_lossy(&body);
     let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    // What stands between us and the server has errors of its own in JSON.
+    // Proxies have JSON errors of their own.
     if is_json && !is_refused && said.contains("\"jsonrpc\"") {
         let mut messages = lenient::read(&body);
         if let Some(mut error) = messages
@@ -193,7 +193,7 @@ async fn failed(
     Err(busy.unwrap_or_else(fault))
 }
 
-/// The answer to the request `id` in a body, also where it names another or none.
+/// The response to the request `id` in a body, even if it names another id or none.
 fn answer(
     body: Result<Vec<u8>, Fault>,
     id: &RequestId,
@@ -226,7 +226,7 @@ fn answer(
     ))
 }
 
-/// The whole body, if it is not longer than is read.
+/// The whole body, within the size limit.
 async fn body(mut response: Response) -> Result<Vec<u8>, Fault> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -245,7 +245,7 @@ fn kind(response: &Response) -> Option<String> {
     Some(String::from_utf8_lossy(kind.as_bytes()).into_owned())
 }
 
-/// Whether the response is of this media type, whatever its parameters.
+/// Whether the response is of this media type, with any parameters.
 fn is_of(response: &Response, expected: &str) -> bool {
     let kind = kind(response).unwrap_or_default();
     kind.split(';')

@@ -4,10 +4,10 @@ use json_repair::repaired_text;
 use rmcp::model::RequestId;
 use serde_json::Value;
 
-/// Longest name or id of interest, bytes.
+/// Maximum length of a relevant name or id, bytes.
 const TOKEN_LIMIT_BYTES: usize = 200;
 
-/// Reads JSON, repaired where it has to be. A NUL, which neither databases nor models take, is replaced as well.
+/// Parses JSON, repaired if necessary. A NUL, which neither databases nor models accept, is replaced as well.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let has_nul = text.contains('\0') || text.contains("\\u0000");
     let read = if has_nul {
@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
     read.or_else(|| serde_json::from_str(&repaired_text(text)?).ok())
 }
 
-/// The outermost names and values of an object that cannot be read as a whole: it is broken, or too long to be kept.
+/// The outermost names and values of an object that cannot be parsed: it is malformed, or too long to be kept.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     depth: usize,
@@ -31,12 +31,12 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// The id of the request that the text answers; none where it is a request itself.
+    /// The id of the request that the text answers; `None` if it is a request itself.
     pub(crate) fn answers(self) -> Option<RequestId> {
         self.id.filter(|_| !self.is_call)
     }
 
-    /// Goes on with more of the text.
+    /// Reads more of the text.
     pub(crate) fn read(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.in_string {

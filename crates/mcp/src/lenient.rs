@@ -1,5 +1,5 @@
-//! Normalizes the messages of servers to what `rmcp` accepts. An answer that cannot be read becomes an error of its request
-//! instead of being dropped.
+//! Normalizes the messages of servers to the form that `rmcp` accepts. An unreadable response becomes an error of its
+//! request instead of being dropped.
 
 use rmcp::model::{ErrorCode, RequestId};
 use serde_json::{Map, Value, json};
@@ -9,10 +9,10 @@ use crate::{
     json::{Outline, parse},
 };
 
-/// Error code for an answer that cannot be read. Servers do not use it.
+/// Error code of an unreadable response. Servers do not use it.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 
-/// The messages in what a server sent: one, or those of a batch. Without one it is nothing that anybody waits for.
+/// The messages in the received data: one, or those of a batch. Empty if there are none.
 pub(crate) fn read(bytes: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(bytes);
     let text = text
@@ -33,12 +33,12 @@ pub(crate) fn read(bytes: &[u8]) -> Vec<Value> {
     }
 }
 
-/// An error in place of an answer that cannot be read.
+/// An error that replaces an unreadable response.
 pub(crate) fn unreadable(id: &RequestId, why: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": UNREADABLE, "message": why}})
 }
 
-/// The same for one that is longer than is read.
+/// The same for a response beyond the size limit.
 pub(crate) fn too_long(id: &RequestId) -> Value {
     unreadable(
         id,
@@ -46,7 +46,7 @@ pub(crate) fn too_long(id: &RequestId) -> Value {
     )
 }
 
-/// Whether this is an answer to a request.
+/// Whether this is a response to a request.
 pub(crate) fn is_answer(message: &Value) -> bool {
     message.get("result").is_some() || message.get("error").is_some()
 }
@@ -108,7 +108,7 @@ fn error_of(mut error: Value) -> Value {
     whole
 }
 
-/// Fills in what the answer to `initialize` lacks: some servers send no `serverInfo` or no `capabilities`.
+/// Completes the response to `initialize`: some servers send no `serverInfo` or no `capabilities`.
 fn complete_handshake(result: &mut Value) {
     if !result.get("protocolVersion").is_some_and(Value::is_string) {
         return;
@@ -120,7 +120,7 @@ fn complete_handshake(result: &mut Value) {
         result["serverInfo"]["version"] = json!("");
     }
     match result.get_mut("capabilities") {
-        // PHP writes an empty object as a list.
+        // PHP encodes an empty object as a list.
         Some(Value::Object(capabilities)) => {
             capabilities.retain(|_, capability| capability.is_object())
         }
@@ -128,7 +128,7 @@ fn complete_handshake(result: &mut Value) {
     }
 }
 
-/// Removes fields that are null: many servers write optional fields that way, which the schema only allows to be absent.
+/// Removes null fields: many servers write optional fields that way, which the schema does not allow.
 fn without_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -1,5 +1,5 @@
-//! Connections to MCP servers: what tools they offer now, and calls of them. Knows nothing of agents and runs. Whatever
-//! a server sends is hostile: it is bounded in size, checked, and told in words.
+//! Client connections to MCP servers: discovers their tools, and calls them. Independent of agents and runs. All data
+//! from servers is untrusted: it is bounded in size, validated, and converted to text.
 
 mod bearer;
 mod call;

@@ -10,16 +10,16 @@ use crate::{connection::MESSAGE_LIMIT_BYTES, json::Outline};
 #[derive(Debug)]
 pub(crate) enum Line {
     Whole(Vec<u8>),
-    /// It is longer than is read; what is known of the message in it.
+    /// It exceeds the limit; the outline of the message in it.
     TooLong(Outline),
 }
 
-/// The lines of a source, the last one also where it has no end.
+/// The lines of a source, including an unterminated last one.
 pub(crate) struct Lines<R> {
     source: R,
     ends: &'static [u8],
     begun: Begun,
-    /// The last line ended with a carriage return, so a line feed that follows belongs to it.
+    /// The last line ended with a carriage return, so a following line feed belongs to it.
     after_return: bool,
 }
 
@@ -40,7 +40,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line. A call that is dropped before its end loses nothing.
+    /// The next line. Cancel-safe.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let bytes = self.source.fill_buf().await?;

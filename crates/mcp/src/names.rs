@@ -1,10 +1,10 @@
-//! What models call a server's tools: they take letters, digits, `_` and `-`, and no more than 64 of them.
+//! Tool names for models, which accept at most 64 letters, digits, `_` and `-`.
 
-/// The longest name that models take.
+/// Maximum length of a tool name.
 const LIMIT_CHARS: usize = 64;
 
-/// `server__tool`, or where models would not take that, something close to it with a number that makes it unique. The
-/// same tool always gets the same name.
+/// `server__tool`, or if models would refuse that, a similar name with a hash that makes it unique. The same tool
+/// always gets the same name.
 #[must_use]
 pub fn name_for_models(server: &str, tool: &str) -> String {
     let whole = format!("{server}__{tool}");
@@ -20,7 +20,7 @@ pub fn name_for_models(server: &str, tool: &str) -> String {
         .collect()
 }
 
-/// FNV-1a. It need not withstand anybody: of two tools with one name the second is left out.
+/// FNV-1a. It need not resist attacks: of two tools with one name the second is left out.
 fn fingerprint(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

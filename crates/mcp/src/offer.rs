@@ -1,4 +1,4 @@
-//! The tools a server offers: read from its lists, checked one by one and bounded.
+//! The tools of a server: read from its lists, validated one by one and bounded.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::{
     words::{cut, line},
 };
 
-/// Most tools taken of one server: models choose badly among more.
+/// Maximum number of tools of one server: models choose badly among more.
 pub(crate) const MOST_TOOLS: usize = 200;
-/// Most pages of a list.
+/// Maximum number of pages of a list.
 pub(crate) const MOST_PAGES: usize = 50;
 const NAME_LIMIT_CHARS: usize = 128;
 const DESCRIPTION_LIMIT_CHARS: usize = 4_000;
-/// Largest schema, and deepest.
+/// Maximum size and depth of a schema.
 const SCHEMA_LIMIT_BYTES: usize = 32_000;
 const SCHEMA_LIMIT_DEPTH: usize = 32;
-/// Most tools that are named as left out.
+/// Maximum number of tools that are named as left out.
 const MOST_LEFT_OUT: usize = 200;
 
 /// A tool as its server describes it.
@@ -26,29 +26,29 @@ const MOST_LEFT_OUT: usize = 200;
 pub struct OfferedTool {
     /// Its own name, at most 128 characters.
     pub name: String,
-    /// What it does, at most 4,000 characters; perhaps empty.
+    /// The description, at most 4,000 characters; may be empty.
     pub description: String,
-    /// The JSON schema of its arguments, an object of at most 32,000 bytes. Not checked beyond that.
+    /// The JSON schema of its arguments, an object of at most 32,000 bytes. Not validated beyond that.
     pub schema: Map<String, Value>,
-    /// The server says that it changes nothing.
+    /// The server declares that it changes nothing.
     pub read_only: bool,
-    /// The server says that calling it again with the same arguments changes nothing more.
+    /// The server declares that repeating it with the same arguments changes nothing more.
     pub idempotent: bool,
 }
 
-/// A server's list, as it is read page by page.
+/// A server's list, read page by page.
 #[derive(Debug, Default)]
 pub(crate) struct Offer {
     tools: Vec<OfferedTool>,
     left_out: Vec<Problem>,
-    /// How many more are left out than are named.
+    /// The number of further tools that are left out without being named.
     more: u64,
-    /// Whether there are more pages than are read.
+    /// Whether there are more pages than the limit.
     is_cut: bool,
 }
 
 impl Offer {
-    /// Takes a page of the list. `only` are the tools wanted; empty wants all.
+    /// Adds a page of the list. `only` are the wanted tools; empty for all.
     pub(crate) fn push_page(&mut self, page: &[Value], only: &[String]) {
         for tool in page {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
@@ -62,7 +62,7 @@ impl Offer {
         }
     }
 
-    /// Notes that pages were not asked for any more.
+    /// Records that further pages were not requested.
     pub(crate) fn cut_pages(&mut self) {
         self.is_cut = true;
     }
@@ -121,7 +121,7 @@ impl Offer {
         })
     }
 
-    /// The tools, and what is wrong with the list.
+    /// The tools, and the problems of the list.
     pub(crate) fn finish(mut self, only: &[String]) -> (Arc<[OfferedTool]>, Vec<Problem>) {
         for wanted in only {
             if !self.tools.iter().any(|tool| tool.name == *wanted) {

@@ -1,6 +1,6 @@
-//! What is wrong with a server, so that others can say it in other languages; each says itself in English, for the log.
+//! Problems of a server as codes, so that they can be translated; `Display` is English, for the log.
 
-/// What is wrong with a server. One may work and have something wrong.
+/// A problem of a server. A working server may have problems as well.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Problem {
@@ -34,7 +34,7 @@ pub enum Problem {
     MoreLeftOut { count: u64 },
     #[error("Of its list of tools, only {count} pages are read.")]
     PagesLeftOut { count: u64 },
-    /// With what the program said at last.
+    /// With the program's last line of output.
     #[error("{problem} It said: {quote}")]
     Saying { problem: Box<Self>, quote: String },
 }
@@ -43,7 +43,7 @@ pub enum Problem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Fault {
-    /// In the words of others.
+    /// In the words of the server.
     #[error("{0}")]
     Quote(String),
     #[error("the connection was closed")]
@@ -85,7 +85,7 @@ pub enum LeftOut {
 }
 
 impl Problem {
-    /// The same, with what others say in it as `redact` gives it back.
+    /// The same, with foreign text passed through `redact`.
     pub(crate) fn redacted(self, redact: &impl Fn(&str) -> String) -> Self {
         let fault = |fault: Fault| match fault {
             Fault::Quote(words) => Fault::Quote(redact(&words)),

@@ -1,5 +1,5 @@
-//! A server that is a program of this machine: started in a process group of its own, spoken to over its standard input
-//! and output, and killed with everything that it started.
+//! Runs a server as a local program: in its own process group, over standard input and output, killed with all its
+//! children.
 
 use std::{
     collections::VecDeque,
@@ -28,12 +28,12 @@ use crate::{
     words::line,
 };
 
-/// How long a program may take to end once its input is closed.
+/// How long a program may take to exit after its input is closed.
 const GRACE: Duration = Duration::from_secs(1);
-/// Longest line of its standard error that is logged, bytes.
+/// Maximum length of a logged line of standard error, bytes.
 const LOG_LINE_LIMIT_BYTES: usize = 2_000;
 
-/// The last line that a program wrote to its standard error: often why it ended.
+/// The last line of a program's standard error: often the reason of its exit.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastWords(Arc<Mutex<String>>);
 
@@ -52,7 +52,7 @@ impl LastWords {
 
 /// A running program and the messages to and from it.
 pub(crate) struct ProgramTransport {
-    /// Only writes: what the program says is read leniently.
+    /// Write-only: the program's output is read leniently.
     input: AsyncRwTransport<RoleClient, Empty, ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
     ready: VecDeque<RxJsonRpcMessage<RoleClient>>,
@@ -112,7 +112,7 @@ impl Transport<RoleClient> for ProgramTransport {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            // Where it cannot be read, it has ended.
+            // If it cannot be read, it has ended.
             let messages = match self.output.next().await.ok()?? {
                 Line::Whole(line) => read(&line),
                 Line::TooLong(outline) => outline.answers().iter().map(too_long).collect(),
@@ -126,7 +126,7 @@ impl Transport<RoleClient> for ProgramTransport {
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        // Closing its input is how a program is told to end.
+        // Closing its input asks a program to exit.
         let _ = timeout(GRACE, self.input.close()).await;
         let _ = timeout(GRACE, self.group.child.wait()).await;
         self.group.kill();
@@ -134,10 +134,10 @@ impl Transport<RoleClient> for ProgramTransport {
     }
 }
 
-/// The program with all that it started. Dropping it kills them.
+/// The process group of the program. Dropping it kills the group.
 struct Group {
     child: Child,
-    /// The group's number, which is the program's own; nothing once it was killed.
+    /// The group's id, which is the program's own; `None` once it was killed.
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
 }
@@ -158,7 +158,7 @@ impl Group {
     fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(id) = self.id.take() {
-            // An error means that nobody of it is left.
+            // An error means that the group is empty.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
         let _ = self.child.start_kill();
@@ -171,7 +171,7 @@ impl Drop for Group {
     }
 }
 
-/// Logs what the program writes to its standard error, line by line, as long as it writes.
+/// Logs the program's standard error, line by line.
 async fn log_lines(mut errors: impl AsyncRead + Unpin, server: String, last_words: LastWords) {
     let (mut buffer, mut pending) = ([0; 4096], Vec::new());
     loop {

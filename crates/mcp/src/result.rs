@@ -1,4 +1,4 @@
-//! What a tool answered, empty where it answered nothing: its text, and the media in it, decoded and bounded.
+//! The result of a tool call: its text, and its media, decoded and bounded. Empty if the tool returned nothing.
 
 use base64::{
     Engine,
@@ -9,29 +9,29 @@ use serde_json::Value;
 
 use crate::{call::CallError, words::line};
 
-/// Longest text kept, bytes; the run cuts further.
+/// Maximum length of the text, bytes; the run cuts further.
 const LIMIT_BYTES: usize = 1_000_000;
 const MOST_BLOCKS: usize = 1_000;
-/// Largest picture, sound or file, bytes.
+/// Maximum size of a picture, sound or file, bytes.
 const MAX_MEDIA_BYTES: usize = 10_000_000;
-/// Most media in one answer, and most bytes of all of them.
+/// Maximum number of media in one result, and of their total bytes.
 const MAX_MEDIA: usize = 16;
 const MAX_TOTAL_MEDIA_BYTES: usize = 20_000_000;
 
-/// Some servers leave the padding away.
+/// Some servers omit the padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a tool answered, in order.
+/// The result of a tool, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Texts and media; never empty.
     pub pieces: Vec<Piece>,
 }
 
-/// One piece of an answer.
+/// One piece of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Text for the model.
@@ -40,18 +40,18 @@ pub enum Piece {
     Media(Media),
 }
 
-/// A picture, a sound or a file inside an answer.
+/// A picture, a sound or a file inside a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    /// What the server calls it: `image`, `audio` or `resource`.
+    /// The block type: `image`, `audio` or `resource`.
     pub kind: &'static str,
-    /// What the server says that it is, such as `image/png`. Only a claim.
+    /// The declared media type, such as `image/png`. Only a claim.
     pub media_type: String,
-    /// The resource's address; empty where it is none.
+    /// The resource's URI; empty if it is none.
     pub uri: String,
     /// The content.
     pub bytes: Vec<u8>,
-    /// Whether it is HTML that is to be shown in a frame: a resource of the type `text/html` at a `ui:` address.
+    /// Whether it is HTML to be shown in a frame: a resource of the type `text/html` with a `ui:` URI.
     pub embed: bool,
 }
 
@@ -64,7 +64,7 @@ impl Answer {
         }
     }
 
-    /// The answer in words alone, for callers that keep no files.
+    /// The text of the result, for callers that keep no files.
     #[must_use]
     pub fn text(&self) -> String {
         let words = self.pieces.iter().map(|piece| match piece {
@@ -76,7 +76,7 @@ impl Answer {
 }
 
 impl Media {
-    /// What stands for it in a text.
+    /// The placeholder for it in a text.
     #[must_use]
     pub fn words(&self) -> String {
         let (kind, bytes) = (or_unknown(&self.media_type), self.bytes.len());
@@ -88,10 +88,10 @@ impl Media {
     }
 }
 
-/// Fields of a result that say nothing to a model.
+/// Fields of a result without information for a model.
 const ABOUT: [&str; 3] = ["_meta", "isError", "resultType"];
 
-/// Reads the result of `tools/call`.
+/// Parses the result of `tools/call`.
 pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     let structured = result
         .get("structuredContent")
@@ -129,11 +129,11 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     }))
 }
 
-/// The blocks of a result whose `content` is not the list of them that it should be, or that has none.
+/// The blocks of a result whose `content` is missing or no list of blocks.
 fn loose_blocks(result: &Value, content: Option<&Value>) -> Result<Vec<Value>, CallError> {
     let content = match (content, result) {
         (Some(content), _) => content.clone(),
-        // Some return what the tool returns, as it is.
+        // Some return the tool's value directly.
         (None, Value::Object(fields)) => {
             let says = |(name, value): &(&String, &Value)| {
                 !ABOUT.contains(&name.as_str()) && !value.is_null()
@@ -154,8 +154,8 @@ fn loose_blocks(result: &Value, content: Option<&Value>) -> Result<Vec<Value>, C
     })
 }
 
-/// Whether the texts say all of the structured content, as they should. Some servers wrap what is no object in one field, such
-/// as `result` or `content`.
+/// Whether the texts contain all of the structured content, as they should. Some servers wrap a value that is no object
+/// in one field, such as `result` or `content`.
 fn says(blocks: &[Value], structured: &Value) -> bool {
     let mut texts = blocks
         .iter()
@@ -163,7 +163,7 @@ fn says(blocks: &[Value], structured: &Value) -> bool {
         .map(|block| text_of(block, "text").trim());
     let only = structured.as_object().filter(|fields| fields.len() == 1);
     match only.and_then(|fields| fields.values().next()) {
-        // One text for each item.
+        // One text per item.
         Some(Value::Array(items)) if blocks.len() > 1 => {
             let texts: Vec<&str> = texts.collect();
             texts.len() == items.len()
@@ -177,13 +177,13 @@ fn says(blocks: &[Value], structured: &Value) -> bool {
     }
 }
 
-/// Whether a text is this value: as it is, or as JSON.
+/// Whether a text is this value: literally, or as JSON.
 fn is_said(text: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|value| value.trim() == text)
         || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
 }
 
-/// An answer that is being read, and how much it has.
+/// A result that is being read, with its size so far.
 #[derive(Default)]
 struct Reading {
     pieces: Vec<Piece>,
@@ -196,7 +196,7 @@ impl Reading {
     fn read(&mut self, block: &Value) {
         match text_of(block, "type") {
             "text" => self.say_value(&block["text"]),
-            // Not a block, but what a tool returned.
+            // Not a block, but a tool's value.
             "" => self.say_value(block.get("text").unwrap_or(block)),
             "image" => self.decode(block, "image", "data"),
             "audio" => self.decode(block, "audio", "data"),
@@ -226,10 +226,10 @@ impl Reading {
         }
     }
 
-    /// Decodes the base64 in this field.
+    /// Decodes the Base64 in this field.
     fn decode(&mut self, block: &Value, kind: &'static str, field: &str) {
         let data = text_of(block, field);
-        // Only an estimate, so that what is far too large is not decoded.
+        // An estimate, so that oversized data is not decoded.
         if data.len() / 4 * 3 > MAX_MEDIA_BYTES + 3 {
             return self.leave_out(kind, "it is too large");
         }
@@ -291,7 +291,7 @@ impl Reading {
     }
 }
 
-/// Whether a resource is a user interface, as MCP-UI and MCP Apps have it: HTML at an address `ui:`.
+/// Whether a resource is a user interface of MCP-UI or MCP Apps: HTML with a `ui:` URI.
 fn is_embed(resource: &Value, uri: &str) -> bool {
     let media_type = text_of(resource, "mimeType")
         .split(';')
@@ -406,10 +406,10 @@ mod tests {
             both(&["3 rows"], json!({ "rows": [1, 2, 3] })),
             "3 rows\n\n{\"rows\":[1,2,3]}",
         );
-        // What is wrapped is said by its text.
+        // A wrapped value is contained in its text.
         check(both(&["5"], json!({ "result": 5 })), "5");
         check(both(&["a b"], json!({ "result": "a b" })), "a b");
-        // As the server for files of the protocol's authors does.
+        // As in the protocol authors' file server.
         check(both(&["a\nb\n"], json!({ "content": "a\nb\n" })), "a\nb\n");
         check(
             both(&["{\"a\": 1}"], json!({ "content": "{\"a\": 1}" })),

@@ -1,4 +1,4 @@
-//! A server as the program sees it: connected again and again as long as we run, with the tools it offers now.
+//! Supervises the connection to a server: reconnects with back-off, and keeps the list of its tools current.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,38 +17,38 @@ use crate::{
     problem::Problem,
 };
 
-/// How long to wait before the second try to connect; doubles with each further one.
+/// Wait before the second connection attempt; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// A connection that held for this long was a good one: the next pause is the first again.
+/// A connection of at least this duration resets the back-off.
 const GOOD_CONNECTION: Duration = Duration::from_secs(30);
-/// How often an idle server is asked whether it is there.
+/// Ping interval of an idle server.
 const PING_EVERY: Duration = Duration::from_secs(60);
-/// A server that changes its list often is asked for it this often at most.
+/// Minimum interval between reloads of the tool list.
 const LIST_PAUSE: Duration = Duration::from_millis(200);
-/// How long a call waits for a connection that was just lost.
+/// How long a call waits for a reconnection.
 const COME_BACK_LIMIT: Duration = Duration::from_secs(10);
 const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
-/// How it stands with a server.
+/// The connection state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Being connected, for the first time or just after the connection was lost.
+    /// Connecting, for the first time or right after a lost connection.
     Connecting,
     /// It works.
     Connected,
-    /// It could not be connected; tried again later.
+    /// The connection failed; it is retried later.
     Down,
 }
 
-/// How it stands with a server, and what it offers.
+/// The state of a server, and its tools.
 #[derive(Clone)]
 pub struct Status {
-    /// Whether it can be used.
+    /// The connection state.
     pub state: State,
-    /// What is wrong. A server may work and have something wrong.
+    /// Its problems. A working server may have problems as well.
     pub problems: Vec<Problem>,
-    /// Its tools; none unless it is connected.
+    /// Its tools; empty unless it is connected.
     pub tools: Arc<[OfferedTool]>,
     link: Option<Link>,
 }
@@ -67,13 +67,13 @@ impl std::fmt::Debug for Status {
 pub struct Server {
     definition: Definition,
     status: watch::Sender<Status>,
-    /// A call has met a broken connection.
+    /// Notified when a call has met a broken connection.
     doubt: Notify,
     tasks: TaskTracker,
 }
 
 impl Server {
-    /// Begins to connect to the server, and goes on with it in a task of `tasks` until `stopping`.
+    /// Starts connecting to the server, in a task of `tasks` that runs until `stopping`.
     #[must_use]
     pub fn start(
         definition: Definition,
@@ -97,25 +97,25 @@ impl Server {
         server
     }
 
-    /// What it was defined as.
+    /// Its configuration.
     #[must_use]
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// How it stands now.
+    /// The current state.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.borrow().clone()
     }
 
-    /// How it stands once it has been tried, or after `limit`.
+    /// The state after the first connection attempt, or after `limit`.
     pub async fn tried(&self, limit: Duration) -> Status {
         self.status_when(limit, |status| status.state != State::Connecting)
             .await
     }
 
-    /// How it stands once it is connected, or after `limit`.
+    /// The state once it is connected, or after `limit`.
     pub async fn connected(&self, limit: Duration) -> Status {
         self.status_when(limit, |status| status.state == State::Connected)
             .await
@@ -127,11 +127,11 @@ impl Server {
         self.status()
     }
 
-    /// Calls a tool by its own name. `asker` says whose call it is: where the server asks something and does not say for
-    /// which call, calls with the same `asker` may get each other's questions, and no others do.
+    /// Calls a tool by its own name. `asker` identifies the call's owner: if the server asks a question without naming
+    /// a call, only calls with the same `asker` may receive each other's questions.
     ///
     /// # Errors
-    /// Where the server is not connected, and does not come back within ten seconds.
+    /// If the server is not connected, and does not reconnect within ten seconds.
     pub async fn call(
         &self,
         tool: &str,
@@ -144,7 +144,7 @@ impl Server {
         Call::send(&link, tool, arguments, asker, silence, tasks).await
     }
 
-    /// Says that a call has met a broken connection, so that the server is asked at once whether it is there.
+    /// Reports that a call has met a broken connection, so that the server is pinged at once.
     pub fn doubt(&self) {
         self.doubt.notify_one();
     }
@@ -167,7 +167,7 @@ impl Server {
             if began.elapsed() >= GOOD_CONNECTION {
                 pause = FIRST_PAUSE;
             }
-            // One that was just lost is tried again at once, so it is not down yet.
+            // The first retry is immediate, so the server is not down yet.
             let first_loss = state == State::Connecting && pause == FIRST_PAUSE;
             let state = if first_loss {
                 State::Connecting
@@ -185,7 +185,7 @@ impl Server {
         }
     }
 
-    /// Keeps the connection until it breaks; returns what is wrong then, and nothing where we are stopping.
+    /// Runs the connection until it breaks; returns the problem, or `None` on shutdown.
     async fn keep(
         &self,
         connection: Connection,
@@ -205,12 +205,12 @@ impl Server {
         };
         link.handler.ended.cancel();
         close.cancel();
-        // Programs get their time to end; what is left is killed.
+        // Programs get time to exit; then they are killed.
         let _ = timeout(CLOSE_LIMIT, closed).await;
         ended
     }
 
-    /// Keeps the list of tools, and asks whether the server is there. Returns what went wrong.
+    /// Updates the list of tools, and pings the server. Returns the problem that ended it.
     async fn watch(&self, link: &Link) -> (State, Problem) {
         let mut was_listed = false;
         loop {
@@ -249,7 +249,7 @@ impl Server {
                 () = link.handler.changed.notified() => return Ok(()),
                 () = self.doubt.notified() => link.ping().await?,
                 () = sleep(PING_EVERY) => {
-                    // A server with one thread cannot answer while it works.
+                    // A single-threaded server cannot answer while it works.
                     if link.handler.calls.is_empty() {
                         link.ping().await?;
                     }

@@ -1,5 +1,5 @@
-//! Reads server-sent events leniently: unknown fields are ignored, and the messages in them are normalized as those of
-//! programs are.
+//! Reads server-sent events leniently: ignores unknown fields, and normalizes the messages in them like those of
+//! programs.
 
 use std::{collections::VecDeque, io};
 
@@ -17,7 +17,7 @@ use crate::{
     lines::{Line, Lines},
 };
 
-/// The events of a response. What answers nothing that is named answers the request `awaited`.
+/// The events of a response. A response without an id belongs to the request `awaited`.
 pub(crate) fn events(
     response: reqwest::Response,
     awaited: Option<RequestId>,
@@ -46,14 +46,14 @@ struct Events<R> {
     awaited: Option<RequestId>,
 }
 
-/// An event that is not at its end yet.
+/// An incomplete event.
 #[derive(Default)]
 struct Event {
     name: Option<String>,
     data: Option<Vec<u8>>,
     id: Option<String>,
     retry: Option<u64>,
-    /// Its data are longer than is read; what is known of them.
+    /// Set if the data exceed the limit: their outline.
     flood: Option<Outline>,
 }
 
@@ -106,7 +106,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
             .map(|message| Some(message.to_string()))
             .collect();
         if texts.is_empty() {
-            // It is for others to judge.
+            // Left to the message parser.
             texts.push(data.map(|data| String::from_utf8_lossy(&data).into_owned()));
         }
         let events = texts.into_iter().map(|data| Sse {

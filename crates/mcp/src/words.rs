@@ -1,4 +1,4 @@
-//! Texts of servers, cut to a size that a person or a model can bear.
+//! Cuts foreign texts to a size for people and models.
 
 /// At most `limit` characters, on one line and without control characters.
 pub(crate) fn line(text: &str, limit: usize) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
     cut(line, limit)
 }
 
-/// At most `limit` characters, with a sign where something is missing.
+/// At most `limit` characters, with an ellipsis if cut.
 pub(crate) fn cut(mut text: String, limit: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(limit) {
         text.truncate(end);

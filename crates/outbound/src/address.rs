@@ -1,4 +1,4 @@
-//! Which addresses are of the open internet: what everybody can reach, and nobody reaches only from here.
+//! Classifies IP addresses as global or special.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,7 +41,7 @@ impl Network {
     }
 }
 
-/// Whether an address is of the open internet. What leads to an IPv4 address by way of IPv6 is not, whatever it leads to.
+/// Whether an address is global. IPv6 addresses that embed an IPv4 address are not, whatever that is.
 pub(crate) fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_global_v4(address),
@@ -49,7 +49,7 @@ pub(crate) fn is_global(address: IpAddr) -> bool {
     }
 }
 
-/// After IANA's registry of special addresses.
+/// According to IANA's registry of special addresses.
 fn is_global_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let special = address.is_private()
@@ -58,9 +58,9 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
         || address.is_documentation()
         // “This network”.
         || a == 0
-        // What providers have between themselves and their customers.
+        // Carrier-grade NAT.
         || (a == 100 && b & 0xc0 == 64)
-        // Protocol assignments, and the way of old to 6to4.
+        // Protocol assignments, and the deprecated 6to4 relay.
         || (a, b, c) == (192, 0, 0)
         || (a, b, c) == (192, 88, 99)
         // Benchmarks.
@@ -70,8 +70,8 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Only what is given out to networks: 2000::/3 without its special parts. So loopback, `::`, addresses with IPv4 in them
-/// (mapped, compatible, NAT64), local ones of all kinds and multicast are none.
+/// Only allocated global unicast: 2000::/3 without its special parts. So loopback, `::`, addresses that embed IPv4
+/// (mapped, compatible, NAT64), local ones of all kinds and multicast are excluded.
 fn is_global_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let given_out = a & 0xe000 == 0x2000;

@@ -1,4 +1,4 @@
-//! What an administrator allows beyond the open internet: hosts by name, and networks.
+//! The administrator's exceptions for requests beyond the public internet: host names and networks.
 
 use std::net::IpAddr;
 
@@ -6,10 +6,10 @@ use reqwest::Url;
 
 use crate::address::{Network, is_global};
 
-/// Most entries.
+/// Maximum number of entries.
 const MOST: usize = 200;
 
-/// What may be reached although it is not of the open internet. The default is nothing.
+/// Allowed targets outside of the public internet. Empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
     hosts: Vec<String>,
@@ -17,10 +17,10 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Host names, addresses and networks such as `10.0.0.0/8`. An empty entry is none.
+    /// Parses host names, addresses and networks such as `10.0.0.0/8`. Empty entries are ignored.
     ///
     /// # Errors
-    /// With a sentence on the entry that is neither.
+    /// A sentence about the first invalid entry.
     pub fn parse(entries: &[String]) -> Result<Self, String> {
         let mut allowed = Self::default();
         if entries.len() > MOST {
@@ -45,12 +45,12 @@ impl Allowed {
         Ok(allowed)
     }
 
-    /// Whether the host is named itself: then it may be wherever it is.
+    /// Whether the host name is listed: then it may have any address.
     pub(crate) fn names(&self, host: &str) -> bool {
         self.hosts.iter().any(|named| named == host)
     }
 
-    /// Whether a host is an address in a network that is named.
+    /// Whether a host is an address in a listed network.
     pub(crate) fn has_network_of(&self, host: &str) -> bool {
         host.parse()
             .is_ok_and(|address| self.networks.iter().any(|network| network.has(address)))
@@ -62,7 +62,7 @@ impl Allowed {
     }
 }
 
-/// The host as addresses have it; nothing where more than a host stands there.
+/// The normalized host; `None` if the entry is more than a host.
 fn host_of(entry: &str) -> Option<String> {
     if entry.contains(['/', ':', '@', '?', '#', '\\', '*', '%'])
         || entry.chars().any(char::is_whitespace)
@@ -75,7 +75,7 @@ fn host_of(entry: &str) -> Option<String> {
     host.parse::<IpAddr>().is_err().then_some(host)
 }
 
-/// The host of an address, without brackets and without the dot of the root.
+/// The host of a URL, without brackets and without a trailing dot.
 #[must_use]
 pub fn plain_host(url: &Url) -> Option<String> {
     let host = url

@@ -1,5 +1,5 @@
-//! Requests to addresses that somebody else has named: a page, a model, a person, another server. They go only to the open
-//! internet and to what an administrator allows, wherever names and redirects lead.
+//! An HTTP client for untrusted URLs of pages, models, people and other servers, with protection against SSRF: it
+//! reaches only the public internet and the administrator's exceptions, also through DNS and redirects.
 
 mod address;
 mod allowed;
@@ -24,80 +24,80 @@ pub use request::{Answer, Limits, Request, location};
 use resolving::Guard;
 pub use resolving::{Lookup, system_lookup};
 
-/// Longest address, bytes.
+/// Maximum length of a URL, bytes.
 const URL_LIMIT_BYTES: usize = 4_000;
-/// Ports above 1023 at which something else than the web listens, after the Fetch standard.
+/// Ports above 1023 of other services than the web, after the Fetch standard.
 const OTHER_PORTS: [u16; 18] = [
     1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
     6679, 6697,
 ];
 
-/// Why there is no answer. None says where a name leads or what is there.
+/// Why a request failed. None reveals the address of a name or its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// What was named is no address of the web.
+    /// The text is no web URL.
     #[error(
         "It is no address that can be asked: it must begin with https:// and have no user name in it"
     )]
     NoAddress,
-    /// It leads, or was sent, to where nobody is let.
+    /// The target is forbidden.
     #[error(
         "It leads to this machine, into a private network or to a port that is not for the web, which only an \
          administrator can allow (outbound.allow)"
     )]
     NotAllowed,
-    /// Nobody answers, or not in HTTP.
+    /// There is no HTTP server.
     #[error("It cannot be reached")]
     Unreachable,
-    /// It took too long.
+    /// Timed out.
     #[error("It does not answer in time")]
     Slow,
-    /// It sends on and on.
+    /// Too many redirects.
     #[error("It redirects too often")]
     TooManyHops,
-    /// It is more than was wanted.
+    /// The body exceeds the limit.
     #[error("Its answer is too large")]
     TooLarge,
-    /// It is compressed although that was not asked for, so its real size is unknown.
+    /// It is compressed although that was not requested, so its real size is unknown.
     #[error("Its answer is compressed, which was not asked for")]
     Compressed,
-    /// Its beginning came.
+    /// The body broke off.
     #[error("The connection was lost in the middle of its answer")]
     CutOff,
 }
 
-/// What sends such requests. Cheap to clone; clones share their connections.
+/// The client. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Outbound(Arc<Clients>);
 
 struct Clients {
     allowed: Allowed,
     lookup: Lookup,
-    /// Reading the system's certificates takes a while, so none is made before it is needed.
+    /// Reading the system's certificates takes a while, so clients are built on first use.
     guarded: OnceLock<Client>,
-    /// For hosts that the administrator has chosen.
+    /// For hosts that the administrator has listed.
     chosen: OnceLock<Client>,
-    /// For plain HTTP to this machine, where that was chosen: no certificates, and never through a proxy.
+    /// For plain HTTP to this machine, if listed: no certificates and no proxy.
     local: OnceLock<Client>,
 }
 
-/// By which client an address is asked.
+/// The client for a URL.
 enum Way {
     Guarded,
     Chosen,
 }
 
 impl Outbound {
-    /// Lets requests to the open internet through, and those to what is `allowed`.
+    /// A client for the public internet and the exceptions in `allowed`.
     #[must_use]
     pub fn new(allowed: Allowed) -> Self {
         Self::with_lookup(allowed, system_lookup())
     }
 
-    /// As [`Outbound::new`], with another way to find the addresses of names.
+    /// As [`Outbound::new`], with another resolver.
     #[must_use]
     pub fn with_lookup(allowed: Allowed, lookup: Lookup) -> Self {
-        // Fails only where somebody installed a provider before, which is as good.
+        // Fails only if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (guarded, chosen, local) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Self(Arc::new(Clients {
@@ -109,7 +109,7 @@ impl Outbound {
         }))
     }
 
-    /// The address, where it may be asked as far as that is seen without asking for its name; `chosen` are hosts of the
+    /// The URL, if it may be requested as far as can be checked without resolving its name; `chosen` are hosts of the
     /// administrator.
     ///
     /// # Errors
@@ -122,17 +122,17 @@ impl Outbound {
         self.0.way(&url, chosen).map(|_| url)
     }
 
-    /// Whether the administrator has named the host of an address, or the network that it is written in.
+    /// Whether the administrator has listed the host of a URL, or the network of its literal address.
     #[must_use]
     pub fn is_named(&self, url: &Url) -> bool {
         plain_host(url)
             .is_some_and(|host| self.0.allowed.names(&host) || self.0.allowed.has_network_of(&host))
     }
 
-    /// Sends it, follows redirects, and reads the answer to its end.
+    /// Sends it, follows redirects, and reads the whole response.
     ///
     /// # Errors
-    /// Any fault; the answer's status is none.
+    /// Any fault; an unsuccessful status is none.
     pub async fn send(&self, request: Request) -> Result<Answer, Fault> {
         let time = request.limits.time;
         tokio::time::timeout(time, self.0.follow(request))
@@ -168,7 +168,7 @@ impl Clients {
         }?;
         let mut asked = client.request(request.method.clone(), request.url.clone());
         asked = asked.headers(request.headers.clone());
-        // What is not compressed cannot swell.
+        // An uncompressed body cannot expand.
         asked = asked.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(body) = &request.body {
             asked = asked.body(body.clone());
@@ -176,8 +176,8 @@ impl Clients {
         asked.send().await.map_err(|error| fault_of(&error))
     }
 
-    /// Each hop comes by here. Addresses that are written as such never reach the resolver, so they are looked at here;
-    /// those of names are looked at where they are found.
+    /// Checks each hop. Literal addresses never reach the resolver, so they are checked here; those of names are
+    /// checked when they are resolved.
     fn way(&self, url: &Url, chosen: &[String]) -> Result<Way, Fault> {
         let is_plain = matches!(url.scheme(), "http" | "https")
             && url.username().is_empty()
@@ -208,13 +208,13 @@ fn settings() -> ClientBuilder {
         .connect_timeout(Duration::from_secs(10))
         .pool_idle_timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(4)
-        // Each hop is looked at here.
+        // Each hop is checked here.
         .redirect(redirect::Policy::none())
         .referer(false)
         .user_agent(concat!("glasshouse/", env!("CARGO_PKG_VERSION")))
 }
 
-/// A machine without any certificates can still ask over plain HTTP.
+/// A machine without any certificates can still send plain HTTP requests.
 fn get_or_make(
     place: &OnceLock<Client>,
     settings: impl Fn() -> ClientBuilder,
@@ -286,7 +286,7 @@ async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault
     })
 }
 
-/// What the error is made of stays here: it may have the address in it, and what is there.
+/// The details of the error are dropped: they may contain the address and its content.
 fn fault_of(error: &reqwest::Error) -> Fault {
     let mut cause: &(dyn std::error::Error + 'static) = error;
     while let Some(deeper) = cause.source() {

@@ -1,4 +1,4 @@
-//! What is asked, with its bounds, and what came back.
+//! A request with its limits, and its response.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::Fault;
 
-/// Where a redirect leads. Some servers write letters of other scripts as they are, in UTF-8 or Latin-1.
+/// The target of a redirect. Some servers send non-ASCII characters unescaped, in UTF-8 or Latin-1.
 #[must_use]
 pub fn location(base: &Url, place: &HeaderValue) -> Option<Url> {
     let place = match std::str::from_utf8(place.as_bytes()) {
@@ -28,10 +28,10 @@ pub fn location(base: &Url, place: &HeaderValue) -> Option<Url> {
     base.join(&place).ok()
 }
 
-/// What goes along to another server; all else may be a credential.
+/// Headers that may be sent to another server; all others may be credentials.
 const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
 
-/// A request to an address that somebody has named.
+/// A request to an untrusted URL.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub(crate) method: Method,
@@ -43,27 +43,27 @@ pub struct Request {
     pub(crate) cuts: bool,
 }
 
-/// The bounds of a request.
+/// The limits of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For everything, all hops and the body included.
+    /// The total timeout, including all hops and the body.
     pub time: Duration,
-    /// The largest body; with 0 it is not read.
+    /// Maximum size of the body; with 0 it is not read.
     pub body_bytes: usize,
-    /// How many redirects are followed; with 0 the first one is the answer.
+    /// Maximum number of redirects; with 0 the first one is the response.
     pub hops: u32,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// Its status.
     pub status: StatusCode,
-    /// Its head.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its whole body.
+    /// The complete body.
     pub body: Bytes,
-    /// Where it came from, after redirects.
+    /// The final URL, after redirects.
     pub url: Url,
 }
 
@@ -82,7 +82,7 @@ impl Request {
         }
     }
 
-    /// With this header. A value that cannot be sent is left out: parse what others say before.
+    /// Sets this header. An invalid value is ignored: validate foreign values before.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::try_from(value) {
@@ -91,7 +91,7 @@ impl Request {
         self
     }
 
-    /// With this body.
+    /// Sets this body.
     #[must_use]
     pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         self.headers
@@ -100,34 +100,34 @@ impl Request {
         self
     }
 
-    /// With this body.
+    /// Sets this body.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }
 
-    /// With the beginning of a body that is larger than it may be, instead of a fault.
+    /// Cuts a body that exceeds the limit, instead of failing.
     #[must_use]
     pub fn cut(mut self) -> Self {
         self.cuts = true;
         self
     }
 
-    /// Without reading the answer's body.
+    /// Does not read the response body.
     #[must_use]
     pub fn head_only(mut self) -> Self {
         self.limits.body_bytes = 0;
         self
     }
 
-    /// Hosts that the administrator has chosen, by name: they may be anywhere.
+    /// Hosts that the administrator has listed, by name: they may have any address.
     #[must_use]
     pub fn chosen(mut self, hosts: &[String]) -> Self {
         self.chosen = hosts.to_vec();
         self
     }
 
-    /// Where the answer sends us, if it does and we follow.
+    /// The URL of the next hop, if this is a redirect to follow.
     pub(crate) fn next(
         &self,
         status: StatusCode,
@@ -142,7 +142,7 @@ impl Request {
         let url = location(&self.url, place).ok_or(Fault::NoAddress)?;
         let elsewhere = url.origin() != self.url.origin();
         let keeps_body = self.body.is_some() && matches!(status.as_u16(), 307 | 308);
-        // A body may have a credential in it, and what was begun in secret goes on so.
+        // A body may contain credentials, and a request that began over TLS must not leave it.
         if elsewhere && keeps_body || self.url.scheme() == "https" && url.scheme() != "https" {
             return Err(Fault::NotAllowed);
         }

@@ -1,5 +1,5 @@
-//! Finding the addresses of a name, and leaving out those where nobody is let. What is left is what is connected to: nobody
-//! asks for the name a second time, so an answer that changes between check and connection changes nothing.
+//! Resolves names and drops forbidden addresses. The connection uses the resulting addresses without another lookup, so
+//! DNS rebinding has no effect.
 
 use std::{
     io,
@@ -12,15 +12,15 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::{Allowed, Fault};
 
-/// Most addresses of one name that are tried.
+/// Maximum number of addresses tried for one name.
 const MOST: usize = 16;
 
-/// How the addresses of a name are found.
+/// A resolver.
 pub type Lookup = Arc<
     dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync,
 >;
 
-/// As the system finds them.
+/// The system's resolver.
 #[must_use]
 pub fn system_lookup() -> Lookup {
     Arc::new(|name| {
@@ -54,7 +54,7 @@ impl Resolve for Guard {
         Box::pin(async move {
             let found = found.await?;
             let some = !found.is_empty();
-            // The connection's own port is put in place of 0.
+            // The connection replaces port 0 by its own.
             let kept = found
                 .into_iter()
                 .filter(|address| allowed.permits(*address))

@@ -1,4 +1,4 @@
-//! Reads citations and the calls of tools that run at the provider from the data that an answer brings for its provider.
+//! Reads citations and server-side tool calls from the provider data of an answer.
 
 mod citations;
 mod server_tools;
@@ -11,24 +11,24 @@ use serde_json::Value;
 
 use super::{AnswerEvent, DataPart};
 
-/// Whether data that is a part by itself is about the answer as a whole, as Gemini's metadata is, and ends no text.
+/// Whether standalone data is about the answer as a whole, as Gemini's metadata is, and ends no text.
 #[must_use]
 pub fn is_of_whole_answer(data: &Value) -> bool {
     data.get("metadata").is_some()
 }
 
-/// Follows one answer, and adds the citations and the tools of the provider that its data tells of.
+/// Follows one answer and adds the citations and server-side tool calls found in its data.
 #[derive(Debug, Default)]
 pub struct Annotator {
     texts: Texts,
-    /// How many citations were given.
+    /// How many citations were emitted.
     cited: usize,
 }
 
 impl Annotator {
     /// Reads the next events, and adds to them.
     pub fn annotate(&mut self, events: &mut Vec<AnswerEvent>) {
-        // Nearly always there is only text.
+        // Most events are only text.
         if !events
             .iter()
             .any(|event| matches!(event, AnswerEvent::Data { .. }))
@@ -42,7 +42,7 @@ impl Annotator {
                     part: DataPart::Text,
                     ref data,
                 } => {
-                    // Before the data, which ends the text that rests on them.
+                    // Before the data, which ends the cited text.
                     self.cite(of_text(data, &self.texts), events);
                     self.texts.end_part();
                     events.push(event);

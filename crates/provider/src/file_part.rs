@@ -1,4 +1,4 @@
-//! Files that models are to read as they are: what a `data:` URL holds, and words for models that take no such file.
+//! Files that models read directly: decodes `data:` URLs, and describes unsupported files as text.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ const TEXT_TYPES: [&str; 9] = [
     "application/x-sh",
 ];
 
-/// The type of the files that every provider with a form for files takes.
+/// The media type that every provider with file input accepts.
 pub const PDF: &str = "application/pdf";
 
 /// Whether files of this media type are text.
@@ -34,7 +34,7 @@ pub(crate) fn is_text(media_type: &str) -> bool {
         || media_type.ends_with("+xml")
 }
 
-/// What a `data:` URL holds, in base64; `None` for an address.
+/// The Base64 content of a `data:` URL; `None` for another URL.
 pub(crate) fn base64_of(url: &str) -> Option<Cow<'_, str>> {
     let (about, data) = url
         .strip_prefix("data:")?
@@ -46,7 +46,7 @@ pub(crate) fn base64_of(url: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The text of a file that is text; `None` if it is not, or lies elsewhere.
+/// The content of a text file; `None` if it is no text, or is elsewhere.
 pub(crate) fn text_of(file: FileRef<'_>) -> Option<String> {
     let FileRef {
         url, media_type, ..
@@ -64,7 +64,7 @@ pub(crate) fn text_of(file: FileRef<'_>) -> Option<String> {
     )
 }
 
-/// What a model that does not accept the file reads instead: its text, its address, or that there was one.
+/// The replacement text for a model that does not accept the file: its text, its URL, or a note that there was one.
 #[must_use]
 pub fn file_in_words(file: FileRef<'_>) -> String {
     let FileRef {

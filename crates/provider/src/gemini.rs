@@ -1,4 +1,4 @@
-//! Google's `generateContent` and `streamGenerateContent`, as the Gemini API and Vertex AI speak them.
+//! Codec for Google's `generateContent` and `streamGenerateContent`, of the Gemini API and Vertex AI.
 
 mod answer;
 mod content;
@@ -23,10 +23,10 @@ use domain::Parameter;
 
 use super::{OptionalField, url_path::segments};
 
-/// Whom the blocks of a message belong to, see [`domain::Message::blocks`].
+/// The owner of a message's blocks, see [`domain::Message::blocks`].
 pub const PROVIDER: &str = "gemini";
 
-/// What requests can do without.
+/// Fields that requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(
         &["generationConfig", "temperature"],
@@ -65,23 +65,23 @@ pub const OPTIONAL_FIELDS: &[OptionalField] = &[
 /// The header for a key of the Gemini API, or of Vertex AI in express mode.
 pub const KEY_HEADER: &str = "x-goog-api-key";
 
-/// Where the Gemini API is; the paths of this module go behind it.
+/// The base URL of the Gemini API, for the paths of this module.
 pub const BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 
-/// The path below the base address that lists the models, with the largest page.
+/// The path of the model list, with the largest page.
 pub const MODELS_PATH: &str = "models?pageSize=1000";
 
 /// The path of Vertex AI's list of Google's models. It is below the version, not below a project.
 pub const VERTEX_MODELS_PATH: &str = "publishers/google/models?pageSize=1000";
 
-/// What is asked of a model.
+/// The method of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// An answer as server-sent events.
+    /// A streamed answer.
     Stream,
-    /// The vectors of several texts; the Gemini API.
+    /// Embeddings of several texts; the Gemini API.
     BatchEmbed,
-    /// The vectors of texts; Vertex AI.
+    /// Embeddings of texts; Vertex AI.
     Predict,
 }
 
@@ -95,15 +95,14 @@ impl Method {
     }
 }
 
-/// The path and query below the base address of the Gemini API. Names that come with their kind, such as
-/// `tunedModels/x`, stay as they are.
+/// The path and query below the base URL of the Gemini API. Qualified names, such as `tunedModels/x`, stay unchanged.
 #[must_use]
 pub fn path(model: &str, method: Method) -> String {
     let kind = if model.contains('/') { "" } else { "models/" };
     format!("{kind}{}:{}", segments(model), method.suffix())
 }
 
-/// The path and query below Vertex AI's base address. `project` is an id or number, `location` a region or `global`.
+/// The path and query below Vertex AI's base URL. `project` is an id or number, `location` a region or `global`.
 #[must_use]
 pub fn vertex_path(project: &str, location: &str, model: &str, method: Method) -> String {
     let place = format!("projects/{project}/locations/{location}");
@@ -117,12 +116,12 @@ pub fn vertex_path(project: &str, location: &str, model: &str, method: Method) -
     }
 }
 
-/// Where Vertex AI is for a location; the paths of this module go behind it.
+/// The base URL of Vertex AI for a location, for the paths of this module.
 #[must_use]
 pub fn vertex_base_url(location: &str) -> String {
     match location {
         "global" => "https://aiplatform.googleapis.com/v1".to_owned(),
-        // Places of several regions have hosts of their own.
+        // Multi-region locations have separate hosts.
         "us" | "eu" => format!("https://aiplatform.{location}.rep.googleapis.com/v1"),
         region => format!("https://{region}-aiplatform.googleapis.com/v1"),
     }

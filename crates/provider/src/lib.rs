@@ -1,5 +1,5 @@
-//! Pure codecs for the APIs of model providers. The types here are a model's side of a conversation in no provider's
-//! format; each module below is one provider's format, both ways, and [`openai`] is that of chat completions.
+//! Pure codecs for the APIs of model providers. The types here are independent of a provider; each module below encodes
+//! and decodes one provider's format, and [`openai`] is that of Chat Completions.
 
 mod annotator;
 pub mod anthropic;
@@ -34,58 +34,58 @@ pub use pictures::{IMAGE_GENERATION, chat_images, picture_places};
 pub use refused_field::{OptionalField, refused_field};
 pub(crate) use sent::{Sent, never_taken};
 
-/// One call of a model, to be written in the format of its provider.
+/// One model call, independent of the provider's format.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelRequest<'a> {
     /// The model's name at the provider.
     pub model: &'a str,
-    /// The conversation; what `Message::blocks` gives for the provider of the format goes back to it.
+    /// The conversation; the blocks of `Message::blocks` for the format's provider are sent back.
     pub messages: &'a [Message],
     /// The tools the model may call.
     pub tools: &'a [Tool<'a>],
-    /// What is asked for beside them.
+    /// The parameters of the call.
     pub parameters: &'a Parameters,
-    /// Whether the answer is to come in pieces.
+    /// Whether the answer is streamed.
     pub stream: bool,
 }
 
-/// What people and programs can set for a model call. `None` is the provider's default.
+/// The settings of a model call. `None` is the provider's default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters {
-    /// 0 to 2; some providers take 0 to 1.
+    /// 0 to 2; some providers accept 0 to 1.
     pub temperature: Option<f64>,
     /// 0 to 1.
     pub top_p: Option<f64>,
-    /// Upper limit on written tokens, reasoning included.
+    /// Maximum output tokens, including reasoning.
     pub max_output_tokens: Option<u64>,
-    /// Texts that end the answer.
+    /// Stop sequences.
     pub stop: Vec<String>,
-    /// Makes answers repeatable where the provider can do so.
+    /// Makes answers reproducible if the provider supports it.
     pub seed: Option<i64>,
-    /// How much the model is to reason.
+    /// The reasoning setting.
     pub reasoning: Option<Reasoning>,
-    /// Which tools it has to call.
+    /// The tool choice.
     pub tool_choice: ToolChoice,
-    /// Whether it may make several calls at once.
+    /// Whether parallel calls are allowed.
     pub parallel_tool_calls: Option<bool>,
-    /// What the text of the answer has to be.
+    /// The format of the answer's text.
     pub answer_format: Option<AnswerFormat>,
 }
 
-/// How much a model is to reason.
+/// How much a model reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reasoning {
     /// Not at all.
     Off,
-    /// As the provider thinks right.
+    /// The provider's default effort.
     On,
-    /// As much as that.
+    /// This effort.
     Effort(Effort),
-    /// At most so many tokens.
+    /// At most this many tokens.
     Budget(u64),
 }
 
-/// Levels of reasoning, from little to much.
+/// Levels of reasoning, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say all there is")]
 pub enum Effort {
@@ -96,37 +96,37 @@ pub enum Effort {
     XHigh,
 }
 
-/// Which tools a model has to call.
+/// The tool choice of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// It decides.
+    /// The model decides.
     #[default]
     Auto,
     /// None.
     None,
     /// At least one.
     Required,
-    /// The one of this name.
+    /// The tool of this name.
     Tool(String),
 }
 
-/// What the text of an answer has to be.
+/// The format of an answer's text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerFormat {
     /// Any JSON object.
     Json,
-    /// JSON of this schema.
+    /// JSON that matches this schema.
     Schema {
-        /// What the schema is called, `[a-zA-Z0-9_-]{1,64}`.
+        /// The name of the schema, `[a-zA-Z0-9_-]{1,64}`.
         name: String,
         /// JSON Schema.
         schema: Value,
-        /// Whether the provider has to hold the model to it.
+        /// Whether the provider must enforce it.
         strict: bool,
     },
 }
 
-/// The next piece of an answer.
+/// The next event of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerEvent {
     /// More text.
@@ -137,7 +137,7 @@ pub enum AnswerEvent {
     CallStarted {
         /// Which call of this answer, from 0.
         index: usize,
-        /// The provider's id for it; made up where it sends none.
+        /// The provider's id; generated if it sends none.
         id: String,
         /// The tool's name.
         name: String,
@@ -149,69 +149,69 @@ pub enum AnswerEvent {
         /// What to append.
         delta: String,
     },
-    /// What the provider wants back with a part of the answer. It ends a piece of reasoning; a text goes on as one for
-    /// those who read it, and is parted here only for the provider.
+    /// Opaque data that the provider needs back with a part of the answer. It ends a piece of reasoning; a text
+    /// continues for its readers, and is split here only for the provider.
     Data {
         /// The part it belongs to.
         part: DataPart,
-        /// The provider's JSON, in a form that only the codec that made it reads.
+        /// The provider's JSON, in a form that only its own codec reads.
         data: Value,
     },
-    /// What the text so far rests on. [`Annotator`] reads it from the data.
+    /// Citations for the text so far. [`Annotator`] reads them from the data.
     Citations(Vec<Citation>),
-    /// News of a tool that the provider runs. [`Annotator`] reads it from the data.
+    /// Progress of a tool that the provider runs. [`Annotator`] reads it from the data.
     ServerTool(ServerTool),
     /// The model is done; nothing follows.
     Finished {
         /// Why it stopped.
         reason: StopReason,
-        /// Tokens used, where the provider says.
+        /// Tokens used, if the provider says.
         usage: Option<Usage>,
     },
 }
 
-/// The part of an answer that data belongs to.
+/// The part of an answer that opaque data belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataPart {
-    /// The reasoning since the last part; where there is none, reasoning that nobody can read.
+    /// The reasoning since the last part; if there is none, reasoning that is hidden.
     Reasoning,
-    /// The text since the last part; where there is none, an empty text.
+    /// The text since the last part; if there is none, an empty text.
     Text,
     /// The call of this index.
     Call(usize),
-    /// It is a part by itself, such as the call of a tool that runs at the provider.
+    /// A separate part, such as the call of a server-side tool.
     Other,
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said all.
+    /// It was complete.
     Stop,
     /// It waits for tool results.
     ToolCalls,
-    /// It reached the limit on written tokens.
+    /// It reached the output token limit.
     Length,
-    /// The provider's filter cut it, or the model refuses.
+    /// The provider's filter cut it off, or the model refused.
     Refused,
-    /// The provider wants to be asked again with the answer as it is, and the model goes on.
+    /// The provider paused it: the request has to be repeated with the answer so far, and the model continues.
     Paused,
 }
 
-/// What a provider says is wrong, in an answer or in its place.
+/// A provider's error, in or instead of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AnswerError {
-    /// What kind of fault it is.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// The provider's words.
+    /// The provider's message.
     pub message: String,
-    /// How long the provider wants to be left alone, where the error itself says so.
+    /// The retry delay in the error itself, if any.
     pub retry_after: Option<Duration>,
 }
 
 impl AnswerError {
-    /// An error that says nothing of when to ask again.
+    /// An error without a retry delay.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -221,37 +221,37 @@ impl AnswerError {
     }
 }
 
-/// Kinds of faults, by what can be done about them.
+/// Kinds of errors, by their remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request: asking again does not help.
+    /// The request is invalid: retrying does not help.
     Request,
     /// The conversation is longer than the model can read.
     ContextFull,
-    /// The key.
+    /// The API key is invalid.
     Key,
     /// The account has no credit left.
     NoCredit,
-    /// Too many requests or tokens: later.
+    /// Too many requests or tokens: retry later.
     RateLimit,
-    /// Too much to do for all: later.
+    /// The provider is overloaded: retry later.
     Overloaded,
     /// The model does not exist.
     NoModel,
-    /// The reasoning that was given back is not accepted: the same messages without provenance may be.
+    /// The returned reasoning is not accepted: the same messages without provenance may be.
     StaleReasoning,
-    /// Anything else at the server.
+    /// Any other server error.
     Server,
-    /// What came is not the format.
+    /// The response does not follow the format.
     Protocol,
 }
 
-/// Reads an answer of one format. Pure: bytes have become events of the stream before.
+/// Decodes an answer of one format. Pure: the bytes are split into stream events before.
 pub trait AnswerDecoder: Send + std::fmt::Debug {
     /// Reads the next event of a stream; `name` is that of the server-sent event.
     ///
     /// # Errors
-    /// What the provider says is wrong, or that the event is none of the format.
+    /// The provider's error, or that the event does not follow the format.
     fn event(
         &mut self,
         name: Option<&str>,
@@ -259,15 +259,15 @@ pub trait AnswerDecoder: Send + std::fmt::Debug {
         out: &mut Vec<AnswerEvent>,
     ) -> Result<(), AnswerError>;
 
-    /// The stream is over, properly or not. Gives `Finished` where the model was done and it was not given.
+    /// The stream has ended. Emits `Finished` if the model was done and it was not emitted.
     ///
     /// # Errors
-    /// The answer is not whole.
+    /// The answer is incomplete.
     fn end(&mut self, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError>;
 
-    /// Reads an answer that comes in one piece.
+    /// Reads an unstreamed answer.
     ///
     /// # Errors
-    /// What the provider says is wrong, or that it is none of the format.
+    /// The provider's error, or that the body does not follow the format.
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError>;
 }

@@ -1,4 +1,4 @@
-//! Media types, and what `data:` URLs say of themselves.
+//! Media types, including those of `data:` URLs.
 
 /// The media type of a `data:` URL, without its parameters.
 #[must_use]
@@ -6,7 +6,7 @@ pub fn type_of_data(url: &str) -> Option<&str> {
     url.strip_prefix("data:")?.split([';', ',']).next()
 }
 
-/// Whether it may be base64, the usual alphabet or that of URLs.
+/// Whether it may be Base64, of the standard or the URL alphabet.
 #[must_use]
 pub fn is_base64(data: &str) -> bool {
     let data = data.trim_end_matches('=');
@@ -17,7 +17,7 @@ pub fn is_base64(data: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte))
 }
 
-/// What OpenAI calls the format of `audio/{kind}`.
+/// OpenAI's name for the format `audio/{kind}`.
 #[must_use]
 pub fn audio_format(kind: &str) -> &str {
     match kind.split(';').next().unwrap_or(kind) {

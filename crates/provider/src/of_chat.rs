@@ -1,11 +1,11 @@
-//! Reads the fields that Chat Completions has for what [`Parameters`] holds.
+//! Converts [`Parameters`] from and to the fields of Chat Completions.
 
 use serde_json::{Map, Value, json};
 
 use super::{AnswerFormat, Effort, Parameters, Reasoning, ToolChoice};
 
 impl Parameters {
-    /// What a request says of them; what it says in another way than Chat Completions is left out.
+    /// The parameters in a request; those in other forms than that of Chat Completions are ignored.
     #[must_use]
     pub fn of_chat(fields: &Map<String, Value>) -> Self {
         let limit = ["max_completion_tokens", "max_tokens"]
@@ -29,7 +29,7 @@ impl Parameters {
         }
     }
 
-    /// The same as fields of Chat Completions.
+    /// The parameters as fields of Chat Completions.
     #[must_use]
     pub fn to_chat(&self) -> Map<String, Value> {
         let mut fields = Map::new();
@@ -76,7 +76,7 @@ impl Parameters {
         fields
     }
 
-    /// What `response_format` asks for; nothing where that is text.
+    /// The format in `response_format`; `None` for text.
     #[must_use]
     pub fn answer_format_of_chat(format: &Value) -> Option<AnswerFormat> {
         let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
@@ -146,7 +146,7 @@ fn tool_choice(value: &Value) -> ToolChoice {
     }
 }
 
-/// `reasoning_effort`, as OpenAI has it, or OpenRouter's `reasoning`.
+/// `reasoning_effort` of OpenAI, or `reasoning` of OpenRouter.
 fn reasoning(fields: &Map<String, Value>) -> Option<Reasoning> {
     let unified = fields.get("reasoning").and_then(Value::as_object);
     let of = |name: &str| unified.and_then(|unified| unified.get(name));

@@ -1,14 +1,14 @@
-//! What OpenAI's models accept, known by their names. Deployments of Azure and models of others may be called anything:
-//! what those refuse is found out by asking.
+//! The capabilities of OpenAI's models, derived from their names. Azure deployments and models of others may have any
+//! name: their limits are learned from refusals.
 
 use crate::{Effort, Reasoning};
 
-/// Up to so many tokens of reasoning are low effort.
+/// Budgets up to this many tokens are low effort.
 const LOW_BUDGET_TOKENS: u64 = 4096;
-/// Up to so many are medium effort.
+/// Budgets up to this many tokens are medium effort.
 const MEDIUM_BUDGET_TOKENS: u64 = 16_384;
 
-/// The effort nearest to a budget for reasoning.
+/// The effort nearest to a reasoning budget.
 #[must_use]
 pub fn budget_effort(tokens: u64) -> Effort {
     match tokens {
@@ -33,7 +33,7 @@ pub(crate) enum ModelFamily {
     Gpt51,
     /// GPT-5.2 and later: `none` to `xhigh`.
     Gpt52,
-    /// The name says nothing.
+    /// The name tells nothing.
     Unknown,
 }
 
@@ -74,7 +74,7 @@ impl ModelFamily {
         }
     }
 
-    /// Whether reasoning can be asked for.
+    /// Whether reasoning can be set.
     pub(crate) fn reasons(self) -> bool {
         self != Self::Plain
     }
@@ -98,7 +98,7 @@ impl ModelFamily {
         }
     }
 
-    /// As little reasoning as there is.
+    /// The lowest level of reasoning.
     fn least(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Pro => None,
@@ -108,7 +108,7 @@ impl ModelFamily {
         }
     }
 
-    /// Whether it takes `temperature` and `top_p` beside this effort.
+    /// Whether it accepts `temperature` and `top_p` with this effort.
     pub(crate) fn takes_sampling(self, effort: Option<&str>) -> bool {
         match self {
             Self::Plain | Self::Unknown => true,
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn efforts() {
         let effort = |model: &str, wanted| ModelFamily::of(model).effort(wanted);
-        // As recorded: minimal becomes low where there is no such level.
+        // As recorded: minimal becomes low if there is no such level.
         assert_eq!(
             effort("gpt-5.6-sol", Reasoning::Effort(Effort::Minimal)),
             Some("low")

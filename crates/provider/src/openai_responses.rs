@@ -1,6 +1,6 @@
-//! OpenAI's Responses API, which Azure (`/openai/v1/responses`), DeepSeek and OpenRouter speak as well: the body of
-//! `POST /responses`, its stream and whole answers, and its errors. Nothing is stored at the provider: reasoning comes
-//! encrypted and goes back with the conversation.
+//! Codec for OpenAI's Responses API, which Azure (`/openai/v1/responses`), DeepSeek and OpenRouter speak as well: the
+//! body of `POST /responses`, streamed and complete answers, and errors. Nothing is stored at the provider: reasoning
+//! is encrypted and sent back with the conversation.
 
 mod answer_items;
 mod content;
@@ -23,7 +23,7 @@ use super::OptionalField;
 /// The name under which data of this format is stored with a message.
 pub const PROVIDER: &str = "openai_responses";
 
-/// What requests can do without.
+/// Fields that requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(&["reasoning", "summary"], &["reasoning.summary"], None),
     OptionalField::new(

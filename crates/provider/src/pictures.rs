@@ -1,11 +1,11 @@
-//! Finds the pictures that a model has made in the provider data of its answer.
+//! Finds generated pictures in the provider data of an answer.
 
 use serde_json::Value;
 
-/// Name of the tool call for a picture that the model makes.
+/// Name of the tool call for a generated picture.
 pub const IMAGE_GENERATION: &str = "image_generation";
 
-/// Most pictures that are read of one piece of data.
+/// Maximum number of pictures in one piece of data.
 const MAX_PICTURES: usize = 32;
 
 /// JSON pointers to the pictures in data of [`super::DataPart::Other`]: Base64 or a `data:` URL, or what the caller has
@@ -64,7 +64,7 @@ pub fn chat_images(data: &Value) -> Vec<Value> {
     places.iter().filter_map(image).collect()
 }
 
-/// What the provider says that the picture is.
+/// The media type according to the provider.
 fn media_type(data: &Value) -> String {
     let stated = data["part"]["inlineData"]["mimeType"]
         .as_str()

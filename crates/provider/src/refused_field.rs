@@ -1,5 +1,6 @@
-//! Asking again without a field that a model does not take, as its server says:
-//! `{"error":{"code":"unsupported_parameter","param":"temperature",…}}`, or only in words.
+//! Identifies the field that a server refuses, from
+//! `{"error":{"code":"unsupported_parameter","param":"temperature",…}}` or from the message, so that the request can be
+//! repeated without it.
 
 use domain::Parameter;
 use serde_json::{Map, Value};
@@ -7,15 +8,15 @@ use serde_json::{Map, Value};
 /// A field of a request that can be left out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OptionalField {
-    /// Where it is.
+    /// Its path.
     pub path: &'static [&'static str],
-    /// What servers call it.
+    /// The names that servers use for it.
     names: &'static [&'static str],
-    /// What it says, where that is something people set.
+    /// The parameter, if it is one that people set.
     pub parameter: Option<Parameter>,
 }
 
-/// Words that refuse a field, in lower case.
+/// Phrases that refuse a field, in lower case.
 const REFUSALS: [&str; 17] = [
     "unsupported",
     "not support",
@@ -65,8 +66,8 @@ impl OptionalField {
     }
 }
 
-/// The field of the request `body` that the server's answer (`status`, `error_body`) refuses; `None` if it names none of
-/// `fields`, of which nested ones stand before those that hold them.
+/// The field of the request `body` that the server's answer (`status`, `error_body`) refuses; `None` if it names none
+/// of `fields`, in which nested fields precede their parents.
 #[must_use]
 pub fn refused_field(
     fields: &'static [OptionalField],
@@ -85,7 +86,7 @@ pub fn refused_field(
         .find(|field| said.is_about(field))
 }
 
-/// What a server says is wrong.
+/// A server's error.
 struct Said {
     /// The field it names; may be empty.
     param: String,
@@ -144,7 +145,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Removes what is there; an object that is left empty goes too.
+/// Removes a field; an object that becomes empty is removed, too.
 fn remove(fields: &mut Map<String, Value>, path: &[&str]) -> Option<()> {
     let (name, inner) = path.split_first()?;
     if inner.is_empty() {

@@ -1,16 +1,16 @@
-//! Which of the parameters that were set a request says, in whatever format it is.
+//! Determines which of the set parameters a request contains, in any format.
 
 use domain::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
 
 use super::{Effort, Parameters, Reasoning};
 
-/// What a request says of its parameters.
+/// The parameters in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) temperature: bool,
     pub(crate) top_p: bool,
     pub(crate) max_output_tokens: bool,
-    /// How many stop sequences.
+    /// The number of stop sequences.
     pub(crate) stop: usize,
     pub(crate) seed: bool,
     /// Also true if the model does so by default.
@@ -18,7 +18,7 @@ pub(crate) struct Sent {
 }
 
 impl Parameters {
-    /// What is set here and not sent.
+    /// The set parameters that are not sent.
     pub(crate) fn left_out(&self, sent: &Sent) -> Vec<LeftOut> {
         let set = [
             (
@@ -48,7 +48,7 @@ impl Parameters {
         whole.chain(is_cut.then_some(LeftOut::SomeStop)).collect()
     }
 
-    /// The same overridden by what people have set.
+    /// The same, overridden by the parameters that people have set.
     #[must_use]
     pub fn under(self, set: &ModelParameters) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl From<ReasoningEffort> for Reasoning {
     }
 }
 
-/// The parameters that a model never takes, whatever else a request holds; `left_out` is that of its format.
+/// The parameters that a model never accepts, independent of the rest of a request; `left_out` is that of its format.
 pub(crate) fn never_taken(left_out: impl Fn(&ModelParameters) -> Vec<LeftOut>) -> Vec<Parameter> {
     let all = ModelParameters {
         system_prompt: None,

@@ -1,5 +1,5 @@
-//! JSON Schemas of tools' arguments: any draft is read, and each format of model servers gets what it takes of it. A server
-//! refuses a whole request for one schema that it does not take.
+//! JSON Schemas of tool arguments: reads any draft, and adapts the schema to each server format. A server refuses a
+//! whole request for one unsupported schema.
 
 mod accepts;
 mod addresses;
@@ -32,8 +32,8 @@ pub use plain::plain;
 pub use references::target;
 pub use refusal::{Change, WithoutRefused, breaks_server, without_refused};
 
-/// A JSON Schema together with its text, and with what each format is sent in its place: that is made once, as it goes to
-/// the model with every call. Clones share all of it.
+/// A JSON Schema with its text and its adapted versions, which are cached, as they are sent with every call. Clones
+/// share everything.
 #[derive(Clone)]
 pub struct ToolSchema(Arc<Inner>);
 
@@ -44,7 +44,7 @@ struct Inner {
 }
 
 struct Lowered {
-    /// `None` if the schema is sent as it is.
+    /// `None` if the schema is sent unchanged.
     json: Option<Box<RawValue>>,
     lost: Vec<&'static str>,
 }
@@ -56,13 +56,13 @@ impl ToolSchema {
         &self.0.json
     }
 
-    /// A copy to change, for another one.
+    /// A copy for changes.
     #[must_use]
     pub fn to_value(&self) -> Value {
         self.0.value.clone()
     }
 
-    /// The JSON that a server of this format is sent.
+    /// The JSON for a server of this format.
     #[must_use]
     pub fn json_for(&self, tool_format: ToolFormat) -> &RawValue {
         self.lowered(tool_format)
@@ -71,7 +71,7 @@ impl ToolSchema {
             .unwrap_or(&self.0.json)
     }
 
-    /// The keywords of which a server of this format is not told all, in order.
+    /// The keywords that are not fully represented in this format, in order.
     #[must_use]
     pub fn lost_for(&self, tool_format: ToolFormat) -> &[&'static str] {
         &self.lowered(tool_format).lost
@@ -86,7 +86,7 @@ impl ToolSchema {
     }
 }
 
-/// The schema of a tool's arguments as a server of this format takes it, and the keywords of which something is lost.
+/// The schema of a tool's arguments for a server of this format, and the keywords that are not fully represented.
 fn lower(schema: &Value, tool_format: ToolFormat) -> (Value, Vec<&'static str>) {
     let accepts = tool_format.accepts();
     let schema = normal(schema);
@@ -100,7 +100,7 @@ fn lower(schema: &Value, tool_format: ToolFormat) -> (Value, Vec<&'static str>) 
 }
 
 fn raw(value: &Value) -> Box<RawValue> {
-    // Writing a value into memory cannot fail: its keys are texts.
+    // Serializing a value to memory cannot fail: its keys are texts.
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 

@@ -1,8 +1,8 @@
-//! Names of models as parts of an address.
+//! Encodes model names as URL path segments.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What RFC 3986 does not reserve stays as it is.
+/// Characters that RFC 3986 does not reserve stay unchanged.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -15,7 +15,7 @@ pub fn segment(name: &str) -> String {
     utf8_percent_encode(name, ENCODED).to_string()
 }
 
-/// A name of several segments, such as `tunedModels/x`. One that would lead elsewhere is one segment.
+/// A name of several segments, such as `tunedModels/x`. A name with dot segments is encoded as one.
 pub(crate) fn segments(name: &str) -> String {
     match name.split('/').any(|part| matches!(part, "" | "." | "..")) {
         true => segment(name),

@@ -1,5 +1,5 @@
-//! Takes secrets out of texts and JSON values that leave the place they belong to: debug events, logs, traces, the audit log.
-//! Keys are known by their form, and whatever stands behind a name such as `password` by that name. It reads a text once.
+//! Removes secrets from texts and JSON values: debug events, logs, traces, the audit log. Keys are recognized by their
+//! format, other secrets by the name before them, such as `password`. A text is read once.
 
 mod names;
 mod scan;
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use names::{CommandOption, Name};
 
-/// What takes the place of a secret.
+/// The replacement of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// The text without the secrets in it.
+/// The text without secrets.
 #[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     let spans = scan::secrets(text);
@@ -31,7 +31,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(redacted)
 }
 
-/// Replaces the secrets of a value, at any depth: the values of fields with such a name, and what is secret in texts.
+/// Redacts a value at any depth: fields with a secret name, and secrets in texts.
 pub fn value(value: &mut Value) {
     match value {
         Value::String(string) => {
@@ -45,8 +45,7 @@ pub fn value(value: &mut Value) {
     }
 }
 
-/// The beginning of a text, at most so many bytes, without the secrets in it. One that the end would cut in half is known as a
-/// whole.
+/// The beginning of a text, at most this many bytes, without secrets. A secret across the cut is still recognized.
 #[must_use]
 pub fn beginning(text: &str, limit_bytes: usize) -> Cow<'_, str> {
     let window = text.floor_char_boundary(limit_bytes.saturating_add(tokens::MAX_KEY_BYTES));
@@ -60,7 +59,7 @@ pub fn beginning(text: &str, limit_bytes: usize) -> Cow<'_, str> {
     }
 }
 
-/// The arguments of a command may stand one by one: `["--password", "…"]`.
+/// The arguments of a command may be separate items: `["--password", "…"]`.
 fn array(items: &mut [Value]) {
     let mut option = None;
     for item in items {
@@ -77,7 +76,7 @@ fn array(items: &mut [Value]) {
     }
 }
 
-/// What stands behind an option of a command.
+/// The argument of a command's option.
 fn argument(option: CommandOption, text: &str) -> Cow<'_, str> {
     match scan::secret_in_argument(option, text) {
         Some(span) => format!("{}{REDACTED}{}", &text[..span.start], &text[span.end..]).into(),
@@ -194,7 +193,7 @@ mod tests {
         ));
     }
 
-    /// Inputs that make a scanner that looks back or ahead too far slow: seconds if it were quadratic.
+    /// Inputs that make a quadratic scanner slow: it would take seconds.
     #[test]
     fn long_hostile_texts_are_read_once() {
         for piece in [

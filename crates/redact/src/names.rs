@@ -1,9 +1,9 @@
-//! Names behind which secrets stand: of fields, variables, headers, parameters and settings.
+//! Names of fields, variables, headers, parameters and settings whose values are secret.
 
-/// What stands behind a name.
+/// The kind of value after a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
-    /// A secret, whatever it looks like.
+    /// A secret, in any format.
     Secret,
     /// A secret if it looks like one; the name has other meanings, too.
     Maybe,
@@ -15,7 +15,7 @@ pub(super) enum Name {
     Other,
 }
 
-/// Names end so, without case and punctuation.
+/// Suffixes of names, ignoring case and punctuation.
 const SECRET: [&str; 28] = [
     "password",
     "passwd",
@@ -59,7 +59,7 @@ const MAYBE: [&str; 9] = [
 ];
 const HEADERS: [&str; 2] = ["cookie", "setcookie"];
 const AUTHORIZATION: [&str; 2] = ["authorization", "proxyauthorization"];
-/// Tokens that are no secrets: places in lists, and units of text.
+/// Kinds of tokens that are no secrets: cursors, and units of text.
 const OTHER_TOKENS: [&str; 16] = [
     "pagetoken",
     "nexttoken",
@@ -78,7 +78,7 @@ const OTHER_TOKENS: [&str; 16] = [
     "lasttoken",
     "specialtoken",
 ];
-/// Parameters of addresses that carry a secret under a name that means something else in other texts.
+/// Parameters of URLs that carry a secret, but have other meanings elsewhere.
 const PARAMETERS: [&str; 6] = [
     "sig",
     "signature",
@@ -89,7 +89,7 @@ const PARAMETERS: [&str; 6] = [
 ];
 
 impl Name {
-    /// What this name means in JSON, a setting, a header or code.
+    /// The kind of this name in JSON, a setting, a header or code.
     pub(super) fn of(name: &str) -> Self {
         let plain = plain(name);
         let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end));
@@ -108,7 +108,7 @@ impl Name {
         }
     }
 
-    /// What this name means as a parameter of an address.
+    /// The kind of this name as a parameter of a URL.
     pub(super) fn of_parameter(name: &str) -> Self {
         match Self::of(name) {
             Self::Secret => Self::Secret,
@@ -127,21 +127,21 @@ impl Name {
     }
 }
 
-/// An option of a command behind which a secret stands.
+/// A command option with a secret argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandOption {
-    /// All of it is a secret, such as behind `--password`.
+    /// The whole argument is secret, as for `--password`.
     Secret,
-    /// A secret if it looks like one, such as behind `--token`, which prose speaks of too.
+    /// A secret if it looks like one, as for `--token`, which occurs in prose, too.
     Maybe,
     /// A name, a colon and a password, as for `curl -u`.
     Account,
 }
 
-/// Options of curl that take no argument.
+/// Options of curl without an argument.
 const NO_ARGUMENT: &[u8] = b"aBfgGiIjJklLnNOqRsSvVZ012346#";
 
-/// An option of one letter behind which a secret stands.
+/// A short option with a secret argument.
 struct ShortOption {
     program: &'static str,
     letter: u8,
@@ -181,8 +181,8 @@ pub(super) fn is_program(word: &str) -> bool {
 }
 
 impl CommandOption {
-    /// The option in a cluster of short ones of this program, such as `-sSu` or `-uada`, and where its argument begins: at the
-    /// end of the cluster where it stands apart.
+    /// The option in a cluster of short ones of this program, such as `-sSu` or `-uada`, and the offset of its
+    /// argument: the end of the cluster if it is the next word.
     pub(super) fn of_cluster(program: &str, cluster: &str) -> Option<(Self, usize)> {
         let letters = cluster.strip_prefix('-')?;
         let at = letters
@@ -211,7 +211,7 @@ impl CommandOption {
     }
 }
 
-/// A variable of the environment that ends so, such as `OPENAI_KEY`.
+/// An environment variable with one of these suffixes, such as `OPENAI_KEY`.
 fn is_variable(name: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
         && name
@@ -226,7 +226,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Words that stand behind such a name where no secret does: in prose, types and examples.
+/// Words after such a name that are no secrets: in prose, types and examples.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 78] = [
         "a",

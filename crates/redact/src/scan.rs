@@ -1,4 +1,4 @@
-//! One walk over a text that finds the places of secrets in it.
+//! Finds the ranges of secrets in one pass over a text.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::{
     tokens,
 };
 
-/// Longest name, and most blanks between a name and its value, bytes.
+/// Maximum length of a name, and of the blanks between a name and its value, bytes.
 const MAX_NAME_BYTES: usize = 64;
 const MAX_BLANKS: usize = 8;
-/// Longest part of an address that may hold a name and a password, bytes.
+/// Maximum length of the user info in a URL, bytes.
 const MAX_AUTHORITY_BYTES: usize = 1_024;
-/// Longest line of a header, bytes, and what of a word decides.
+/// Maximum length of a header line, and of the relevant part of a word, bytes.
 const MAX_LINE_BYTES: usize = 2_048;
 const MAX_WORD_BYTES: usize = 256;
 const PEM: &str = "-----BEGIN ";
 const PEM_END: &str = "-----END ";
 
-/// The places of all secrets, in their order.
+/// The ranges of all secrets, in order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut scan = Scan::new(text);
     let mut at = 0;
@@ -29,7 +29,7 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     scan.found
 }
 
-/// The place of the secret in an argument that stands behind this option.
+/// The range of the secret in the argument of this option.
 pub(super) fn secret_in_argument(option: CommandOption, text: &str) -> Option<Range<usize>> {
     let mut scan = Scan::new(text);
     scan.argument(option, 0);
@@ -45,7 +45,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// A text that is one option may be an argument of curl.
+    /// A text that is a single option may be an argument of curl.
     fn new(text: &'a str) -> Self {
         let is_argument = text.starts_with("-u") && !text.contains(char::is_whitespace);
         let program = if is_argument { "curl" } else { "" };
@@ -57,21 +57,21 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Looks at what begins here; returns where to go on.
+    /// Processes the text at this offset; returns the next offset.
     fn step(&mut self, at: usize) -> usize {
         match self.bytes[at] {
             b'-' if self.bytes[at..].starts_with(PEM.as_bytes()) => self.private_key(at),
             b':' if self.bytes[at..].starts_with(b"://") => self.authority(at + 3),
             b'=' | b':' => self.pair(at),
-            // Colours of a terminal.
+            // Terminal colours.
             0x1b if self.bytes.get(at + 1) == Some(&b'[') => {
                 self.end_of(at + 2, |byte| byte.is_ascii_digit() || byte == b';') + 1
             }
-            // A line break or a tab inside JSON: what follows begins a word.
+            // A line break or a tab inside JSON: a word begins after it.
             b'\\' if self.bytes.get(at + 1).is_some_and(is_blank_escape) => at + 2,
             byte if is_word(byte) => self.word(at),
             byte if b";|\n".contains(&byte) => {
-                // A command goes on behind a backslash.
+                // A command continues after a backslash.
                 if !self.bytes[..at].ends_with(b"\\") {
                     self.program = "";
                 }
@@ -97,7 +97,8 @@ impl<'a> Scan<'a> {
         self.end_within(from, usize::MAX, is_part)
     }
 
-    /// The same, at most so many bytes further on. What may be looked at again has such a bound: the walk stays linear.
+    /// The same, limited to this many bytes. Lookahead that may be repeated has such a limit, so that the scan stays
+    /// linear.
     fn end_within(&self, from: usize, limit: usize, is_part: impl Fn(u8) -> bool) -> usize {
         let rest = &self.bytes[from.min(self.bytes.len())..];
         let rest = &rest[..rest.len().min(limit)];
@@ -111,7 +112,7 @@ impl<'a> Scan<'a> {
         self.text.get(span).unwrap_or_default()
     }
 
-    /// The lines between the head and the foot of a private key, also where line breaks are written as `\n`.
+    /// The lines between the header and footer of a private key, also with line breaks written as `\n`.
     fn private_key(&mut self, at: usize) -> usize {
         let head = self.end_of(at + PEM.len(), |byte| {
             byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
@@ -136,7 +137,7 @@ impl<'a> Scan<'a> {
         self.add(from..end)
     }
 
-    /// The password, or a key without a name, in front of the host of an address.
+    /// The password, or a key without a name, before the host of a URL.
     fn authority(&mut self, from: usize) -> usize {
         let bound = self.bytes.len().min(from + MAX_AUTHORITY_BYTES);
         let is_end =
@@ -160,7 +161,7 @@ impl<'a> Scan<'a> {
         self.add(secret)
     }
 
-    /// What stands behind an option of a command. Returns where to go on.
+    /// The argument of a command option. Returns the next offset.
     fn argument(&mut self, option: CommandOption, from: usize) -> usize {
         match option {
             CommandOption::Secret => self.value(from, Name::Secret, false),
@@ -169,7 +170,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The password of `name:password`, which may stand in quotes.
+    /// The password of `name:password`, optionally in quotes.
     fn account(&mut self, from: usize) -> usize {
         let quote = self
             .bytes
@@ -191,7 +192,7 @@ impl<'a> Scan<'a> {
         );
         let is_number =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        // A user and a group by their numbers, and an address, are no account.
+        // Numeric user and group ids, and a URL, are no account.
         let is_other = is_number(name) && is_number(password) || password.starts_with("//");
         if name.is_empty() || is_other || is_variable(password) || is_placeholder(password) {
             return from;
@@ -199,9 +200,9 @@ impl<'a> Scan<'a> {
         self.add(begin + colon + 1..end)
     }
 
-    /// A word: an option of a command, a key by its form, or a credential behind the name of its kind.
+    /// A word: a command option, a key by its format, or a credential after the name of its scheme.
     fn word(&mut self, at: usize) -> usize {
-        // A word without end is looked at in pieces.
+        // A very long word is read in pieces.
         let end = self.end_within(at, tokens::MAX_KEY_BYTES, is_word);
         if self.bytes[at] == b'-'
             && let Some(option) = CommandOption::of(self.slice(at..end))
@@ -211,7 +212,7 @@ impl<'a> Scan<'a> {
             } else {
                 self.blanks(end)
             };
-            // What has a dash is the next option.
+            // A word with a dash is the next option.
             let is_argument = from > end
                 && self
                     .bytes
@@ -276,7 +277,7 @@ impl<'a> Scan<'a> {
         self.end_within(from, MAX_BLANKS, |byte| byte == b' ' || byte == b'\t')
     }
 
-    /// What stands behind a name and `=` or `:`.
+    /// The value after a name and `=` or `:`.
     fn pair(&mut self, at: usize) -> usize {
         let next = self.bytes.get(at + 1).copied();
         if self.bytes[at] == b':' && matches!(next, Some(b':' | b'='))
@@ -293,7 +294,7 @@ impl<'a> Scan<'a> {
             _ => Name::of(name),
         };
         let known = match (meaning(name), name.strip_prefix(['n', 'r', 't'])) {
-            // Behind a line break inside JSON.
+            // After a line break inside JSON.
             (Name::Other, Some(rest)) if self.bytes[..place.start].ends_with(b"\\") => {
                 meaning(rest)
             }
@@ -318,7 +319,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The name that ends here, and whether it is a parameter of an address.
+    /// The name that ends here, and whether it is a parameter of a URL.
     fn name_before(&self, at: usize) -> (Range<usize>, bool) {
         let mut end = at;
         while end > 0 && at - end < MAX_BLANKS && b" \t\"'`\\]:=".contains(&self.bytes[end - 1]) {
@@ -340,7 +341,7 @@ impl<'a> Scan<'a> {
         (start..end, is_parameter)
     }
 
-    /// The mark that opens a text here, and where the text begins.
+    /// The quote that opens a text here, and the offset of the text.
     fn opens_text(&self, from: usize) -> Option<(usize, &[u8])> {
         let escapes = self.end_within(from, 4, |byte| byte == b'\\');
         let quote = self
@@ -357,7 +358,7 @@ impl<'a> Scan<'a> {
         ))
     }
 
-    /// A value in quotes, or one word.
+    /// A quoted value, or one word.
     fn value(&mut self, from: usize, known: Name, is_parameter: bool) -> usize {
         if let Some((begin, mark)) = self.opens_text(from) {
             let end = self.end_of_text(begin, mark);
@@ -388,7 +389,7 @@ impl<'a> Scan<'a> {
             || is_placeholder(trimmed);
         let is_secret = !is_code && (known == Name::Secret || tokens::looks_random(trimmed));
         let span = from..from + trimmed.len();
-        // An address may hold a secret of its own.
+        // A URL may contain a secret itself.
         let has_address = span.len() < MAX_AUTHORITY_BYTES && secret.contains("://");
         match (is_secret, has_address) {
             (true, _) => self.add(span),
@@ -404,7 +405,7 @@ impl<'a> Scan<'a> {
             if is_line || self.bytes[end..].starts_with(mark) {
                 break;
             }
-            // An escaped quote belongs to the text.
+            // An escaped quote is part of the text.
             end += if self.bytes[end] == b'\\' && mark.len() == 1 {
                 2
             } else {
@@ -418,7 +419,7 @@ impl<'a> Scan<'a> {
         end
     }
 
-    /// A credential behind `Authorization:`, without its scheme.
+    /// A credential after `Authorization:`, without its scheme.
     fn credential(&mut self, from: usize) -> usize {
         let (from, quote) = match self.opens_text(from) {
             Some((begin, _)) => (begin, true),
@@ -452,13 +453,13 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a text in quotes only stands for a secret: `"***"`, `"xxxx"`, `"..."`.
+/// Whether a quoted text is a mask: `"***"`, `"xxxx"`, `"..."`.
 fn is_placeholder_text(text: &str) -> bool {
     let first = text.chars().next();
     is_variable(text) || text.len() > 2 && text.chars().all(|char| Some(char) == first)
 }
 
-/// Whether something else is put in here: `${PASSWORD}`, `<password>`, `{{password}}`, `%s`.
+/// Whether it is a template variable: `${PASSWORD}`, `<password>`, `{{password}}`, `%s`.
 fn is_variable(text: &str) -> bool {
     text.is_empty() || text.starts_with(['$', '<', '{', '%', '['])
 }

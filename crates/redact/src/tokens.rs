@@ -1,10 +1,10 @@
-//! Keys that are known by how they look, whatever stands around them.
+//! Keys that are recognized by their format, in any context.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-/// How a key begins, and how many more characters it has at least. Most have a digit, which words of code do not.
+/// The prefix of a key, and the minimum number of further characters. Most contain a digit, unlike words of code.
 const KEYS: [(&str, usize); 45] = [
-    // Ours, and what we give with them.
+    // Our own.
     ("gh_", 12),
     ("whsec_", 16),
     // Models.
@@ -56,22 +56,22 @@ const KEYS: [(&str, usize); 45] = [
     ("tskey-", 16),
     ("atlasv1.", 20),
 ];
-/// Access keys of AWS: so and sixteen capital letters and digits.
+/// AWS access keys: this prefix and sixteen capital letters and digits.
 const AWS: [&str; 4] = ["AKIA", "ASIA", "ABIA", "ACCA"];
 const AWS_BYTES: usize = 20;
-/// JSON in base64 begins so: a token of three parts, or one long one.
+/// The start of JSON in Base64: a JWT, or one long token.
 const JSON: &str = "eyJ";
 const JSON_BYTES: usize = 40;
-/// What stands behind "Bearer" is a credential from this length on.
+/// Minimum length of a credential after "Bearer".
 const BEARER_BYTES: usize = 12;
 const LONG_BYTES: usize = 16;
-/// What a text needs to look random, at least.
+/// Minimum length of a text that looks random.
 const RANDOM_BYTES: usize = 6;
 
-/// Longest key, bytes.
+/// Maximum length of a key, bytes.
 pub(super) const MAX_KEY_BYTES: usize = 8_192;
 
-/// Whether a key may begin so.
+/// Whether a key may begin here.
 pub(super) fn begins_key(word: &str) -> bool {
     let begins = |prefix: &&str| word.starts_with(*prefix);
     KEYS.iter()
@@ -109,13 +109,13 @@ fn is_json_token(word: &str) -> bool {
         && (word.len() >= JSON_BYTES || parts().count() >= 3 && parts().take(2).all(is_part))
 }
 
-/// Whether this word behind "Bearer" is a credential and no noun.
+/// Whether this word after "Bearer" is a credential and no noun.
 pub(super) fn is_bearer(word: &str) -> bool {
     let is_odd = |byte: u8| !byte.is_ascii_lowercase();
     word.len() >= LONG_BYTES || word.len() >= BEARER_BYTES && word.bytes().any(is_odd)
 }
 
-/// Whether this word behind "Basic" begins with a name and a password. Something else may stand behind them.
+/// Whether this word after "Basic" begins with a name and a password. Other text may follow.
 pub(super) fn is_basic(word: &str) -> bool {
     let padding = word.find('=').unwrap_or(word.len());
     let behind = word[padding..]
@@ -128,7 +128,7 @@ pub(super) fn is_basic(word: &str) -> bool {
             .is_ok_and(|pair| pair.contains(&b':') && pair.is_ascii())
 }
 
-/// Whether a text could be a secret that nobody reads: one word with letters and digits, or a very long one.
+/// Whether a text could be a machine-generated secret: one word with letters and digits, or a very long one.
 pub(super) fn looks_random(text: &str) -> bool {
     let is_word = text.len() >= RANDOM_BYTES
         && !text.contains(|char: char| char.is_whitespace() || "(){}<>".contains(char));

@@ -1,36 +1,36 @@
-//! Server-sent events: a decoder that takes bytes as they come, and the frames we send.
+//! Server-sent events: an incremental decoder, and an encoder of frames.
 
 use std::{borrow::Cow, io::Write};
 
-/// The comment that keeps a silent stream open.
+/// The comment that keeps an idle stream open.
 pub const KEEP_ALIVE: &str = ": keep-alive\n\n";
 
-/// One event as we send it.
+/// An event to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Where a reader that comes back goes on.
+    /// The position from which a reader can resume.
     pub id: Option<u64>,
-    /// The event's name, where the protocol gives it one.
+    /// The event's name, if the protocol gives it one.
     pub event: Option<&'static str>,
     /// The content, usually one line of JSON.
     pub data: String,
 }
 
 impl Frame {
-    /// Appends the frame as it goes over the wire: LF only, one blank line at the end.
+    /// Appends the encoded frame: LF only, one blank line at the end.
     pub fn write(&self, out: &mut Vec<u8>) {
         if let Some(event) = self.event {
             write_field(out, "event", event);
         }
         if let Some(id) = self.id {
-            // Into a vector nothing fails.
+            // Writing to a vector cannot fail.
             let _ = writeln!(out, "id: {id}");
         }
         write_data(&self.data, out);
     }
 }
 
-/// Appends one event that has only data.
+/// Appends an event with only data.
 pub fn write_data(data: &str, out: &mut Vec<u8>) {
     // JSON has no line breaks; other text needs one field per line.
     let mut rest = data;
@@ -54,41 +54,41 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &str) {
     out.push(b'\n');
 }
 
-/// One event as it was received.
+/// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// The `event` field, where there was one.
+    /// The `event` field, if there was one.
     pub name: Option<&'a str>,
-    /// The `id` field of this event, where there was one.
+    /// The `id` field of this event, if there was one.
     pub id: Option<&'a str>,
     /// The `data` fields joined with LF. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub data: Cow<'a, str>,
 }
 
-/// A line or an event was larger than the decoder may hold.
+/// A line or an event exceeds the limit of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event is larger than {limit_bytes} bytes")]
 pub struct TooLarge {
-    /// The limit it was made with.
+    /// The limit.
     pub limit_bytes: usize,
 }
 
-/// Decodes a stream of server-sent events from chunks cut anywhere. Lines may end in LF, CR or CRLF.
+/// Decodes a stream of server-sent events from chunks of any size. Lines may end in LF, CR or CRLF.
 #[derive(Debug)]
 pub struct Decoder {
     limit_bytes: usize,
-    /// Bytes received; those before `start` are used up, those before `scanned` hold no line end.
+    /// Received bytes; those before `start` are consumed, those before `scanned` contain no line end.
     buffer: Vec<u8>,
     start: usize,
     scanned: usize,
     at_beginning: bool,
     after_cr: bool,
-    /// The event being put together.
+    /// The event so far.
     data: Vec<u8>,
     has_data: bool,
     name: Option<String>,
     id: Option<String>,
-    /// The event was handed out and goes away with the next call.
+    /// The event was returned and is dropped by the next call.
     delivered: bool,
     overflowed: bool,
     /// Each JSON object is an event.
@@ -96,7 +96,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that gives up on lines and events of more than `limit_bytes`.
+    /// A decoder with a limit for lines and events.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Decoder {
         }
     }
 
-    /// The same for a stream of JSON objects, some servers of which forget the blank line between two of them.
+    /// For a stream of JSON objects, some servers of which omit the blank line between two of them.
     #[must_use]
     pub fn splitting_objects(mut self) -> Self {
         self.splits_objects = true;
@@ -133,10 +133,10 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole event, if one is there.
+    /// The next complete event, if there is one.
     ///
     /// # Errors
-    /// [`TooLarge`] once; after it the decoder gives nothing more.
+    /// [`TooLarge`] once; after it the decoder yields nothing more.
     #[expect(
         clippy::should_implement_trait,
         reason = "the event borrows from the decoder"
@@ -151,12 +151,12 @@ impl Decoder {
                 if self.has_data {
                     return Some(Ok(self.deliver()));
                 }
-                // An event without data is none.
+                // An event without data is ignored.
                 (self.name, self.id) = (None, None);
                 continue;
             }
             if self.splits_objects && self.is_next_object(from, to) {
-                // Its line is read again once this event is dealt with.
+                // Its line is read again once this event was returned.
                 (self.start, self.scanned, self.after_cr) = (from, from, false);
                 return Some(Ok(self.deliver()));
             }
@@ -171,8 +171,8 @@ impl Decoder {
         None
     }
 
-    /// What is left at the end of the stream, where it is within the limit. Strictly an event without its blank line
-    /// does not count, but many servers forget it after their last one. Call it until it has nothing more.
+    /// The rest at the end of the stream, within the limit. By the standard an event without its blank line is dropped,
+    /// but many servers omit the last one. Call it until it returns `None`.
     pub fn finish(&mut self) -> Option<Event<'_>> {
         if self.overflowed {
             return None;
@@ -191,7 +191,7 @@ impl Decoder {
         (self.has_data && !self.overflowed).then(|| self.deliver())
     }
 
-    /// The range of the next whole line without its end.
+    /// The range of the next complete line without its end.
     fn next_line(&mut self) -> Option<(usize, usize)> {
         if self.after_cr && self.start < self.buffer.len() {
             self.after_cr = false;
@@ -214,7 +214,7 @@ impl Decoder {
         Some((from, to))
     }
 
-    /// Whether a line begins another object than that of the event so far, which no JSON text does in its middle.
+    /// Whether a line begins a new object, which cannot occur inside the JSON of the current event.
     fn is_next_object(&self, from: usize, to: usize) -> bool {
         let line = &self.buffer[from..to];
         let is_next = self.has_data && self.data.ends_with(b"}");
@@ -421,7 +421,7 @@ mod tests {
         assert_eq!(decode(&[&bytes]), [first, (None, None, "{}".into())]);
     }
 
-    /// Pieces that streams are made of, good and bad.
+    /// Pieces of valid and invalid streams.
     fn stream() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(b"data: ".to_vec()),

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 const PRODUCERS: usize = 256;
 const SEGMENTS_EACH: u64 = 400;
 const ALONE: u64 = 2_000;
-/// About what a model writes in 50 ms, as events.
+/// About as many events as a model writes in 50 ms.
 const LINES: &str = concat!(
     r#"{"run":"run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d","seq":17,"at":1790000000000,"#,
     r#""body":{"type":"text_delta","item":"t1","delta":"the quick brown fox "}}"#,

@@ -1,5 +1,5 @@
-//! Prints how long ways through a graph take: `cargo run --release -p store --example graph_walks`. With
-//! `GLASSHOUSE_TEST_POSTGRES_URL` set it measures that database too, and removes what it wrote.
+//! Measures graph traversals: `cargo run --release -p store --example graph_walks`. With `GLASSHOUSE_TEST_POSTGRES_URL`
+//! set it measures that database too, and removes what it wrote.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::time::Instant;
@@ -10,9 +10,9 @@ use store::{
     WasRead, Words,
 };
 
-/// Even ones belong to even ones, and odd ones to odd ones: no way leads from one half to the other.
+/// Even ones are related to even ones, and odd ones to odd ones: no path connects the halves.
 const THINGS: usize = 20_000;
-/// To how many each belongs by what is said of it; about as many belong to it by what is said of them.
+/// The number of outgoing relations of each; it has about as many incoming ones.
 const EACH: usize = 3;
 const THINGS_IN_PIECE: usize = 100;
 const WALKS: usize = 50;
@@ -71,7 +71,7 @@ fn named(thing: usize) -> String {
     format!("thing {thing}")
 }
 
-/// A collection with a graph of all the things, and its owner.
+/// A collection with a graph of all entities, and its owner.
 async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
     let user = NewUser {
         id: UserId::generate(),

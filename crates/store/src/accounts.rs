@@ -1,4 +1,4 @@
-//! What administrators see and change of other people's accounts. There is always one administrator left who can sign in.
+//! Administration of accounts. At least one administrator who can sign in always remains.
 
 use domain::{ChatId, UserId};
 
@@ -12,24 +12,24 @@ use crate::{
 /// An account as administrators see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// Who.
+    /// The user.
     pub user: User,
-    /// When it was suspended; nothing where it may be used.
+    /// When it was suspended; `None` if it is active.
     pub suspended_at: Option<i64>,
-    /// Whether a code is asked for beside the password.
+    /// Whether a second factor is required.
     pub has_second_factor: bool,
     /// Whether the person has passkeys.
     pub has_passkeys: bool,
 }
 
-/// What is to be changed of an account. What is nothing stays as it is.
+/// Changes to an account. Fields that are `None` stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AccountChange {
     /// Another address.
     pub email: Option<String>,
     /// Another name.
     pub name: Option<String>,
-    /// What the person may do from now on.
+    /// The new role.
     pub role: Option<UserRole>,
     /// Whether it is suspended. Suspending ends all sessions of the person.
     pub suspended: Option<bool>,
@@ -39,7 +39,7 @@ impl Store {
     /// All accounts, by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         let sql = "SELECT id, email, name, role, created_at, suspended_at, \
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
@@ -48,19 +48,19 @@ impl Store {
         Ok(readable(&self.db().read(sql).fetch_all().await?, read))
     }
 
-    /// Whether there is this account, and it is not suspended.
+    /// Whether the account exists and is not suspended.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn is_active(&self, id: UserId) -> Result<bool, StoreError> {
         let sql = "SELECT id FROM users WHERE id = $1 AND suspended_at IS NULL";
         Ok(self.db().read(sql).id(id).fetch_optional().await?.is_some())
     }
 
-    /// The accounts that are suspended.
+    /// The suspended accounts.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn suspended_users(&self) -> Result<Vec<UserId>, StoreError> {
         let rows = self
             .db()
@@ -70,11 +70,11 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
-    /// Changes an account, as a whole or not at all.
+    /// Changes an account atomically.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict("email")` where somebody else has the address, `Conflict("last administrator")` where
-    /// nobody would be left who can sign in as one. Of several callers at once, each sees what the others did.
+    /// `NotFound`; `Conflict("email")` if the address is taken, `Conflict("last administrator")` if no administrator
+    /// who can sign in would remain. Concurrent callers see each other's changes.
     pub async fn change_account(
         &self,
         id: UserId,
@@ -125,11 +125,10 @@ impl Store {
         read(&row)
     }
 
-    /// Deletes a suspended account with everything that is its own, and tells which chats it had. Its runs must have
-    /// ended.
+    /// Deletes a suspended account with all its data, and returns the ids of its chats. Its runs must have ended.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict("account")` where it is not suspended: only then has everything of it ended.
+    /// `NotFound`; `Conflict("account")` if it is not suspended: only then have all its activities ended.
     pub async fn delete_account(&self, id: UserId) -> Result<Vec<ChatId>, StoreError> {
         let mut tx = self.begin_alone().await?;
         if account(&mut tx, id).await?.suspended_at.is_none() {
@@ -152,11 +151,11 @@ impl Store {
         Ok(chats)
     }
 
-    /// A transaction beside which no other changes accounts.
+    /// A transaction that excludes other changes of accounts.
     async fn begin_alone(&self) -> Result<Tx, StoreError> {
         let mut tx = self.db().begin().await?;
         if let Tx::Postgres(_) = tx {
-            // On SQLite we are the only writer.
+            // SQLite has only one writer.
             tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")
                 .execute()
                 .await?;
@@ -173,7 +172,8 @@ async fn account(tx: &mut Tx, id: UserId) -> Result<Account, StoreError> {
     read(&tx.query(sql).id(id).fetch_one().await?)
 }
 
-/// One without a password counts where nobody has one: there nobody signs in, and it is whom everybody is.
+/// An administrator without a password counts if no account has one: then there is no sign-in, and everybody acts as
+/// that account.
 async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
     let sql = "SELECT id FROM users WHERE role = 'admin' AND suspended_at IS NULL \
                AND (password_hash <> '' OR NOT EXISTS \

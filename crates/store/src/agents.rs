@@ -1,4 +1,4 @@
-//! Agents that an administrator has defined in the page; what a definition holds is JSON to this crate.
+//! Agent definitions of administrators; their content is opaque JSON to this crate.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ impl Store {
     /// All defined agents with their definitions, by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn agents(&self) -> Result<Vec<(String, Value)>, StoreError> {
         let rows = self
             .db()
@@ -20,10 +20,10 @@ impl Store {
         }))
     }
 
-    /// Keeps a new agent.
+    /// Stores a new agent.
     ///
     /// # Errors
-    /// `Conflict("agent")` where there is one of this name.
+    /// `Conflict("agent")` if the name is taken.
     pub async fn create_agent(
         &self,
         name: &str,
@@ -53,7 +53,7 @@ impl Store {
             .await
     }
 
-    /// Forgets an agent.
+    /// Deletes an agent.
     ///
     /// # Errors
     /// `NotFound`.

@@ -1,32 +1,32 @@
-//! Tool calls that people have allowed for good.
+//! Standing approvals of tool calls.
 
 use domain::{AllowedCallId, ChatId, UserId};
 use serde_json::Value;
 
 use crate::{Store, StoreError, query::Row};
 
-/// Calls that need no consent any more.
+/// A standing approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllowedCall {
     /// Its id.
     pub id: AllowedCallId,
-    /// Who allowed it.
+    /// The person who gave it.
     pub owner: UserId,
-    /// The chat it holds in; nothing where in all.
+    /// The chat it applies to; `None` for all.
     pub chat: Option<ChatId>,
     /// The tool's name.
     pub tool: String,
-    /// What the arguments have to be; nothing where any will do.
+    /// The required arguments; `None` for any.
     pub arguments: Option<Value>,
-    /// Since when.
+    /// When it was given.
     pub created_at: i64,
 }
 
 impl Store {
-    /// Keeps one more.
+    /// Stores an approval.
     ///
     /// # Errors
-    /// `NotFound` where its owner or chat is gone, `Conflict("limit")` where the person has `most` already.
+    /// `NotFound` if its owner or chat is gone, `Conflict("limit")` if the person already has `most`.
     pub async fn allow_call(&self, allowed: &AllowedCall, most: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO allowed_calls (id, owner, chat, tool, arguments, created_at) \
                    SELECT $1, $2, $3, $4, $5, $6 \
@@ -47,10 +47,10 @@ impl Store {
         }
     }
 
-    /// What a person has allowed in this chat and in all of them, oldest first.
+    /// A person's approvals for this chat and for all chats, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn allowed_calls_in(
         &self,
         owner: UserId,
@@ -68,10 +68,10 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// All that a person has allowed, oldest first.
+    /// All of a person's approvals, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn allowed_calls(&self, owner: UserId) -> Result<Vec<AllowedCall>, StoreError> {
         let sql = "SELECT id, owner, chat, tool, arguments, created_at FROM allowed_calls \
                    WHERE owner = $1 ORDER BY created_at, id";
@@ -85,10 +85,10 @@ impl Store {
             .collect()
     }
 
-    /// Takes one back.
+    /// Revokes an approval.
     ///
     /// # Errors
-    /// `NotFound` where the person has no such one.
+    /// `NotFound` if the person has no such approval.
     pub async fn ask_again(&self, owner: UserId, id: AllowedCallId) -> Result<(), StoreError> {
         let sql = "DELETE FROM allowed_calls WHERE id = $1 AND owner = $2";
         self.db().write(sql).id(id).id(owner).execute_on_one().await

@@ -1,4 +1,4 @@
-//! Bearer keys for programs. Only the hash of a key's secret is stored.
+//! API keys. Only the hash of a key's secret is stored.
 
 use std::collections::HashSet;
 
@@ -12,22 +12,22 @@ use crate::{
     users::{User, read_user},
 };
 
-/// What a key may do for its owner.
+/// A permission of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyScope {
     /// Use models and agents.
     Chat,
-    /// Look at what is the owner's.
+    /// Read the owner's data.
     Read,
-    /// Change it.
+    /// Change the owner's data.
     Write,
-    /// What administrators do, where the owner is one.
+    /// Administration, if the owner is an administrator.
     Admin,
 }
 
 impl KeyScope {
-    /// As the API writes it.
+    /// The name in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,16 +39,16 @@ impl KeyScope {
     }
 }
 
-/// What a key is good for. Never more than what its owner may do.
+/// The rights of a key, limited by those of its owner.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ApiKeyRights {
-    /// What it may do; nothing where all that its owner may.
+    /// Its scopes; `None` for all.
     pub scopes: Option<Vec<KeyScope>>,
-    /// The models and agents it may use, by their ids; nothing where all.
+    /// The allowed models and agents, by id; `None` for all.
     pub models: Option<Vec<String>>,
-    /// From when on it is good for nothing.
+    /// The time from which it is invalid.
     pub expires_at: Option<i64>,
-    /// Whether it belongs to a program that speaks for people of its own.
+    /// Whether it belongs to a front end that acts for its own users.
     pub front_end: bool,
 }
 
@@ -57,19 +57,19 @@ pub struct ApiKeyRights {
 pub struct ApiKey {
     /// Its id.
     pub id: ApiKeyId,
-    /// What its owner calls it.
+    /// The name.
     pub name: String,
-    /// The first characters of the secret, to recognise it by.
+    /// The first characters of the secret, for recognition.
     pub prefix: String,
     /// When it was made.
     pub created_at: i64,
-    /// When it last opened a door, if ever.
+    /// When it was last used, if ever.
     pub last_used_at: Option<i64>,
-    /// What it is good for.
+    /// Its rights.
     pub rights: ApiKeyRights,
-    /// Whether its front end signs its people's names.
+    /// Whether its front end signs its users' names.
     pub signs: bool,
-    /// How long the secret before the last change is still good, where there is one.
+    /// When the previous secret becomes invalid, if there is one.
     pub old_until: Option<i64>,
 }
 
@@ -78,45 +78,45 @@ pub struct ApiKey {
 pub struct NewApiKey {
     /// Its id.
     pub id: ApiKeyId,
-    /// Whose it is.
+    /// The owner.
     pub user: UserId,
-    /// What its owner calls it.
+    /// The name.
     pub name: String,
     /// The first characters of the secret.
     pub prefix: String,
     /// SHA-256 of the secret.
     pub secret_hash: [u8; 32],
-    /// Now.
+    /// The current time.
     pub created_at: i64,
-    /// What it is good for.
+    /// Its rights.
     pub rights: ApiKeyRights,
-    /// What its front end signs its people's names with, encrypted.
+    /// The key with which its front end signs its users' names, encrypted.
     pub sealed_signing_key: Option<Vec<u8>>,
 }
 
-/// Another secret for a key.
+/// A new secret for a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSecret {
     /// The first characters of it.
     pub prefix: String,
     /// Its SHA-256.
     pub secret_hash: [u8; 32],
-    /// How long the one before is still good; nothing where it is not.
+    /// When the previous secret becomes invalid; `None` if it is invalid already.
     pub old_until: Option<i64>,
 }
 
-/// Who comes with a key.
+/// The owner of a presented key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyHolder {
     /// The key.
     pub key: ApiKeyId,
-    /// Whose it is.
+    /// The owner.
     pub user: User,
-    /// What it is good for.
+    /// Its rights.
     pub rights: ApiKeyRights,
-    /// What its front end signs its people's names with, encrypted.
+    /// The key with which its front end signs its users' names, encrypted.
     pub sealed_signing_key: Option<Vec<u8>>,
-    /// How long the secret it came with is good, where that was replaced.
+    /// When the presented secret becomes invalid, if it was replaced.
     pub old_until: Option<i64>,
 }
 
@@ -135,10 +135,10 @@ macro_rules! select_keys {
 }
 
 impl Store {
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
-    /// `NotFound` where the user is gone.
+    /// `NotFound` if the user is gone.
     pub async fn create_api_key(&self, key: &NewApiKey) -> Result<(), StoreError> {
         let ApiKeyRights {
             scopes,
@@ -171,7 +171,7 @@ impl Store {
     /// A user's keys, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>, StoreError> {
         let sql = select_keys!("WHERE owner = $1 ORDER BY created_at, id");
         Ok(readable(
@@ -183,16 +183,16 @@ impl Store {
     /// One of a user's keys.
     ///
     /// # Errors
-    /// `NotFound` where the user has no such key.
+    /// `NotFound` if the user has no such key.
     pub async fn api_key(&self, user: UserId, id: ApiKeyId) -> Result<ApiKey, StoreError> {
         let sql = select_keys!("WHERE owner = $1 AND id = $2");
         read_key(&self.db().read(sql).id(user).id(id).fetch_one().await?)
     }
 
-    /// Who has the key with this secret, or with the one before, if there is one.
+    /// The owner of the key with this current or previous secret.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn key_holder(
         &self,
         secret_hash: &[u8; 32],
@@ -220,10 +220,10 @@ impl Store {
         .transpose()
     }
 
-    /// Gives a key another secret.
+    /// Rotates the secret of a key.
     ///
     /// # Errors
-    /// `NotFound` where the user has no such key.
+    /// `NotFound` if the user has no such key.
     pub async fn rotate_api_key(
         &self,
         user: UserId,
@@ -249,10 +249,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Notes that a key was used; nothing happens where it is gone.
+    /// Records the use of a key; does nothing if it is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn touch_api_key(&self, id: ApiKeyId, now: i64) -> Result<(), StoreError> {
         let sql = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1";
         self.db()
@@ -264,11 +264,11 @@ impl Store {
             .map(drop)
     }
 
-    /// Forgets a secret whose time is up, be it the key's or the one before, so that it stays over where the clock goes back.
-    /// `forgotten` is put in the place of the key's own: the hash of nothing that anybody has.
+    /// Removes an expired secret, current or previous, so that it stays invalid even if the clock is set back.
+    /// `forgotten` replaces the current one: a hash that no secret has.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_secret(
         &self,
         secret_hash: &[u8; 32],
@@ -287,10 +287,10 @@ impl Store {
             .map(drop)
     }
 
-    /// Takes a key back.
+    /// Revokes a key.
     ///
     /// # Errors
-    /// `NotFound` where the user has no such key.
+    /// `NotFound` if the user has no such key.
     pub async fn delete_api_key(
         &self,
         user: UserId,
@@ -301,7 +301,7 @@ impl Store {
         end_secrets(&mut tx, user, id, now, now).await?;
         let sql = "DELETE FROM api_keys WHERE id = $1 AND owner = $2";
         tx.query(sql).id(id).id(user).execute_on_one().await?;
-        // Nobody can speak for the people of its front end any more: what they had is the account's from now on.
+        // The front end's users can no longer act: their data belongs to the account from now on.
         for sql in [
             "UPDATE chats SET person = NULL WHERE owner = $2 AND api_key = $1 AND person IS NOT NULL",
             "UPDATE runs SET person = NULL, idempotency_key = NULL, request_hash = NULL \
@@ -312,11 +312,11 @@ impl Store {
         tx.commit().await
     }
 
-    /// The hashes of secrets that are over since a short time, because their keys were taken back or have others by now.
-    /// Keys that were to end at a time are not among them.
+    /// The hashes of secrets that recently became invalid because their keys were revoked or rotated. Expired keys are
+    /// not included.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn ended_secrets(&self, now: i64) -> Result<HashSet<[u8; 32]>, StoreError> {
         let sql = "SELECT secret_hash FROM ended_secrets WHERE ended_at <= $1";
         let rows = self.db().read(sql).bind(now).fetch_all().await?;
@@ -328,10 +328,10 @@ impl Store {
         rows.iter().map(hash).collect()
     }
 
-    /// Forgets the secrets that have been over for so long that every server knows; tells how many.
+    /// Removes invalidated secrets that every server has seen; returns their number.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_ended_secrets(&self, now: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM ended_secrets WHERE ended_at <= $1";
         self.db()
@@ -342,10 +342,10 @@ impl Store {
     }
 }
 
-/// Notes that a key's secret is over at `ended_at`, and the one before it now.
+/// Records that a key's secret becomes invalid at `ended_at`, and the previous one now.
 ///
 /// # Errors
-/// `NotFound` where the user has no such key.
+/// `NotFound` if the user has no such key.
 async fn end_secrets(
     tx: &mut Tx,
     user: UserId,
@@ -353,7 +353,7 @@ async fn end_secrets(
     ended_at: i64,
     now: i64,
 ) -> Result<(), StoreError> {
-    // Changes nothing but holds the row: what is noted here is what is replaced or deleted after it.
+    // Locks the row: the recorded secret is the one that is replaced or deleted afterwards.
     let sql = "UPDATE api_keys SET name = name WHERE id = $1 AND owner = $2";
     tx.query(sql).id(id).id(user).execute_on_one().await?;
     let before = "INSERT INTO ended_secrets (secret_hash, ended_at) \

@@ -1,4 +1,4 @@
-//! Files that come with messages: collections of one document that only their chat knows.
+//! Message attachments: collections of one document that only their chat can see.
 
 use domain::{ChatId, CollectionId, UserId};
 
@@ -7,22 +7,22 @@ use crate::{
     query::{Row, readable},
 };
 
-/// A file that came with a message.
+/// An attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
-    /// The collection that it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// What it is called.
+    /// The file name.
     pub name: String,
-    /// Whose messages it came with.
+    /// The chat of its message.
     pub chat: ChatId,
 }
 
 impl Store {
-    /// The files that came with messages of somebody's chats.
+    /// The attachments in a person's chats.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn attached_files(&self, owner: UserId) -> Result<Vec<Attached>, StoreError> {
         let sql = "SELECT id, name, chat FROM collections \
                    WHERE owner = $1 AND attached AND chat IS NOT NULL ORDER BY id";
@@ -39,10 +39,7 @@ impl Store {
         ))
     }
 
-    /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.
-    ///
-    /// # Errors
-    /// Only those of the database.
+    /// Assigns an attachment to its chat, with which it is deleted. An assigned attachment stays with its chat.
     pub async fn attach_collection(
         &self,
         owner: UserId,
@@ -60,10 +57,10 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the files from before `before` that were to come with a message and never did.
+    /// Deletes attachments from before `before` that were never sent.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_unsent_files(&self, before: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM collections WHERE attached AND chat IS NULL AND created_at < $1";
         self.db().write(sql).bind(before).execute().await

@@ -1,4 +1,5 @@
-//! The audit log: who did what to accounts, keys and settings. Lines are only added, and taken away when they are old.
+//! The audit log of changes to accounts, keys and settings. Entries are only added, and removed after the retention
+//! period.
 
 use domain::{ApiKeyId, AuditEntryId, UserId};
 use serde_json::{Map, Value};
@@ -9,39 +10,39 @@ use crate::{
     search::{fold, pattern},
 };
 
-/// A line of it.
+/// An entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEntry {
     /// Its id; later ones sort after earlier ones.
     pub id: AuditEntryId,
-    /// When it was done.
+    /// The time.
     pub at: i64,
-    /// Who did it; nothing where nobody was signed in.
+    /// The acting user; `None` if not signed in.
     pub actor: Option<UserId>,
-    /// Their address then.
+    /// Their address at the time.
     pub actor_email: Option<String>,
-    /// The key it was done with, where not by a browser.
+    /// The API key, if one was used.
     pub key: Option<ApiKeyId>,
-    /// Where the request came from.
+    /// The client's IP address.
     pub address: Option<String>,
     /// The request's id.
     pub request: Option<String>,
-    /// What was done, such as `user.create`.
+    /// The action, such as `user.create`.
     pub action: String,
-    /// The id or name of what it was done to.
+    /// The id or name of the changed object.
     pub subject: Option<String>,
-    /// What people called that then.
+    /// The name of that object at the time.
     pub subject_name: Option<String>,
-    /// More about it: never a secret.
+    /// Details, without secrets.
     pub details: Option<Map<String, Value>>,
 }
 
-/// Which lines are wanted; nothing means all.
+/// A filter of entries; `None` matches all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AuditFilter {
-    /// The beginning of the action: `user.` for all that was done to accounts.
+    /// A prefix of the action: `user.` for all changes of accounts.
     pub action: Option<String>,
-    /// Words in an address, an action or what it was done to; capitals do not matter.
+    /// Words in an address, an action or a changed object; case-insensitive.
     pub text: Option<String>,
     /// From this time on.
     pub from: Option<i64>,
@@ -52,7 +53,7 @@ pub struct AuditFilter {
 }
 
 impl AuditEntry {
-    /// All that it can be found by.
+    /// The searchable text.
     fn words(&self) -> String {
         let ids = [
             self.actor.map(|id| id.to_string()),
@@ -73,10 +74,10 @@ impl AuditEntry {
 const COLUMNS: &str =
     "id, at, actor, actor_email, key, address, request, action, subject, subject_name, details";
 impl Store {
-    /// Adds a line.
+    /// Adds an entry.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn add_to_audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
         let sql = "INSERT INTO audit (id, at, actor, actor_email, key, address, request, action, subject, \
                    subject_name, details, search_text) \
@@ -101,10 +102,10 @@ impl Store {
         query.text(&fold(&entry.words())).execute().await.map(drop)
     }
 
-    /// The latest lines that fit, the newest first.
+    /// The latest matching entries, newest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn audit(
         &self,
         filter: &AuditFilter,
@@ -118,7 +119,7 @@ impl Store {
             before,
         } = filter;
         let mut sql = format!("SELECT {COLUMNS} FROM audit WHERE at >= $1 AND at < $2");
-        // Each has its place whether it is used or not, so that the order of values is always the same.
+        // Each has a fixed placeholder, used or not, so that the order of values is constant.
         let mut also = |is_used: bool, condition: &str, number: u8| {
             sql += &if is_used {
                 format!(" AND {condition}")
@@ -130,7 +131,7 @@ impl Store {
         also(action.is_some(), r"action LIKE $4 ESCAPE '\'", 4);
         also(text.is_some(), r"search_text LIKE $5 ESCAPE '\'", 5);
         sql += " ORDER BY id DESC LIMIT $6";
-        // From the beginning on.
+        // A prefix match.
         let action = action
             .as_deref()
             .map(|action| pattern(action)[1..].to_owned());
@@ -150,10 +151,10 @@ impl Store {
         ))
     }
 
-    /// Takes away what is older than `before`.
+    /// Removes entries older than `before`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_audit(&self, before: i64) -> Result<u64, StoreError> {
         self.db()
             .write("DELETE FROM audit WHERE at < $1")

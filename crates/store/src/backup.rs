@@ -1,4 +1,4 @@
-//! A copy of SQLite's database before its schema changes, so that an update can be taken back.
+//! Backs up SQLite's database before its schema changes, so that an update can be reverted.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::StoreError;
 
-/// Copies the database beside itself where an earlier version of the program has left it: `glasshouse.db` at schema 5 to
-/// `glasshouse.db.schema-5`. A copy of that name is replaced. `newest` is the schema of this version.
+/// Copies a database of an earlier program version: `glasshouse.db` at schema 5 to `glasshouse.db.schema-5`. An
+/// existing copy is replaced. `newest` is the schema of this version.
 ///
 /// # Errors
-/// Where it cannot be copied, as where the disk is full; then the schema must not be changed.
+/// If it cannot be copied, for example on a full disk; then the schema must not be changed.
 pub(crate) async fn before_migrating(
     connection: &mut SqliteConnection,
     file: &Path,
@@ -27,7 +27,7 @@ pub(crate) async fn before_migrating(
     if unfinished.exists() {
         std::fs::remove_file(&unfinished).map_err(|error| cannot_copy(&unfinished, &error))?;
     }
-    // SQLite fills an empty file as it is, and makes one for all to read.
+    // SQLite keeps the permissions of an empty file, but creates world-readable ones.
     create_private(&unfinished);
     let Some(target) = unfinished.to_str() else {
         return Err(StoreError::Unavailable(format!(
@@ -44,8 +44,8 @@ pub(crate) async fn before_migrating(
     Ok(())
 }
 
-/// Makes an empty file that nobody else on the machine may read, where there is none. SQLite gives the files beside a database
-/// the same rights. Where it cannot be made, whoever opens it says why.
+/// Creates an empty file that only its owner may read, if it does not exist. SQLite gives the files next to a database
+/// the same permissions. A failure is reported when the file is opened.
 pub(crate) fn create_private(file: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -54,7 +54,7 @@ pub(crate) fn create_private(file: &Path) {
     drop(options.open(file));
 }
 
-/// The number of the last step it has taken; nothing for a new database.
+/// The number of its last migration; `None` for a new database.
 async fn schema_of(connection: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
     let known =
         "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";

@@ -1,4 +1,4 @@
-//! Answers beside others: to the same message, asked for together, some of them made of others.
+//! Alternative answers to the same message, and the answers that some of them combine.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use crate::{
     query::{Tx, readable},
 };
 
-/// What an answer stands beside.
+/// The alternatives of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
-    /// The first answer of those that stand side by side.
+    /// The first answer of the group of alternatives.
     pub first: MessageId,
-    /// The answers that it was made of; none where it is one of its own.
+    /// The answers that it combines; empty for a plain one.
     pub made_of: Vec<MessageId>,
 }
 
 impl Store {
-    /// What the answers of a chat stand beside; those that stand alone, and the first ones, are missing.
+    /// The alternatives of a chat's answers; answers without alternatives, and the first ones, are missing.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn answers_beside(
         &self,
         chat: ChatId,
@@ -41,7 +41,7 @@ impl Store {
     }
 }
 
-/// Keeps what an answer stands beside.
+/// Stores the alternatives of an answer.
 pub(crate) async fn put(
     tx: &mut Tx,
     message: MessageId,

@@ -1,4 +1,4 @@
-//! How people keep order among their chats: folders, what stands above, what is put away, and tags.
+//! The organization of chats: folders, pins, the archive, and tags.
 
 use domain::{ChatId, FolderId, UserId};
 
@@ -7,38 +7,38 @@ use crate::{
     query::{Row, Tx, readable},
 };
 
-/// Where its owner has put a chat.
+/// The place of a chat in its owner's list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatOrder {
-    /// It stands above the others.
+    /// Whether it is pinned.
     pub pinned: bool,
-    /// It is put away: neither listed nor found unless asked for.
+    /// Whether it is archived: listed and found only on request.
     pub archived: bool,
-    /// The folder it is in.
+    /// Its folder.
     pub folder: Option<FolderId>,
-    /// Its tags in their order. None has a comma.
+    /// Its tags in order. None contains a comma.
     pub tags: Vec<String>,
 }
 
-/// What changes for some chats; the rest stays.
+/// Changes for some chats; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatOrderChange {
-    /// Whether they stand above the others.
+    /// Whether they are pinned.
     pub pinned: Option<bool>,
-    /// Whether they are put away.
+    /// Whether they are archived.
     pub archived: Option<bool>,
-    /// The folder they go to, or out of any.
+    /// The folder they move to, or out of any.
     pub folder: Option<Option<FolderId>>,
 }
 
-/// A folder of a person.
+/// A person's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     /// Its id.
     pub id: FolderId,
-    /// What it is called; no other of that person's has the same, in whatever case.
+    /// The name; unique for that person, case-insensitively.
     pub name: String,
-    /// How many chats are in it that are not put away.
+    /// The number of chats in it that are not archived.
     pub chats: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct Folder {
 pub struct TagCount {
     /// The tag.
     pub tag: String,
-    /// How many chats have it that are not put away.
+    /// The number of chats with it that are not archived.
     pub chats: u64,
 }
 
@@ -55,7 +55,7 @@ impl Store {
     /// A person's folders, by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn folders(&self, owner: UserId) -> Result<Vec<Folder>, StoreError> {
         let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND person IS NULL AND NOT archived) AS chats \
                    FROM folders WHERE owner = $1 ORDER BY name_key, id";
@@ -72,10 +72,10 @@ impl Store {
         ))
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// # Errors
-    /// `Conflict("name")` where the person has one of that name, `Conflict("folders")` where they have `most`.
+    /// `Conflict("name")` if the name is taken, `Conflict("folders")` if the person has `most`.
     pub async fn create_folder(
         &self,
         owner: UserId,
@@ -87,10 +87,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// The folder of that name, which is made where it is not there; nothing where the person has `most`.
+    /// The folder of that name, created if it does not exist; `None` if the person has `most`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn folder_named(
         &self,
         owner: UserId,
@@ -117,10 +117,10 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// Gives a folder another name.
+    /// Renames a folder.
     ///
     /// # Errors
-    /// `NotFound`, and `Conflict("name")` where another has that name.
+    /// `NotFound`, and `Conflict("name")` if the name is taken.
     pub async fn rename_folder(
         &self,
         owner: UserId,
@@ -141,7 +141,7 @@ impl Store {
         })
     }
 
-    /// Removes a folder; its chats stay, in none.
+    /// Deletes a folder; its chats remain without one.
     ///
     /// # Errors
     /// `NotFound`.
@@ -150,10 +150,10 @@ impl Store {
         self.db().write(sql).id(id).id(owner).execute_on_one().await
     }
 
-    /// Puts those of the chats that are the person's where they are to be, all at once; tells how many these are.
+    /// Applies the changes to those of the chats that are the person's, atomically; returns their number.
     ///
     /// # Errors
-    /// `NotFound` where the folder is not the person's.
+    /// `NotFound` if the folder is not the person's.
     pub async fn order_chats(
         &self,
         owner: UserId,
@@ -188,7 +188,7 @@ impl Store {
     /// The tags of a person's chats, the most used first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn tags(&self, owner: UserId) -> Result<Vec<TagCount>, StoreError> {
         let sql = "SELECT tag, count(*) AS chats FROM chats JOIN chat_tags ON chat_tags.chat = chats.id \
                    WHERE owner = $1 AND person IS NULL AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
@@ -208,7 +208,7 @@ impl Store {
             .collect()
     }
 
-    /// Gives a chat the tags that its owner has chosen. No model changes them from then on, also where they are none.
+    /// Sets the tags that a chat's owner has chosen. Models no longer change them, even if the list is empty.
     ///
     /// # Errors
     /// `NotFound`.
@@ -225,17 +225,17 @@ impl Store {
         tx.commit().await
     }
 
-    /// Gives a chat the tags that a model has found, unless its owner has chosen some. Whether it did.
+    /// Sets the tags that a model has found, unless the owner has chosen some. Returns whether it did.
     ///
     /// # Errors
-    /// Only those of the database; a chat that is not there gets none.
+    /// Database errors only; a missing chat is ignored.
     pub async fn set_generated_tags(
         &self,
         chat: ChatId,
         tags: &[String],
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
-        // Also keeps the owner from choosing meanwhile.
+        // Also locks out a concurrent choice of the owner.
         let sql = "UPDATE chats SET tagged_by_hand = FALSE WHERE id = $1 AND NOT tagged_by_hand";
         if tx.query(sql).id(chat).execute().await? == 0 {
             return Ok(false);
@@ -252,7 +252,7 @@ async fn make_folder(
     (id, name): (FolderId, &str),
     most: u32,
 ) -> Result<(), StoreError> {
-    // Also keeps two at once from being one too many.
+    // Also prevents concurrent callers from exceeding the limit.
     tx.query("UPDATE users SET name = name WHERE id = $1")
         .id(owner)
         .execute_on_one()

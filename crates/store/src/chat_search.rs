@@ -1,9 +1,9 @@
-//! The words of titles, messages and what tools have answered, and where they stand. What the words are is the caller's
-//! affair: here they are compared as they come.
+//! Full-text index of titles, messages and tool results. Tokenization is the caller's task: words are compared as
+//! given.
 //!
-//! SQLite has them in a table of FTS5, PostgreSQL as `tsvector` with a GIN index. In SQLite each piece also has two marks that are
-//! no words: whose it is, and which chat it is in; in PostgreSQL these are columns. So a question goes only over what its asker
-//! may read.
+//! SQLite has them in a table of FTS5, PostgreSQL as `tsvector` with a GIN index. In SQLite each entry also has two
+//! marker words: its owner and its chat; in PostgreSQL these are columns. So a query covers only entries that its
+//! reader may see.
 
 use std::collections::HashSet;
 
@@ -17,107 +17,107 @@ use crate::{
     sharing::{SHARED, read_shared},
 };
 
-/// Pieces of one moment; a moment is a millisecond.
+/// Entries per moment; a moment is a millisecond.
 const MOMENT: i64 = 1 << 20;
-/// Chats of others that are searched, those that were shared last.
+/// Maximum number of shared chats that are searched, the most recently shared ones.
 const MOST_SHARED: i64 = 200;
-/// Places that are looked at for one page, where most of them are not to be shown.
+/// Maximum number of queries for one page, if most matches are not visible.
 const MOST_LOOKS: usize = 20;
-/// So many of the newest texts are looked into before the index of PostgreSQL is asked.
+/// How many of the newest texts are scanned before the index of PostgreSQL is used.
 const NEWEST: i64 = 2_000;
-/// The mark of titles. No word begins like it.
+/// The marker of titles. No word begins with it.
 const TITLE: &str = "§title";
 
-/// Something that the search does not know yet, or not as it is now.
+/// An entry that is missing in the index, or outdated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchDue {
     /// The chat.
     pub chat: ChatId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
     /// Its title.
     pub title: String,
-    /// The message, where it is not the title: what it says, and the run of this chat that it comes from.
+    /// The message, if it is not the title: its content, and the run of this chat that it comes from.
     pub message: Option<(MessageId, Vec<Part>, Option<RunId>)>,
     at: i64,
     turn: i64,
 }
 
-/// The words of a title, a message or of what a tool has answered.
+/// The words of a title, a message or a tool result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchPiece {
-    /// The event of the message's run that has the answer; 0 for what is said.
+    /// The event of the tool result in the message's run; 0 for the message itself.
     pub seq: u64,
-    /// The words, each once.
+    /// The distinct words.
     pub words: HashSet<String>,
 }
 
-/// A word that is looked for.
+/// A search term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchWord {
     /// The word.
     pub word: String,
-    /// Also words that begin with this.
+    /// A prefix that matches as well.
     pub start: Option<String>,
 }
 
-/// What is looked for.
+/// A search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChatSearch {
-    /// All of these words have to be there; nothing is found where there are none.
+    /// All of these words must match; nothing is found without any.
     pub words: Vec<SearchWord>,
-    /// In titles; otherwise in all else.
+    /// Search titles; otherwise all else.
     pub titles: bool,
-    /// Also in what is put away.
+    /// Include archived chats.
     pub archived: bool,
-    /// Only in the branches that are shown.
+    /// Search only displayed branches.
     pub shown: bool,
-    /// Only what is older than this place.
+    /// Only matches older than this position.
     pub before: Option<i64>,
-    /// At most so many.
+    /// Maximum number of matches.
     pub limit: u32,
 }
 
-/// What was found, and from where to look on, where there may be more.
+/// The matches, and the position to continue from, if there may be more.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
-    /// The places, newest first.
+    /// The matches, newest first.
     pub places: Vec<FoundPlace>,
-    /// The place to look on from.
+    /// The position to continue from.
     pub next: Option<i64>,
 }
 
-/// Where the words stand.
+/// A match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPlace {
-    /// The chat, and whose it is.
+    /// The chat and its owner.
     pub chat: SharedChat,
-    /// The message, where it is not the title.
+    /// The message, if it is not the title.
     pub message: Option<FoundMessage>,
 }
 
-/// The message that the words stand in.
+/// The matching message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundMessage {
     /// Its id.
     pub id: MessageId,
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Vec<Part>,
-    /// When.
+    /// The time.
     pub created_at: i64,
-    /// The run, and the event of it that has what a tool has answered, where that is it.
+    /// The run and event of the tool result, if that matches.
     pub answer: Option<(RunId, u64)>,
 }
 
 impl Store {
-    /// What the search is to know next, the newest first.
+    /// The next entries to index, newest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn search_due(&self, limit: u32) -> Result<Vec<SearchDue>, StoreError> {
-        // Chosen before what they say is read: SQLite would otherwise read all that is due, sort it and take the first.
+        // Selected before their content is read: SQLite would otherwise read and sort everything that is due.
         let sql = "SELECT search_due.chat, search_due.message, at, turn, chats.owner, chats.title, messages.content, \
                    (SELECT runs.id FROM runs WHERE runs.id = messages.run AND runs.chat = search_due.chat) AS run \
                    FROM (SELECT * FROM search_due ORDER BY at DESC LIMIT $1) AS search_due \
@@ -135,17 +135,17 @@ impl Store {
         ))
     }
 
-    /// Makes the search know something as it was when it was due; the same as before where it has changed again since.
+    /// Indexes an entry as it was when it became due; it stays due if it has changed since.
     ///
     /// # Errors
-    /// `Conflict` where another server did so at the same time: then nothing was done.
+    /// `Conflict` if another server did so at the same time: then nothing was done.
     pub async fn make_searchable(
         &self,
         known: &[(SearchDue, Vec<SearchPiece>)],
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let mut known: Vec<&(SearchDue, Vec<SearchPiece>)> = known.iter().collect();
-        // What comes in the order of its number is quick to add.
+        // Adding in the order of the numbers is fast.
         known.sort_by_key(|(due, _)| due.at);
         for (due, pieces) in known {
             let message = due
@@ -173,10 +173,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Looks for words in what `reader` may read: their own chats and those that are shared with them by name.
+    /// Searches the chats that `reader` may see: their own and those shared with them by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn search_chats(
         &self,
         reader: UserId,
@@ -202,7 +202,7 @@ impl Store {
         let limit = search.limit as usize;
         let mut before = search.before.unwrap_or(i64::MAX);
         for _ in 0..MOST_LOOKS {
-            // One more than wanted tells whether there are more.
+            // One more than requested tells whether there are more.
             let places = self.places(&question, before, limit + 1).await?;
             for (place, at) in self.at(reader, &places, search).await? {
                 if found.places.len() == limit {
@@ -221,7 +221,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The numbers of the pieces that answer the question, newest first.
+    /// The numbers of the matching entries, newest first.
     async fn places(
         &self,
         question: &Question,
@@ -246,8 +246,8 @@ impl Store {
                        ORDER BY rowid DESC LIMIT $3";
             return read(ask(sql).fetch_all().await?);
         }
-        // PostgreSQL would have to guess how many answers there are, and where: for words that most texts have, the newest
-        // texts are quickest, for all others the index.
+        // PostgreSQL cannot estimate the number and position of matches: for words in most texts, scanning the newest
+        // texts is fastest, for all others the index.
         if shared.is_empty() {
             let sql = "SELECT id AS place FROM (SELECT id, words FROM search_pieces WHERE owner = $4 AND id < $2 \
                        ORDER BY id DESC LIMIT $5) AS newest \
@@ -270,7 +270,7 @@ impl Store {
         )
     }
 
-    /// What is at these places, newest first, of what is to be shown to the reader.
+    /// The visible matches at these positions, newest first.
     async fn at(
         &self,
         reader: UserId,
@@ -286,7 +286,7 @@ impl Store {
             Db::Sqlite { .. } => "IN (SELECT value FROM json_each('[' || $1 || ']'))",
             Db::Postgres(..) => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
         };
-        // The marks have said so already; this would also hold where one was wrong.
+        // The markers already guarantee this; it also holds if one was wrong.
         let readable = "(chats.owner = $2 AND chats.person IS NULL AND ($3 OR NOT archived) OR EXISTS \
                         (SELECT 1 FROM chat_readers WHERE chat_readers.chat = chats.id AND reader = $2))";
         let shown = match search.shown && !search.titles {
@@ -319,10 +319,10 @@ impl Store {
             .collect()
     }
 
-    /// The line of one event of a run; nothing where it is gone.
+    /// The line of one event of a run; `None` if it is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn event(&self, run: RunId, seq: u64) -> Result<Option<String>, StoreError> {
         let found = self.events_after(run, seq.saturating_sub(1), 1).await?;
         let segment = found
@@ -393,21 +393,21 @@ async fn add_piece(
     }
 }
 
-/// SQLite cuts at what stands between the letters of an id.
+/// SQLite tokenizes ids at their punctuation.
 fn mark(id: &str) -> String {
     format!("§{}", id.replace('_', ""))
 }
 
-/// A question in the language of the database.
+/// A query in the dialect of the database.
 struct Question {
     text: String,
     reader: UserId,
-    /// The chats of others that the reader may read.
+    /// The shared chats that the reader may see.
     shared: Vec<String>,
 }
 
 impl Question {
-    /// All words; in SQLite, in what may be read.
+    /// All words; in SQLite, restricted to visible entries.
     fn new(db: &Db, reader: UserId, shared: Vec<String>, search: &ChatSearch) -> Self {
         let is_sqlite = matches!(db, Db::Sqlite { .. });
         let (and, or, not) = if is_sqlite {
@@ -454,7 +454,7 @@ impl Question {
 fn read_due(row: &Row) -> Result<SearchDue, StoreError> {
     let message = match row.get::<String>("message")?.as_str() {
         "" => None,
-        // A message that is gone has nothing to say.
+        // A deleted message has no content.
         _ => Some((
             row.id("message")?,
             row.optional_json("content")?.unwrap_or_default(),

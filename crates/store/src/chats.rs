@@ -1,4 +1,4 @@
-//! Conversations. Each belongs to one person; for everybody else it does not exist.
+//! Chats. Each belongs to one person; for all others it does not exist.
 
 use domain::{ChatId, FolderId, MessageId, ModelParameters, UserId};
 
@@ -8,28 +8,28 @@ use crate::{
     search,
 };
 
-/// A conversation without its messages.
+/// A chat without its messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chat {
     /// Its id.
     pub id: ChatId,
-    /// Who began it, and whose it is.
+    /// The owner, and the key or front end that created it.
     pub principal: Principal,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// The leaf of the message tree that is shown; nothing while it is empty.
+    /// The displayed leaf of the message tree; `None` for an empty chat.
     pub current: Option<MessageId>,
-    /// The directory its files are in, by name; nothing where they are virtual.
+    /// The directory of its files, by name; `None` if they are virtual.
     pub directory: Option<String>,
-    /// What is set for its model calls.
+    /// The parameters of its model calls.
     pub parameters: ModelParameters,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// When something last changed in it.
+    /// The time of the last change.
     pub updated_at: i64,
-    /// Whether a run has ended in it that its owner has not looked at.
+    /// Whether a run has ended that its owner has not looked at.
     pub unread: bool,
-    /// Where its owner has put it.
+    /// Its place in the owner's list.
     pub order: ChatOrder,
 }
 
@@ -40,15 +40,15 @@ pub struct ChatPage {
     pub query: Option<String>,
     /// Only chats changed before this time.
     pub before: Option<i64>,
-    /// Only those that are put away, or only those that are not.
+    /// Only archived ones, or only others.
     pub archived: Option<bool>,
-    /// Only those that stand above the others.
+    /// Only pinned ones.
     pub pinned: bool,
     /// Only those in this folder.
     pub folder: Option<FolderId>,
     /// Only those with this tag.
     pub tag: Option<String>,
-    /// At most so many.
+    /// Maximum number of chats.
     pub limit: u32,
 }
 
@@ -57,7 +57,7 @@ pub(crate) const INSERT: &str = "INSERT INTO chats \
                                  directory, pinned, archived, folder, api_key, person, parameters) \
                                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-/// Gives [`INSERT`] its values. Tags are rows of their own.
+/// Binds the values of [`INSERT`]. Tags are separate rows.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query.id(chat.id).id(chat.principal.account);
     let query = query
@@ -78,9 +78,9 @@ pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     query.optional_text(written(&chat.parameters).as_deref())
 }
 
-/// The JSON of what is set; `None` if nothing is.
+/// The JSON of the parameters; `None` if none are set.
 fn written(parameters: &ModelParameters) -> Option<String> {
-    // Plain data always has a JSON form.
+    // Plain data always serializes.
     serde_json::to_string(parameters)
         .ok()
         .filter(|_| !parameters.is_unset())
@@ -110,10 +110,10 @@ macro_rules! select_chats {
 pub(crate) use select_chats;
 
 impl Store {
-    /// Keeps a new chat.
+    /// Stores a new chat.
     ///
     /// # Errors
-    /// `NotFound` where the owner is gone, `Conflict("id")` where the id is taken.
+    /// `NotFound` if the owner is gone, `Conflict("id")` if the id is taken.
     pub async fn create_chat(&self, chat: &Chat) -> Result<(), StoreError> {
         insert(self.db().write(INSERT), chat)
             .execute()
@@ -121,7 +121,7 @@ impl Store {
             .map(drop)
     }
 
-    /// A chat of the same individual: of the account where the principal is none of a front end's people.
+    /// A chat of the same individual: of the account if the principal is no user of a front end.
     ///
     /// # Errors
     /// `NotFound`, for other people's chats too.
@@ -146,7 +146,7 @@ impl Store {
     /// An account's own chats, newest change first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
         let sql = select_chats!(
             r"WHERE owner = $1 AND person IS NULL AND updated_at < $2
@@ -178,7 +178,7 @@ impl Store {
         Ok(readable(&rows, read_chat))
     }
 
-    /// Gives a chat another title.
+    /// Renames a chat.
     ///
     /// # Errors
     /// `NotFound`.
@@ -222,10 +222,10 @@ impl Store {
             .await
     }
 
-    /// Shows another leaf of the message tree.
+    /// Changes the displayed leaf of the message tree.
     ///
     /// # Errors
-    /// `NotFound`, and `Conflict("message")` where the message is not in that chat.
+    /// `NotFound`, and `Conflict("message")` if the message is not in that chat.
     pub async fn set_current(
         &self,
         owner: UserId,
@@ -246,7 +246,7 @@ impl Store {
             .execute()
             .await?
         {
-            // Tells a missing chat from a missing message.
+            // Distinguishes a missing chat from a missing message.
             0 => {
                 let chat = self.chat(&Principal::of_account(owner), id).await;
                 chat.and(Err(StoreError::Conflict("message")))
@@ -255,7 +255,7 @@ impl Store {
         }
     }
 
-    /// Notes that its owner has looked at a chat. Tells whether there was anything new.
+    /// Marks a chat as read. Returns whether there was anything new.
     ///
     /// # Errors
     /// `NotFound`.
@@ -270,13 +270,13 @@ impl Store {
         }
     }
 
-    /// Removes a chat with its messages, runs, logs and files, all or nothing.
+    /// Deletes a chat with its messages, runs, logs and files, atomically.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Messages, runs and logs go with the chat by their foreign keys.
+        // Messages, runs and logs are deleted by their foreign keys.
         let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(chat).id(id).id(owner).execute_on_one().await?;
         tx.query("DELETE FROM files WHERE workspace = $1")
@@ -309,7 +309,7 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
 
 fn parameters_of(row: &Row) -> Result<ModelParameters, StoreError> {
     let written: Option<String> = row.get("parameters")?;
-    // What a later version wrote is better ignored than fatal.
+    // Unknown data of a later version is ignored rather than fatal.
     Ok(written
         .and_then(|written| serde_json::from_str(&written).ok())
         .unwrap_or_default())

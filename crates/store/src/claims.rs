@@ -1,13 +1,13 @@
-//! Work in the background that a server had claimed when it was killed: reading, embedding, crawling, looking for graphs.
+//! Claims of background work that a killed server had held: reading, embedding, crawling, graph extraction.
 
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Ends all claims, so that the work goes on at once and not when they are over. Nothing where other servers may hold
-    /// some. To be called before any work begins.
+    /// Releases all claims, so that work resumes at once and not when they expire. Does nothing if other servers may
+    /// hold some. To be called before any work begins.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn end_claims(&self) -> Result<(), StoreError> {
         if self.is_shared() {
             return Ok(());

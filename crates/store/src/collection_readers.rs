@@ -1,4 +1,4 @@
-//! Who may read a collection beside its owner: everybody here, groups of people, and people by name.
+//! Readers of a collection besides its owner: everybody, groups, and individual people.
 
 use domain::{CollectionId, GroupId, UserId};
 
@@ -7,30 +7,30 @@ use crate::{
     users::{User, read_user},
 };
 
-/// Whom a collection is shared with.
+/// The readers of a collection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CollectionReaders {
-    /// Everybody here.
+    /// All users.
     pub open: bool,
-    /// Everybody in these groups, by name.
+    /// All members of these groups, with names.
     pub groups: Vec<(GroupId, String)>,
-    /// These people, those that came first before.
+    /// These people, in the order they were added.
     pub people: Vec<User>,
 }
 
-/// Whom a collection is to be shared with, and nobody else.
+/// The complete new list of readers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadersChange {
-    /// Everybody here.
+    /// All users.
     pub open: bool,
-    /// Everybody in these groups.
+    /// All members of these groups.
     pub groups: Vec<GroupId>,
     /// These people.
     pub people: Vec<UserId>,
 }
 
-/// The condition on a row of `collections` under which somebody may read it. It is asked with each reading, so that who is taken
-/// out, of the list or of a group, reads nothing more.
+/// The SQL condition on a row of `collections` under which somebody may read it. It is evaluated with each query, so
+/// that removal from the list or from a group takes effect at once.
 pub(crate) fn may_read(reader: &str) -> String {
     format!(
         "(collections.owner = {reader} OR collections.open \
@@ -41,10 +41,10 @@ pub(crate) fn may_read(reader: &str) -> String {
 }
 
 impl Store {
-    /// Whom a collection is shared with.
+    /// The readers of a collection.
     ///
     /// # Errors
-    /// `NotFound`, also for a file that came with a message: it goes where its chat goes.
+    /// `NotFound`, also for an attachment: it is visible where its chat is.
     pub async fn collection_readers(
         &self,
         id: CollectionId,
@@ -67,10 +67,10 @@ impl Store {
         })
     }
 
-    /// Shares a collection with these and nobody else. Groups and people that are gone by now are passed over.
+    /// Replaces the readers of a collection. Deleted groups and people are ignored.
     ///
     /// # Errors
-    /// `NotFound`, also for a file that came with a message.
+    /// `NotFound`, also for an attachment.
     pub async fn set_collection_readers(
         &self,
         id: CollectionId,
@@ -78,7 +78,7 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Also keeps two at once from mixing.
+        // Also serializes concurrent changes.
         let sql =
             "UPDATE collections SET open = $2, updated_at = $3 WHERE id = $1 AND NOT attached";
         tx.query(sql)
@@ -96,7 +96,7 @@ impl Store {
                        ON CONFLICT DO NOTHING";
             tx.query(sql).id(id).id(*group).execute().await?;
         }
-        // Who stays keeps the time since when.
+        // Remaining readers keep their time.
         let kept: Vec<UserId> = {
             let sql = "SELECT reader FROM collection_readers WHERE collection = $1";
             let rows = tx.query(sql).id(id).fetch_all().await?;

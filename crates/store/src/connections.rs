@@ -1,4 +1,4 @@
-//! Configured model servers and their keys. The keys are stored sealed: this crate cannot read them.
+//! Configured model servers and their keys. The keys are encrypted: this crate cannot read them.
 
 use domain::{ConnectionId, ConnectionKeyId, ListedModel};
 use serde_json::Value;
@@ -13,29 +13,29 @@ use crate::{
 pub struct Connection {
     /// Its id.
     pub id: ConnectionId,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Which format it speaks, by its name in settings.
+    /// The API format, by its name in settings.
     pub kind: String,
-    /// What its kind needs beside address and key.
+    /// Options of its kind, in addition to URL and key.
     pub options: Value,
-    /// Where it answers.
+    /// The base URL.
     pub base_url: String,
     /// The headers and query parameters sent with every request, encrypted; `None` if there are none.
     pub sealed_extras: Option<Vec<u8>>,
-    /// Its keys, oldest first; none where it needs none.
+    /// Its keys, oldest first; may be empty.
     pub keys: Vec<ConnectionKey>,
     /// The models it last offered.
     pub models: Vec<ListedModel>,
-    /// Whether it is told who asks.
+    /// Whether the caller is disclosed to it.
     pub trusted: bool,
-    /// How many of the requests it gets, beside others with the same model; 0 for one that is asked in need.
+    /// Its share of requests, relative to others with the same model; 0 for a fallback.
     pub weight: u32,
-    /// Whether it is used.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Whether it serves models of the same name together with others.
+    /// Whether it is pooled with other connections that serve a model of the same name.
     pub together: bool,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
 }
 
@@ -46,17 +46,17 @@ pub struct ConnectionKey {
     pub id: ConnectionKeyId,
     /// The key, encrypted.
     pub sealed: Vec<u8>,
-    /// How many of the connection's requests it gets, beside other keys.
+    /// Its share of the connection's requests, relative to other keys.
     pub weight: u32,
     /// When it was added.
     pub created_at: i64,
 }
 
 impl Store {
-    /// Keeps a connection and its keys.
+    /// Stores a connection and its keys.
     ///
     /// # Errors
-    /// `Conflict("id")` where the id is taken.
+    /// `Conflict("id")` if the id is taken.
     pub async fn create_connection(&self, connection: &Connection) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "INSERT INTO connections \
@@ -89,7 +89,7 @@ impl Store {
     /// All connections, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn connections(&self) -> Result<Vec<Connection>, StoreError> {
         let sql = "SELECT id, name, base_url, models, trusted, weight, enabled, together, created_at, kind, options, \
                    sealed_extras FROM connections ORDER BY created_at, id";
@@ -99,7 +99,7 @@ impl Store {
                    ORDER BY created_at, id";
         for row in &self.db().read(sql).fetch_all().await? {
             let owner: ConnectionId = row.id("connection")?;
-            // One that was added since belongs to a connection that was not read.
+            // A key added since may belong to a connection that was not read.
             if let Some(connection) = connections
                 .iter_mut()
                 .find(|connection| connection.id == owner)
@@ -130,7 +130,7 @@ impl Store {
             .await
     }
 
-    /// Replaces what is set for a connection; its models and keys stay.
+    /// Replaces the settings of a connection; its models and keys stay.
     ///
     /// # Errors
     /// `NotFound`.
@@ -156,7 +156,7 @@ impl Store {
         query.execute_on_one().await
     }
 
-    /// Forgets a connection and its keys.
+    /// Deletes a connection and its keys.
     ///
     /// # Errors
     /// `NotFound`.
@@ -171,7 +171,7 @@ impl Store {
     /// Adds a key to a connection.
     ///
     /// # Errors
-    /// `NotFound` where there is no such connection, `Conflict("keys")` where it has `most` already.
+    /// `NotFound` if there is no such connection, `Conflict("keys")` if it already has `most`.
     pub async fn create_connection_key(
         &self,
         connection: ConnectionId,
@@ -179,7 +179,7 @@ impl Store {
         most: u32,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Takes the row, so that two who add at once count one after the other.
+        // Locks the row, so that concurrent callers count one after the other.
         let sql = "UPDATE connections SET weight = weight WHERE id = $1";
         tx.query(sql).id(connection).execute_on_one().await?;
         let sql = "SELECT COUNT(*) AS many FROM connection_keys WHERE connection = $1";
@@ -196,7 +196,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Sets how many of the requests a key gets.
+    /// Sets the weight of a key.
     ///
     /// # Errors
     /// `NotFound`, for another connection's too.
@@ -216,7 +216,7 @@ impl Store {
             .await
     }
 
-    /// Forgets a key.
+    /// Deletes a key.
     ///
     /// # Errors
     /// `NotFound`, for another connection's too.
@@ -284,6 +284,6 @@ fn read_key(row: &Row) -> Result<ConnectionKey, StoreError> {
 
 fn read_weight(row: &Row) -> Result<u32, StoreError> {
     let weight: i64 = row.get("weight")?;
-    // What was written was in bounds.
+    // The stored value was in bounds.
     Ok(u32::try_from(weight).unwrap_or(1))
 }

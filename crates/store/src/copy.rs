@@ -1,5 +1,4 @@
-//! The whole database as rows that know nothing of the database they come from: for backups, and for moving from SQLite to
-//! PostgreSQL and back.
+//! Dumps and restores the whole database in a portable form: for backups, and for moving between SQLite and PostgreSQL.
 
 mod damaged;
 mod dump;
@@ -17,25 +16,25 @@ pub use restore::{Restored, restore};
 
 use crate::StoreError;
 
-/// What a copy consists of, in this order: the schema, then each table with its rows.
+/// A part of a copy, in this order: the schema, then each table with its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
-    /// The number of the last step that the schema has taken.
+    /// The number of the last migration.
     Schema(i64),
-    /// The rows that follow are of this table.
+    /// The following rows are of this table.
     Table {
         /// Its name.
         name: String,
         /// Its columns, in the order of the values.
         columns: Vec<String>,
     },
-    /// A value of the row that follows could not be read: something else stands in its place.
+    /// A value of the next row could not be read, and was replaced.
     Damaged(Damage),
     /// A row.
     Row(Vec<Datum>),
 }
 
-/// What stands in one column of a row.
+/// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Datum {
     /// Nothing.
@@ -54,7 +53,7 @@ pub enum Datum {
 
 /// The last step of the schema that was taken.
 const STEPS: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
-/// Of servers that run now, which means nothing later; and what is made from the rest.
+/// Tables with the state of running servers, and those derived from others.
 const PASSING: [&str; 11] = [
     "servers",
     "run_commands",
@@ -62,7 +61,7 @@ const PASSING: [&str; 11] = [
     "used_challenges",
     "search_pieces",
     "search_due",
-    // With those in which SQLite keeps them.
+    // And the tables in which SQLite stores them.
     "search_words",
     "search_words_config",
     "search_words_content",
@@ -70,7 +69,7 @@ const PASSING: [&str; 11] = [
     "search_words_idx",
 ];
 
-/// The database that a URL names.
+/// The database of a URL.
 enum Place {
     Sqlite(SqliteConnectOptions),
     Postgres(PgConnectOptions),

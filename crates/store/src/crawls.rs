@@ -1,5 +1,5 @@
-//! Crawls: pages of the web that become documents of a collection, with the addresses that are still to be asked for. All of it
-//! is here, so that another server goes on where one has stopped.
+//! Crawls: web pages that become documents of a collection, with the queue of URLs. All state is stored, so that
+//! another server can continue.
 
 use domain::{CollectionId, CrawlId, DocumentId, UserId};
 
@@ -9,82 +9,82 @@ use crate::{
     query::{Row, readable},
 };
 
-/// How a crawl stands.
+/// The state of a crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CrawlState {
-    /// There may be pages to ask for.
+    /// There may be URLs left.
     Running,
-    /// All that it may have is there.
+    /// All allowed pages are done.
     Done,
-    /// Its owner has ended it.
+    /// Its owner has cancelled it.
     Cancelled,
 }
 
-/// A crawl and what has become of its addresses.
+/// A crawl with its counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crawl {
     /// Its id.
     pub id: CrawlId,
-    /// Where its pages go.
+    /// The target collection.
     pub collection: CollectionId,
-    /// Where it begins.
+    /// The start URL.
     pub url: String,
-    /// How many links away from there it goes; 0 is that page alone.
+    /// Maximum number of links from the start; 0 for that page alone.
     pub depth: u64,
-    /// The most pages that become documents.
+    /// Maximum number of pages.
     pub most_pages: u64,
-    /// How it stands.
+    /// The state.
     pub state: CrawlState,
-    /// When it was begun.
+    /// The creation time.
     pub created_at: i64,
-    /// When something of it changed last.
+    /// The time of the last change.
     pub updated_at: i64,
-    /// Addresses that are still to be asked for.
+    /// The number of queued URLs.
     pub waiting: u64,
-    /// Pages that have become documents.
+    /// The number of pages that became documents.
     pub done: u64,
-    /// Addresses that could not be read.
+    /// The number of URLs that failed.
     pub failed: u64,
 }
 
-/// An address of a crawl.
+/// A URL of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrawlPage {
-    /// Which one, in the order they were met.
+    /// Its number, in the order of discovery.
     pub place: u64,
-    /// The address.
+    /// The URL.
     pub url: String,
-    /// How many links away from the beginning.
+    /// The number of links from the start.
     pub depth: u64,
-    /// Why it could not be read; only where it could not.
+    /// The error, if it failed.
     pub problem: Option<String>,
 }
 
-/// A document that a crawl has brought in.
+/// A document of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrawledPage {
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// What it became.
+    /// The document.
     pub document: DocumentId,
-    /// Where it was asked for.
+    /// The requested URL.
     pub url: String,
 }
 
-/// What has become of an address.
+/// The result of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Visited {
-    /// It is this document now, of a content with this sum.
+    /// It is now this document, with this content checksum.
     Done {
         /// The document.
         document: DocumentId,
-        /// Tells contents apart.
+        /// The checksum of the content.
         content_sum: String,
     },
-    /// It was left out: another address has led to the same.
+    /// It was skipped as a duplicate of another URL.
     Skipped,
-    /// It could not be read, and why.
+    /// It failed for this reason.
     Failed(String),
 }
 
@@ -94,10 +94,10 @@ const CRAWL: &str = "id, collection, url, depth, most_pages, state, created_at, 
     (SELECT COUNT(*) FROM crawl_pages WHERE crawl = crawls.id AND state = 'failed') AS failed";
 
 impl Store {
-    /// Begins a crawl of somebody's collection with its first address.
+    /// Starts a crawl into a person's collection with its first URL.
     ///
     /// # Errors
-    /// `NotFound` where it is not their collection; `Conflict("crawls")` where `most` of theirs run already.
+    /// `NotFound` if it is not their collection; `Conflict("crawls")` if `most` of theirs are running.
     pub async fn begin_crawl(
         &self,
         owner: UserId,
@@ -152,10 +152,10 @@ impl Store {
         read_crawl(&self.db().built(sql).id(id).fetch_one().await?)
     }
 
-    /// A collection's crawls but those that were dismissed, the latest first, at most `limit`.
+    /// A collection's crawls without dismissed ones, latest first, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn crawls(
         &self,
         collection: CollectionId,
@@ -168,10 +168,10 @@ impl Store {
         Ok(readable(&query.fetch_all().await?, read_crawl))
     }
 
-    /// The addresses of a crawl that could not be read, at most `limit`.
+    /// The failed URLs of a crawl, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn failed_pages(
         &self,
         crawl: CrawlId,
@@ -189,10 +189,10 @@ impl Store {
         Ok(readable(&rows, read_page))
     }
 
-    /// Ends a crawl of somebody's collection; what it brought stays.
+    /// Cancels a crawl; its documents stay.
     ///
     /// # Errors
-    /// `NotFound` where it is not in that collection of theirs, or does not run.
+    /// `NotFound` if it is not in that collection of theirs, or is not running.
     pub async fn cancel_crawl(
         &self,
         owner: UserId,
@@ -212,10 +212,10 @@ impl Store {
             .await
     }
 
-    /// Takes a crawl that has ended off the list. It stays itself: its pages tell where documents came from.
+    /// Removes a finished crawl from the list. It stays stored, as the source of its documents.
     ///
     /// # Errors
-    /// `NotFound` where it is not in that collection of theirs, is not listed, or still runs.
+    /// `NotFound` if it is not in that collection of theirs, is not listed, or is still running.
     pub async fn dismiss_crawl(
         &self,
         owner: UserId,
@@ -235,10 +235,10 @@ impl Store {
             .await
     }
 
-    /// Has a crawl that has ended go on, and listed again: with what it had not asked for, and with what could not be read.
+    /// Resumes and lists a finished crawl, with its queued and failed URLs.
     ///
     /// # Errors
-    /// `NotFound` where it is not in that collection of theirs, or still runs.
+    /// `NotFound` if it is not in that collection of theirs, or is still running.
     pub async fn go_on_crawling(
         &self,
         owner: UserId,
@@ -261,18 +261,17 @@ impl Store {
         tx.commit().await
     }
 
-    /// A crawl that runs, that nobody works on until `until`, and whose beginning is `wanted`; with whose collection it is
-    /// for.
+    /// Claims a running crawl until `until` whose start URL is `wanted`; returns it with the owner of its collection.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_crawl(
         &self,
         now: i64,
         until: i64,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Option<(Crawl, UserId)>, StoreError> {
-        // The one that has waited longest, so that several go on side by side.
+        // The one that has waited longest, so that several take turns.
         let sql = "SELECT crawls.id, url, owner FROM crawls JOIN collections ON collections.id = collection \
                    WHERE state = 'running' AND claimed_until <= $1 ORDER BY crawls.updated_at, crawls.id LIMIT 1000";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
@@ -295,7 +294,7 @@ impl Store {
                 continue;
             }
             match self.crawl(id).await {
-                // Deleted just now.
+                // It was just deleted.
                 Err(StoreError::NotFound) => {}
                 crawl => return Ok(Some((crawl?, row.id("owner")?))),
             }
@@ -303,10 +302,10 @@ impl Store {
         Ok(None)
     }
 
-    /// The next address of a crawl.
+    /// The next URL of a crawl.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn next_to_crawl(&self, id: CrawlId) -> Result<Option<CrawlPage>, StoreError> {
         let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'waiting' \
                    ORDER BY place LIMIT 1";
@@ -320,10 +319,10 @@ impl Store {
             .transpose()
     }
 
-    /// Whether an address of a crawl has become a document of a content with this sum.
+    /// Whether a URL of a crawl became a document with this content checksum.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn has_crawled(&self, id: CrawlId, content_sum: &str) -> Result<bool, StoreError> {
         let sql = "SELECT place FROM crawl_pages WHERE crawl = $1 AND content_sum = $2 LIMIT 1";
         Ok(self
@@ -339,7 +338,7 @@ impl Store {
     /// The documents from crawls that somebody may search, the latest crawl of one last.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn crawled_pages(&self, reader: UserId) -> Result<Vec<CrawledPage>, StoreError> {
         let sql = format!(
             "SELECT crawls.collection, crawl_pages.document, crawl_pages.url FROM crawl_pages \
@@ -363,11 +362,11 @@ impl Store {
         ))
     }
 
-    /// Notes what has become of an address, with those that it links to, one link further away. Those that were met
-    /// before are not met again, and beyond `most` no more are.
+    /// Records the result of a URL, and queues its links at one more level. Known URLs are not queued again, and at
+    /// most `most` in total.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn settle_crawled(
         &self,
         id: CrawlId,
@@ -419,10 +418,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Gives a crawl back, to be gone on with; or notes that it is done.
+    /// Releases a crawl to be continued; or marks it as done.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn leave_crawl(
         &self,
         id: CrawlId,

@@ -24,24 +24,24 @@ const POSTGRES_CONNECTIONS: u32 = 10;
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
-/// Copying the write-ahead log into the database every 16 MB rather than every 4 MB. All who write wait meanwhile,
-/// the longer the more there is to copy: 16 MB take some 40 ms, 64 MB more than 100 ms.
+/// Checkpoints the write-ahead log every 16 MB rather than every 4 MB. All writers wait meanwhile, depending on the
+/// size: 16 MB take some 40 ms, 64 MB more than 100 ms.
 const CHECKPOINT_PAGES: &str = "4000";
-/// A longer made-up statement is not kept prepared.
+/// Longer generated statements are not kept prepared.
 const MAX_KEPT_SQL_BYTES: usize = 300;
 
 /// One of the two databases.
 #[derive(Debug, Clone)]
 pub(crate) enum Db {
-    /// SQLite has one writer at a time, so one connection writes and callers queue for it here, where
-    /// waiting costs nothing. In memory `read` is the same single connection.
+    /// SQLite has one writer at a time, so one connection writes and callers queue for it here, where waiting is cheap.
+    /// In memory `read` is the same single connection.
     Sqlite {
         read: Lanes<Sqlite>,
         write: Lanes<Sqlite>,
-        /// The file of the write-ahead log; nothing in memory.
+        /// The file of the write-ahead log; `None` in memory.
         log: Option<PathBuf>,
     },
-    /// With the server on whose behalf runs are begun and written.
+    /// With the server on whose behalf runs are started and written.
     Postgres(Lanes<Postgres>, Lessee),
 }
 
@@ -50,7 +50,7 @@ impl Db {
         Self::open_at(url, i64::MAX).await
     }
 
-    /// The same with the schema as it was at the step of that number.
+    /// The same, migrated only up to that number.
     pub(crate) async fn open_at(url: &str, until: i64) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
             Self::open_postgres(PgConnectOptions::from_str(url)?, until).await
@@ -110,7 +110,7 @@ impl Db {
 
     async fn open_postgres(options: PgConnectOptions, until: i64) -> Result<Self, StoreError> {
         let options = options.application_name("glasshouse");
-        // Not through the pool: it would try for a while and then tell no more than that it has waited.
+        // Not through the pool: it would retry for a while and then report only a timeout.
         let mut connection = PgConnection::connect_with(&options).await?;
         steps::migrator(Dialect::Postgres, until)
             .run_direct(None, &mut connection, false)
@@ -123,7 +123,7 @@ impl Db {
         Ok(Self::Postgres(lanes, Lessee::default()))
     }
 
-    /// The same database for the writer task, which on PostgreSQL has a connection of its own.
+    /// The same database for the writer task, which has a separate connection on PostgreSQL.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
@@ -134,7 +134,7 @@ impl Db {
         }
     }
 
-    /// The server that has a lease here; nothing where none is needed.
+    /// The server that holds a lease here; `None` if none is needed.
     ///
     /// # Errors
     /// `NotOurs` between two leases.
@@ -145,7 +145,7 @@ impl Db {
         }
     }
 
-    /// A statement that changes nothing.
+    /// A read-only statement.
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Any(read)),
@@ -153,7 +153,7 @@ impl Db {
         }
     }
 
-    /// A statement that is a transaction of its own.
+    /// A statement that is a transaction by itself.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Any(write)),
@@ -161,9 +161,9 @@ impl Db {
         }
     }
 
-    /// A statement that is a transaction of its own, its text made here of constant pieces and placeholders.
+    /// A statement that is a transaction by itself, with SQL built from constant pieces and placeholders.
     pub(crate) fn built(&self, sql: String) -> Query<'_> {
-        // Keeping a long one prepared would push the others out of the connection's cache.
+        // Keeping a long one prepared would evict the others from the connection's cache.
         let keep = sql.len() < MAX_KEPT_SQL_BYTES;
         let sql = AssertSqlSafe(sql);
         match self {
@@ -176,7 +176,7 @@ impl Db {
         }
     }
 
-    /// A statement that changes nothing, its text made here of constant pieces and placeholders.
+    /// A read-only statement, with SQL built from constant pieces and placeholders.
     pub(crate) fn built_to_read(&self, sql: String) -> Query<'_> {
         let keep = sql.len() < MAX_KEPT_SQL_BYTES;
         let sql = AssertSqlSafe(sql);
@@ -190,8 +190,7 @@ impl Db {
         }
     }
 
-    /// Adds `($1,$2), ($3,$4)` and so on, or `(?,?), (?,?)` for SQLite, which compares each name with all
-    /// before it.
+    /// Appends `($1,$2), ($3,$4)` and so on, or `(?,?), (?,?)` for SQLite, which compares each name with all before it.
     pub(crate) fn push_rows(&self, sql: &mut String, rows: usize, columns: usize) {
         for value in 0..rows * columns {
             sql.push_str(match (value, value % columns) {
@@ -201,17 +200,17 @@ impl Db {
             });
             match self {
                 Self::Sqlite { .. } => sql.push('?'),
-                // Writing to a String does not fail.
+                // Writing to a String cannot fail.
                 Self::Postgres(..) => _ = write!(sql, "${}", value + 1),
             }
         }
         sql.push(')');
     }
 
-    /// A transaction that may write; dropping it undoes everything.
+    /// A read-write transaction; dropping it rolls back.
     pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
-            // Taking SQLite's write lock at once: taking it later may fail half-way.
+            // Takes SQLite's write lock at once: taking it later may fail half-way.
             Self::Sqlite { write, .. } => {
                 Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?)
             }
@@ -223,7 +222,7 @@ impl Db {
         match self {
             Self::Sqlite { read, write, .. } => {
                 read.close().await;
-                // Last, so that it is the one to fold the write-ahead log into the file.
+                // Last, so that it checkpoints the write-ahead log.
                 write.close().await;
             }
             Self::Postgres(lanes, _) => lanes.close().await,

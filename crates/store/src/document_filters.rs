@@ -1,27 +1,27 @@
-//! Documents of a collection by what they are and when they came, so that a search looks at no others.
+//! Filters the documents of a collection by type, name and time.
 
 use domain::{CollectionId, DocumentId};
 
 use crate::{Store, StoreError};
 
-/// Which documents are wanted; what is not said leaves all.
+/// A filter of documents; empty fields match all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
-    /// Endings of their names in small letters, without the dot.
+    /// File extensions in lower case, without the dot.
     pub endings: Vec<String>,
-    /// A part of their names in small letters.
+    /// A part of the name in lower case.
     pub name: String,
-    /// When they came, or were read, last: not before this.
+    /// Uploaded or read since this time.
     pub since: Option<i64>,
-    /// And before this.
+    /// And before this time.
     pub until: Option<i64>,
 }
 
 impl Store {
-    /// The documents of a collection that are wanted, as far as they can be found.
+    /// The matching searchable documents of a collection.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn filtered_documents(
         &self,
         collection: CollectionId,

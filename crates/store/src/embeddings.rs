@@ -1,116 +1,116 @@
-//! What an embedding model makes of documents: how far each is embedded, and the vectors of its pieces.
+//! Embeddings of documents: the progress of each, and the vectors of its chunks.
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
 use crate::{Store, StoreError, halts::NEVER, query::Row, sums::sum};
 
-/// Vectors of one space can be compared: they are of one model that was given texts in one way.
+/// A space of comparable vectors: of one model with the same prefixes and chunking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSpace {
     /// Its id.
     pub id: EmbeddingSpaceId,
-    /// The model's id here.
+    /// The model's id.
     pub model: String,
-    /// What stands before a question.
+    /// The prefix of queries.
     pub query_prefix: String,
-    /// What stands before a piece.
+    /// The prefix of passages.
     pub passage_prefix: String,
-    /// Counts the ways in which texts are cut.
+    /// The version of the chunking.
     pub chunking: u64,
 }
 
-/// A document that this server is to embed.
+/// A document claimed for embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToEmbed {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// Who pays for it.
+    /// The account that pays.
     pub owner: UserId,
-    /// What its file is called.
+    /// The file name.
     pub name: String,
-    /// Of its text.
+    /// The version of its text.
     pub version: u64,
-    /// How many of its pieces have their vectors.
+    /// The number of embedded chunks.
     pub done: u64,
-    /// How often it failed since a vector came.
+    /// Failures since the last vector.
     pub failures: u64,
 }
 
-/// How far a document is embedded.
+/// The embedding progress of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Embedding {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// In which space.
+    /// The space.
     pub space: EmbeddingSpaceId,
-    /// Of the text that was embedded.
+    /// The version of the embedded text.
     pub version: u64,
-    /// How many pieces that has.
+    /// The number of chunks.
     pub pieces: u64,
-    /// How many of them have their vectors.
+    /// The number of embedded chunks.
     pub done: u64,
-    /// How often it failed since a vector came.
+    /// Failures since the last vector.
     pub failures: u64,
-    /// Why it failed last, as JSON.
+    /// The last error, as JSON.
     pub problem: Option<String>,
 }
 
-/// A document that has all its vectors in a space.
+/// A completely embedded document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmbeddedDocument {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// Of its text.
+    /// The version of its text.
     pub version: u64,
-    /// How many pieces that has.
+    /// The number of chunks.
     pub pieces: u64,
 }
 
-/// How far all documents are embedded in a space.
+/// The progress of all documents in a space.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EmbeddingProgress {
-    /// How many documents have a text.
+    /// The number of documents with text.
     pub documents: u64,
-    /// How many of them have all their vectors.
+    /// The number of completely embedded ones.
     pub whole: u64,
-    /// How many failed so often that nothing waits for them, or were stopped.
+    /// The number of cancelled ones, and of those that failed too often to wait for.
     pub failed: u64,
-    /// How many pieces all of them have.
+    /// The total number of chunks.
     pub pieces: u64,
-    /// How many pieces have their vectors.
+    /// The number of embedded chunks.
     pub done: u64,
-    /// How many numbers a vector has, where there is one.
+    /// The dimensions of the vectors, if there are any.
     pub dimensions: Option<u64>,
 }
 
-/// The vectors of some pieces in a row.
+/// The vectors of consecutive chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vectors {
-    /// The first piece.
+    /// The first chunk.
     pub first: u64,
-    /// How many pieces.
+    /// The number of chunks.
     pub pieces: u64,
-    /// All vectors, each as long as the others.
+    /// The concatenated vectors, all of the same length.
     pub content: Vec<u8>,
 }
 
-/// A document that failed so often holds nothing up any more.
+/// A document with this many failures no longer blocks others.
 pub const MOST_FAILURES: u64 = 3;
 
-/// So many documents' vectors are deleted at a time: others write meanwhile.
+/// The number of documents whose vectors are deleted at a time, so that others can write in between.
 const FORGOTTEN_AT_ONCE: i32 = 200;
 
 const SPACE: &str = "id, model, query_prefix, passage_prefix, chunking";
 
 impl Store {
-    /// The space of this model and this way of giving it texts: the one that is there, or this one from now on.
+    /// The existing or new space for this model, prefixes and chunking.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn use_embedding_space(
         &self,
         wanted: &EmbeddingSpace,
@@ -138,10 +138,10 @@ impl Store {
         read_space(&query.number(*chunking).bind(now).fetch_one().await?)
     }
 
-    /// All spaces that there are vectors in.
+    /// All spaces with vectors.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn embedding_spaces(&self) -> Result<Vec<EmbeddingSpace>, StoreError> {
         let sql = format!("SELECT {SPACE} FROM embedding_spaces ORDER BY id");
         self.db()
@@ -153,11 +153,10 @@ impl Store {
             .collect()
     }
 
-    /// A document that is to be embedded and that no other server embeds, until `until`: whoever has not gone on with it by
-    /// then is taken to be gone.
+    /// Claims a document to embed until `until`: then its holder is presumed dead.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_embedding(
         &self,
         space: EmbeddingSpaceId,
@@ -209,11 +208,11 @@ impl Store {
         Ok(None)
     }
 
-    /// Keeps the vectors of a document's next pieces; it is this server's until `until` then. Says whether they are wanted:
-    /// not where its text is another one by now, its owner has ended it, or somebody else goes on with it.
+    /// Stores the vectors of a document's next chunks and extends the claim to `until`. Returns false if they are not
+    /// wanted: its text has changed, its owner has cancelled it, or another server has claimed it.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn keep_vectors(
         &self,
         space: EmbeddingSpaceId,
@@ -256,10 +255,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Notes why a document could not be embedded, and when it may be tried again.
+    /// Records why a document could not be embedded, and when to retry.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn note_embedding_failure(
         &self,
         space: EmbeddingSpaceId,
@@ -280,10 +279,10 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a document back that this server cannot go on with now.
+    /// Releases the claim of a document that this server cannot continue now.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn give_embedding_back(
         &self,
         space: EmbeddingSpaceId,
@@ -302,10 +301,10 @@ impl Store {
         Ok(())
     }
 
-    /// How far the documents of a collection are embedded, in every space.
+    /// The embedding progress of a collection's documents, in every space.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn embeddings(&self, collection: CollectionId) -> Result<Vec<Embedding>, StoreError> {
         let sql = "SELECT document, space, far.version, pieces, done, far.failures, far.problem FROM document_embeddings AS far \
                    JOIN documents ON documents.id = far.document WHERE documents.collection = $1";
@@ -324,10 +323,10 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// How far all documents are embedded in a space.
+    /// The progress of all documents in a space.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn embedding_progress(
         &self,
         space: EmbeddingSpaceId,
@@ -356,7 +355,7 @@ impl Store {
         let dimensions = match self.db().read(sql).id(space).fetch_optional().await? {
             Some(row) => {
                 let bytes_of_one = row.number("bytes")? / row.number("pieces")?.max(1);
-                // Its scale stands before the numbers.
+                // Its scale precedes the numbers.
                 Some(bytes_of_one.saturating_sub(size_of::<f32>() as u64))
                     .filter(|count| *count > 0)
             }
@@ -372,10 +371,10 @@ impl Store {
         })
     }
 
-    /// How many documents have all their vectors in each space that has any.
+    /// The number of completely embedded documents in each space that has any.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn embedded_counts(&self) -> Result<Vec<(EmbeddingSpaceId, u64)>, StoreError> {
         let sql = "SELECT space, COUNT(*) AS documents FROM document_embeddings AS far \
                    JOIN documents ON documents.id = far.document AND documents.version = far.version \
@@ -386,10 +385,10 @@ impl Store {
             .collect()
     }
 
-    /// The documents whose text as it is now has all its vectors in a space.
+    /// The documents whose current text is completely embedded in a space.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn embedded_documents(
         &self,
         space: EmbeddingSpaceId,
@@ -415,10 +414,10 @@ impl Store {
             .collect()
     }
 
-    /// The vectors of a document's text of that version in the order of its pieces.
+    /// The vectors of this version of a document's text, in the order of its chunks.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn document_vectors(
         &self,
         document: DocumentId,
@@ -447,11 +446,11 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Deletes the vectors of all spaces that no server was set to since `unused_since`: for a server that makes none. Says
+    /// Deletes the vectors of all spaces unused since `unused_since`: for a server without an embedding model. Returns
     /// whether some may be left to delete.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_unused_vectors(&self, unused_since: i64) -> Result<bool, StoreError> {
         let sql = "DELETE FROM document_embeddings WHERE (document, space) IN (SELECT document, space \
                    FROM document_embeddings JOIN embedding_spaces ON embedding_spaces.id = space \
@@ -466,11 +465,11 @@ impl Store {
         Ok(false)
     }
 
-    /// Deletes the vectors of spaces that no server was set to since `unused_since`, once `current` has what can be had in
-    /// it. Says whether some are left to delete.
+    /// Deletes the vectors of spaces unused since `unused_since`, once `current` is complete. Returns whether some are
+    /// left to delete.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_old_vectors(
         &self,
         current: EmbeddingSpaceId,

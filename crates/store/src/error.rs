@@ -1,35 +1,35 @@
-//! What can go wrong in the store, named by what the caller can do about it.
+//! Errors of the store, named by what the caller can do about them.
 
 use sqlx::{error::ErrorKind, migrate::MigrateError};
 
-/// Why the store did not do what was asked. The texts are for the log, not for users.
+/// Why an operation failed. The texts are for the log, not for users.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such thing, or it is not the caller's.
+    /// It does not exist, or it is not the caller's.
     #[error("not found")]
     NotFound,
-    /// What stands in the database does not allow it; the word says what: `email`, `version`, `seq` …
+    /// The stored data does not allow it; the text names the cause: `email`, `version`, `seq` …
     #[error("conflict: {0}")]
     Conflict(&'static str),
-    /// The database cannot be reached or did not answer; later it may.
+    /// The database cannot be reached or did not answer; retrying later may help.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// There is no room left where the database is kept; what is there can be read.
+    /// The database has no space left; stored data can still be read.
     #[error("no room is left for the database: {0}")]
     Full(String),
-    /// Another server has the run: this one was taken for dead.
+    /// Another server owns the run: this one was presumed dead.
     #[error("the run belongs to another server")]
     NotOurs,
-    /// What is stored cannot be understood.
+    /// Stored data cannot be parsed.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
-    /// The database does not take this value or row, however often it is asked; others it may take.
+    /// The database refuses this value or row; retrying does not help.
     #[error("the database refuses the data: {0}")]
     Refused(String),
 }
 
 impl StoreError {
-    /// Whether the same may work later: the trouble is with the database as a whole.
+    /// Whether retrying later may help: the failure concerns the database as a whole.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Full(_))
@@ -52,11 +52,11 @@ impl From<sqlx::Error> for StoreError {
         };
         match (database.kind(), database.code().as_deref()) {
             (ErrorKind::UniqueViolation, _) => Self::Conflict("id"),
-            // Every foreign key names an owner, a chat or a run, which then is not there (any more).
+            // Every foreign key refers to an owner, a chat or a run, which does not exist (any more).
             (ErrorKind::ForeignKeyViolation, _) => Self::NotFound,
-            // PostgreSQL: a serialisation failure or a deadlock; it works when tried again.
+            // PostgreSQL: a serialization failure or a deadlock; a retry succeeds.
             (_, Some("40001" | "40P01")) => Self::Conflict("concurrent change"),
-            // SQLite: no room for a page, or for the index of the write-ahead log. PostgreSQL: disk_full.
+            // SQLite: no space for a page, or for the index of the write-ahead log. PostgreSQL: disk_full.
             (_, Some("13" | "4874" | "53100")) => Self::Full(error.to_string()),
             // SQLite: a damaged file, or not a database at all.
             (_, Some("11" | "26")) => Self::Corrupt(error.to_string()),
@@ -66,9 +66,9 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether it is the data that the database refuses. PostgreSQL: data exceptions, such as a number out of range, broken
-/// constraints, and what a trigger raises. SQLite: the same as constraints (19 and its extended codes), a value that is
-/// too big, and one of the wrong type.
+/// Whether the database refuses the data itself. PostgreSQL: data exceptions, such as a number out of range, violated
+/// constraints, and errors raised by triggers. SQLite: constraints (19 and its extended codes), a value that is too
+/// big, and one of a wrong type.
 fn is_about_data(code: &str) -> bool {
     match code.len() {
         5 => ["22", "23", "P0"]

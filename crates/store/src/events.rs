@@ -20,8 +20,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Puts events of a run, each with its number and its JSON, into segments of about that size. A number that does not
-    /// follow begins a segment, since places in one are counted.
+    /// Groups events of a run, each with its number and JSON, into segments of about that size. A gap in the numbers
+    /// starts a new segment, since positions within one are counted.
     pub fn cut(
         run: RunId,
         events: impl IntoIterator<Item = (u64, String)>,
@@ -48,33 +48,32 @@ impl Segment {
     }
 }
 
-/// How many segments one question to the database brings.
+/// The number of segments per query.
 const PAGE_SEGMENTS: i64 = 32;
 
 impl Store {
     /// Adds a segment to its run's log; returns once it is committed. Many callers share one commit.
     ///
     /// # Errors
-    /// `Conflict("seq")` where it does not begin right after the run's last stored event, or where another process
-    /// goes on after it ([`domain::event::seq_after_restart`]), `NotFound` where
-    /// there is no such run. After `Unavailable` it may or may not be stored: look at [`Store::run`].
+    /// `Conflict("seq")` if it does not directly follow the run's last stored event, or does not continue it after a
+    /// restart ([`domain::event::seq_after_restart`]), `NotFound` if there is no such run. After `Unavailable` it may
+    /// or may not be stored: check [`Store::run`].
     pub async fn append(&self, segment: Segment) -> Result<(), StoreError> {
         self.0.writer.write(Work::Append, segment).await
     }
 
-    /// The segments that hold events after number `after`, in order, until they are `limit_bytes` together or
-    /// more; at least one where there is any. The first may begin with events up to `after`, which the caller
-    /// skips.
+    /// The segments with events after number `after`, in order, until their total size reaches `limit_bytes`; at least
+    /// one if there is any. The first may begin with events up to `after`, which the caller skips.
     ///
     /// # Errors
-    /// Only those of the database; a run that is not there has no events.
+    /// Database errors only; a missing run has no events.
     pub async fn events_after(
         &self,
         run: RunId,
         after: u64,
         limit_bytes: usize,
     ) -> Result<Vec<Segment>, StoreError> {
-        // The subquery finds the segment that holds the next event, so that the index is entered there.
+        // The subquery finds the segment with the next event, so that the index is entered there.
         let sql = "SELECT first_seq, last_seq, lines FROM runs JOIN segments ON segments.run = runs.number \
                    WHERE runs.id = $1 AND last_seq >= $2 \
                    AND first_seq >= COALESCE((SELECT MAX(earlier.first_seq) FROM segments AS earlier \
@@ -93,7 +92,7 @@ impl Store {
             for row in page {
                 let segment = match read_segment(run, &row) {
                     Ok(segment) => segment,
-                    // What comes before can be read; the next question begins with it.
+                    // The segments before it are readable; the next query begins with it.
                     Err(_) if !segments.is_empty() => return Ok(segments),
                     Err(error) => return Err(error),
                 };

@@ -1,4 +1,4 @@
-//! What a person takes along: their chats and runs in an order that stays while they go on working.
+//! Reads a person's chats and runs for an export, in an order that stays stable while they continue to work.
 
 use domain::{ChatId, RunId, UserId};
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 impl Store {
-    /// An account's own chats that were made after `after`, oldest first.
+    /// An account's own chats created after `after`, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn chats_made_after(
         &self,
         owner: UserId,
@@ -35,7 +35,7 @@ impl Store {
     /// All runs of a chat, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn runs_in(&self, chat: ChatId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE chat = $1 ORDER BY started_at, id");
         Ok(readable(
@@ -44,10 +44,10 @@ impl Store {
         ))
     }
 
-    /// An account's own runs that belong to no chat and were made after `after`, oldest first.
+    /// An account's own runs without a chat, created after `after`, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn runs_without_chat_after(
         &self,
         owner: UserId,

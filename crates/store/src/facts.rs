@@ -1,4 +1,4 @@
-//! What agents have learned about a person, and whether they may use the memory at all.
+//! Facts that agents have learned about a person, and the person's memory settings.
 
 use domain::{ChatId, FactId, MessageId, UserId};
 
@@ -7,37 +7,37 @@ use crate::{
     query::{Row, readable},
 };
 
-/// Something that was learned.
+/// A learned fact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// Its id.
     pub id: FactId,
     /// A short sentence.
     pub text: String,
-    /// The chat it was learned from; nothing where that is gone.
+    /// The chat it was learned from; `None` if that is gone.
     pub chat: Option<ChatId>,
     /// The message it was learned from, which may be gone.
     pub message: Option<MessageId>,
-    /// When it was learned, or last changed.
+    /// When it was learned or last changed.
     pub learned_at: i64,
-    /// Whether it is in the person's own words. Learning leaves it alone then.
+    /// Whether the person has edited it. Learning does not change it then.
     pub corrected: bool,
 }
 
-/// What a person lets agents do with the memory.
+/// A person's memory settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Whether agents may use it at all.
+    /// Whether agents may use the memory.
     pub uses_memory: bool,
-    /// Since when they learn from what the person writes; nothing where they do not.
+    /// When learning from the person's messages was enabled; `None` if it is disabled.
     pub learns_since: Option<i64>,
 }
 
 impl Store {
-    /// What a person lets agents do.
+    /// A person's memory settings.
     ///
     /// # Errors
-    /// `NotFound` where there is no such person.
+    /// `NotFound` if there is no such person.
     pub async fn memory_use(&self, owner: UserId) -> Result<MemoryUse, StoreError> {
         let sql = "SELECT uses_memory, learns_since FROM users WHERE id = $1";
         let row = self.db().read(sql).id(owner).fetch_one().await?;
@@ -47,10 +47,10 @@ impl Store {
         })
     }
 
-    /// Changes what a person lets agents do. Messages of before `learns_since` are never learned from.
+    /// Changes a person's memory settings. Messages from before `learns_since` are never learned from.
     ///
     /// # Errors
-    /// `NotFound` where there is no such person.
+    /// `NotFound` if there is no such person.
     pub async fn put_memory_use(&self, owner: UserId, now: MemoryUse) -> Result<(), StoreError> {
         let sql = "UPDATE users SET uses_memory = $2, learns_since = $3 WHERE id = $1";
         self.db()
@@ -62,10 +62,10 @@ impl Store {
             .await
     }
 
-    /// All that was learned about a person, oldest first.
+    /// All facts about a person, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn facts(&self, owner: UserId) -> Result<Vec<Fact>, StoreError> {
         let sql = "SELECT id, content, chat, message, learned_at, corrected FROM facts WHERE owner = $1 \
                    ORDER BY learned_at, id";
@@ -75,7 +75,7 @@ impl Store {
         ))
     }
 
-    /// Puts one into the person's own words.
+    /// Replaces a fact by the person's own wording.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
@@ -99,7 +99,7 @@ impl Store {
         )
     }
 
-    /// Forgets one. It does not come back from the messages that were looked at.
+    /// Deletes a fact. It is not learned again from messages that were already processed.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
@@ -108,13 +108,13 @@ impl Store {
         self.db().write(sql).id(id).id(owner).execute_on_one().await
     }
 
-    /// Forgets all. What is being learned just now is dropped too, as learning begins anew at `now`.
+    /// Deletes all facts. Learning in progress is discarded, too, as learning restarts at `now`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_all_facts(&self, owner: UserId, now: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // First the row that learning holds while it stores, so that the two come one after the other.
+        // First the row that learning locks while it stores, so that the two are serialized.
         let sql = "UPDATE users SET learns_since = CASE WHEN learns_since < $2 THEN $2 ELSE learns_since + 1 END \
                    WHERE id = $1 AND learns_since IS NOT NULL";
         tx.query(sql).id(owner).bind(now).execute().await?;

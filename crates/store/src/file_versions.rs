@@ -1,5 +1,5 @@
-//! What files were before: a trigger of the database keeps the state that a change replaces, within bounds (50 of a
-//! file, 2,000 and 64 MB of a workspace; the oldest go first). A deleted file keeps its past and its numbers.
+//! File history: a database trigger keeps the replaced state of a file, within bounds (50 of a file, 2,000 and 64 MB of
+//! a workspace; the oldest are removed first). A deleted file keeps its history and its version numbers.
 
 use crate::{
     Store, StoreError,
@@ -12,20 +12,20 @@ use crate::{
 pub struct FileVersion {
     /// Its number, from 1.
     pub version: u64,
-    /// Its size; 0 where `deleted`.
+    /// Its size; 0 if `deleted`.
     pub size_bytes: u64,
-    /// When it became this.
+    /// The time of the change.
     pub changed_at: i64,
-    /// Whether there was no file then.
+    /// Whether the file was deleted.
     pub deleted: bool,
 }
 
-/// A state of a file with what it held.
+/// A state of a file with its content.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastFile {
-    /// All of it; nothing where `deleted`.
+    /// The content; empty if `deleted`.
     pub content: Vec<u8>,
-    /// Whether there was no file then.
+    /// Whether the file was deleted.
     pub deleted: bool,
 }
 
@@ -33,7 +33,7 @@ const DELETE: &str = "UPDATE files SET content = $3, size_bytes = 0, version = v
                       deleted = TRUE \
                       WHERE workspace = $1 AND path = $2 AND NOT deleted AND ($5 = 0 OR version = $5) \
                       RETURNING version";
-/// Marks of deleted files of which nothing else is left: their number is bounded with that of the past states.
+/// Removes tombstones of files without other history: their number is limited with that of the past states.
 const FORGET: &str = "DELETE FROM files WHERE workspace = $1 AND deleted AND NOT EXISTS \
                       (SELECT 1 FROM file_versions AS past \
                        WHERE past.workspace = files.workspace AND past.path = files.path)";
@@ -46,11 +46,11 @@ const MOVE_HERE: &str = "INSERT INTO files (workspace, path, content, size_bytes
                          WHERE files.deleted RETURNING version";
 
 impl Store {
-    /// Deletes a file and tells the number of that change. `expected_version` is what the caller saw; `None` where
-    /// it does not matter.
+    /// Deletes a file and returns the number of that change. `expected_version` is the version that the caller saw;
+    /// `None` if it does not matter.
     ///
     /// # Errors
-    /// `NotFound` where there is none, `Conflict("version")` where somebody else was faster.
+    /// `NotFound` if there is none, `Conflict("version")` if it was changed concurrently.
     pub async fn delete_file(
         &self,
         workspace: &str,
@@ -70,10 +70,10 @@ impl Store {
         Ok(version)
     }
 
-    /// Moves a file to a path where there is none; tells the number of its deletion here and its version there.
+    /// Moves a file to a free path; returns the number of its deletion here and its version there.
     ///
     /// # Errors
-    /// `NotFound` where there is none, `Conflict("path")` where there is one at the other path.
+    /// `NotFound` if there is none, `Conflict("path")` if the other path is taken.
     pub async fn move_file(
         &self,
         workspace: &str,
@@ -102,11 +102,11 @@ impl Store {
         Ok((gone, here))
     }
 
-    /// All states of a file that are kept, newest first: what it is now, then its past. Nothing where there never
-    /// was such a file.
+    /// All stored states of a file, newest first: the current one, then its history. Empty if there never was such a
+    /// file.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn file_versions(
         &self,
         workspace: &str,
@@ -136,10 +136,10 @@ impl Store {
         ))
     }
 
-    /// Deleted files of which it is kept what they were last, each as that state; the last deleted first.
+    /// Deleted files whose last state is stored, each as that state; the last deleted first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn deleted_files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
         let sql = "SELECT files.path, past.size_bytes, past.version, files.changed_at FROM files \
                    JOIN file_versions AS past ON past.workspace = files.workspace AND past.path = files.path \
@@ -156,10 +156,10 @@ impl Store {
             .collect()
     }
 
-    /// A file as it was, or is, at this version; nothing where that is not kept.
+    /// This version of a file; `None` if it is not stored.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn read_file_version(
         &self,
         workspace: &str,

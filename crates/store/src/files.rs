@@ -1,5 +1,5 @@
-//! The files of a workspace: bytes by path, with a version that counts up so that writers notice each other. What a
-//! file was before is in `file_versions.rs`.
+//! The files of a workspace: bytes by path, with an increasing version for optimistic concurrency. Their history is in
+//! `file_versions.rs`.
 
 use std::collections::HashMap;
 
@@ -34,16 +34,16 @@ impl FileRow {
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileContent {
-    /// All of it.
+    /// The bytes.
     pub content: Vec<u8>,
-    /// The version this is.
+    /// Its version.
     pub version: u64,
 }
 
-/// A file that was deleted is still a row, and its numbers go on.
+/// A deleted file is still a row, and its numbers continue.
 const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
                       VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO UPDATE SET \
                       content = excluded.content, size_bytes = excluded.size_bytes, \
@@ -53,7 +53,7 @@ const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version =
                        WHERE workspace = $1 AND path = $2 AND version = $6 AND NOT deleted \
                        RETURNING version";
 
-/// A file to be written whatever stands in its place, its names as they are stored.
+/// An unconditional write of a file; names as stored.
 #[derive(Debug)]
 pub(crate) struct FileWrite {
     workspace: String,
@@ -72,11 +72,11 @@ impl Rows for FileWrite {
         (&self.workspace, &self.path)
     }
 
-    /// Gives the new versions. What is new is written with one statement that knows nothing of replacing: SQLite would
-    /// compile the trigger into it each time, which takes twice as long as the writing. Should the second statement be
-    /// refused, its rows and the first one's are written again: one version more with the same content, nothing lost.
+    /// Returns the new versions. New files are written with one statement without an upsert: SQLite would compile the
+    /// trigger into it each time, which takes twice as long as the write. If the second statement is refused, its rows
+    /// and the first one's are written again: one more version with the same content, nothing lost.
     async fn write(db: &Db, files: &[Self]) -> Result<Vec<u64>, StoreError> {
-        // In one order everywhere: two processes that lock in different orders can block each other.
+        // A fixed order everywhere: two processes that lock in different orders can deadlock.
         let mut sorted: Vec<&Self> = files.iter().collect();
         sorted.sort_unstable_by_key(|file| file.key());
         let mut versions = insert(db, &sorted, "DO NOTHING").await?;
@@ -101,7 +101,7 @@ impl FileWrite {
 const REPLACE_ANY: &str = "DO UPDATE SET content = excluded.content, size_bytes = excluded.size_bytes, \
                            version = files.version + 1, changed_at = excluded.changed_at, deleted = FALSE";
 
-/// Inserts files; `otherwise` says what becomes of those that are there. Gives the versions of those it has written.
+/// Inserts files; `otherwise` is the action for existing ones. Returns the versions of the written ones.
 async fn insert(
     db: &Db,
     files: &[&FileWrite],
@@ -137,7 +137,7 @@ impl Store {
     /// All files of a workspace (the id of a chat or of a run as text), by path.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
         let sql = "SELECT path, size_bytes, version, changed_at FROM files \
                    WHERE workspace = $1 AND NOT deleted ORDER BY path";
@@ -147,10 +147,10 @@ impl Store {
         ))
     }
 
-    /// One file; nothing where there is none at this path.
+    /// One file; `None` if there is none at this path.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn read_file(
         &self,
         workspace: &str,
@@ -174,11 +174,11 @@ impl Store {
         row.map(read).transpose()
     }
 
-    /// Writes a file and tells its new version. `expected_version` is what the caller saw: `Some(0)` means it
-    /// must not exist, `Some(n)` that it must be at version n, `None` that it may be anything.
+    /// Writes a file and returns its new version. `expected_version` is the version that the caller saw: `Some(0)`
+    /// means that it must not exist, `Some(n)` that it must be at version n, `None` any.
     ///
     /// # Errors
-    /// `Conflict("version")` where somebody else was faster.
+    /// `Conflict("version")` if it was changed concurrently.
     pub async fn write_file(
         &self,
         workspace: &str,
@@ -218,10 +218,10 @@ impl Store {
         row.number("version")
     }
 
-    /// Removes all files of a workspace, with all they were before.
+    /// Deletes all files of a workspace with their history.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn delete_files(&self, workspace: &str) -> Result<(), StoreError> {
         let query = self
             .db()

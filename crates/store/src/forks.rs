@@ -1,5 +1,5 @@
-//! A chat that begins with a copy of another one: its conversation, its files as they were at some time, and a run that
-//! has the log of another run so far as its past.
+//! Forks a chat: copies its conversation, its files at a point in time, and a run's log so far as the past of a new
+//! run.
 
 use crate::{
     Chat, ChatMessage, NewRun, Segment, Store, StoreError, chats, learning,
@@ -8,18 +8,18 @@ use crate::{
     runs,
 };
 
-/// All that a forked chat begins with.
+/// The initial content of a forked chat.
 #[derive(Debug, Clone)]
 pub struct Fork {
-    /// The chat; it shows the last of the messages.
+    /// The chat; it displays the last of the messages.
     pub chat: Chat,
-    /// Its messages, each after the one that it follows.
+    /// Its messages, each after its parent.
     pub messages: Vec<ChatMessage>,
-    /// The run that fills the last of them.
+    /// The run of the last message.
     pub run: NewRun,
     /// The run's log so far, in order from event 1.
     pub log: Vec<Segment>,
-    /// The workspace that its files come from.
+    /// The source workspace of its files.
     pub workspace: String,
     /// The path and the version of each of them.
     pub files: Vec<(String, u64)>,
@@ -46,7 +46,7 @@ const COPY_STATE: &str = "INSERT INTO files \
                           UNION ALL \
                           SELECT $1, path, content, size_bytes, version, changed_at, deleted FROM file_versions \
                           WHERE workspace = $2 AND path = $3 AND version = $4";
-/// What a file was before comes along, so that its changes can still be looked at.
+/// The history is copied, too, so that changes can still be viewed.
 const COPY_PAST: &str = "INSERT INTO file_versions \
                          (workspace, path, version, content, size_bytes, changed_at, deleted) \
                          SELECT $1, path, version, content, size_bytes, changed_at, deleted FROM file_versions \
@@ -57,10 +57,10 @@ const COPY_LOG: &str = "INSERT INTO segments (run, first_seq, last_seq, lines) \
 const BOOKED: &str = "UPDATE runs SET booked_seq = $2 WHERE id = $1";
 
 impl Store {
-    /// All states of all files of a workspace that are kept, deletions among them, by path and version.
+    /// All stored states of all files of a workspace, including deletions, by path and version.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn file_states(&self, workspace: &str) -> Result<Vec<FileState>, StoreError> {
         let read = |row: &Row| {
             let (path, changed_at) = (row.get("path")?, row.get("changed_at")?);
@@ -80,11 +80,11 @@ impl Store {
             .collect()
     }
 
-    /// Keeps all of a fork, or nothing of it.
+    /// Stores a fork atomically.
     ///
     /// # Errors
-    /// `NotFound` where the owner is gone, `Conflict("file")` where a file is not kept any more as it was,
-    /// `Conflict("parent")` where a message follows one that does not come before it.
+    /// `NotFound` if the owner is gone, `Conflict("file")` if a file version is not stored any more,
+    /// `Conflict("parent")` if a message's parent does not precede it.
     pub async fn fork(&self, fork: &Fork) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         chats::insert(tx.query(chats::INSERT), &fork.chat)
@@ -97,7 +97,7 @@ impl Store {
         runs::insert(tx.query(runs::INSERT), &fork.run, server.as_deref())
             .execute()
             .await?;
-        // What is copied was used once.
+        // Copied usage was already counted.
         let booked = fork
             .log
             .iter()
@@ -120,7 +120,7 @@ impl Store {
         for (path, version) in &fork.files {
             copy_file(&mut tx, fork, path, *version).await?;
         }
-        // What is copied was said in the other chat, and is learned from there or never.
+        // Copied messages are learned from in the original chat only.
         learning::mark(tx.query(learning::MARK), fork.chat.id, fork.chat.created_at)
             .execute()
             .await?;

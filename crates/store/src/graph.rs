@@ -1,4 +1,4 @@
-//! What documents speak of: entities and relations with the words that prove them, kept document by document.
+//! The knowledge graph of documents: entities and relations with supporting quotes, stored per document.
 
 mod aliases;
 mod shares;
@@ -18,101 +18,101 @@ use crate::{
 pub use aliases::GraphAlias;
 pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
 
-/// A document that this server is to look at.
+/// A document claimed for graph extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToGraph {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// Who pays for it.
+    /// The account that pays.
     pub owner: UserId,
-    /// What its file is called.
+    /// The file name.
     pub name: String,
-    /// Of its text.
+    /// The version of its text.
     pub version: u64,
-    /// How many pieces were looked at.
+    /// The number of processed chunks.
     pub done: u64,
-    /// How often it failed since one was.
+    /// Failures since the last processed chunk.
     pub failures: u64,
 }
 
-/// How far a document is looked at.
+/// The extraction progress of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphedDocument {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// What its file is called.
+    /// The file name.
     pub name: String,
-    /// How many pieces were looked at, and how many there are; both 0 until it is its turn.
+    /// The numbers of processed chunks and of all chunks; both 0 until extraction begins.
     pub done: u64,
-    /// All pieces.
+    /// The number of chunks.
     pub pieces: u64,
-    /// Why it goes no further, as JSON.
+    /// The blocking error, as JSON.
     pub problem: Option<String>,
 }
 
-/// Something that documents of a collection speak of.
+/// An entity in the documents of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entity {
     /// Its id.
     pub id: EntityId,
-    /// Its name, as it was written first.
+    /// Its name, in the first spelling found.
     pub name: String,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: String,
-    /// How many places speak of it.
+    /// The number of mentions.
     pub mentions: u64,
-    /// How many statements belong to it.
+    /// The number of relations.
     pub relations: u64,
 }
 
-/// Words of a document that prove something.
+/// A supporting quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphQuote {
-    /// In which document.
+    /// The document.
     pub document: DocumentId,
-    /// What that is called.
+    /// The file name.
     pub name: String,
-    /// Where they begin, in characters.
+    /// Its start, characters.
     pub first: u64,
-    /// Where they end.
+    /// Its end.
     pub behind: u64,
-    /// The words.
+    /// The text.
     pub quote: String,
 }
 
-/// That two entities belong together.
+/// A relation of two entities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation {
-    /// The one that it is said of.
+    /// The source entity.
     pub source: EntityId,
-    /// The other one.
+    /// The target entity.
     pub target: EntityId,
-    /// How, in a few words.
+    /// The kind of relation, in a few words.
     pub kind: String,
-    /// The words that say so.
+    /// The supporting quote.
     pub quote: GraphQuote,
 }
 
-/// What a piece of a document speaks of.
+/// The entities and relations in a chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphPiece {
-    /// Key, name, kind, and the words with their place.
+    /// Key, name, kind, and the quote with its range.
     pub entities: Vec<(String, String, String, Words)>,
-    /// Places of two entities, how they belong together, and the words.
+    /// Indices of two entities, their relation, and the quote.
     pub relations: Vec<(usize, usize, String, Words)>,
 }
 
-/// Words and their place in characters.
+/// A quote with its range in characters.
 pub type Words = (u64, u64, String);
 
-/// Entities and how they belong together.
+/// Entities with their relations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subgraph {
-    /// The entities, the nearest first.
+    /// The entities, nearest first.
     pub entities: Vec<Entity>,
-    /// What is said of two of them.
+    /// The relations between them.
     pub relations: Vec<Relation>,
 }
 
@@ -122,11 +122,11 @@ const ENTITY: &str = "entities.id, entities.name, entities.kind, \
     (SELECT COUNT(*) FROM relations WHERE target = entities.id) AS relations";
 
 impl Store {
-    /// A document whose collection is to have a graph, and that no other server looks at, until `until`: whoever has not gone
-    /// on with it by then is taken to be gone. What was found in an earlier text of it is forgotten.
+    /// Claims a document of a collection with a graph until `until`: then its holder is presumed dead. Results from an
+    /// earlier text of it are deleted.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_graph(&self, now: i64, until: i64) -> Result<Option<ToGraph>, StoreError> {
         let sql = "SELECT documents.id, documents.collection, collections.owner, documents.name, documents.version \
                    FROM documents JOIN collections ON collections.id = documents.collection AND collections.graph \
@@ -170,11 +170,11 @@ impl Store {
         Ok(None)
     }
 
-    /// Keeps what the next piece of a document speaks of; it is this server's until `until` then. Says whether that is
-    /// wanted: not where its text is another one by now, its owner has ended it, or its collection has no graph any more.
+    /// Stores the entities and relations of a document's next chunk and extends the claim to `until`. Returns false if
+    /// they are not wanted: its text has changed, its owner has cancelled it, or its collection no longer has a graph.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn keep_graph(
         &self,
         of: &ToGraph,
@@ -244,10 +244,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Notes why a document could not be looked at, and when it may be tried again.
+    /// Records why a document could not be processed, and when to retry.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn note_graph_failure(
         &self,
         of: &ToGraph,
@@ -267,7 +267,7 @@ impl Store {
         Ok(())
     }
 
-    /// Turns the graph of somebody's collection on or off. Off, all of it is deleted.
+    /// Enables or disables the graph of a collection. Disabling deletes it.
     ///
     /// # Errors
     /// `NotFound`, for those of others too.
@@ -300,7 +300,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Whether a collection is to have a graph, and how far its documents are looked at.
+    /// Whether a collection has a graph, and the progress of its documents.
     ///
     /// # Errors
     /// `NotFound`.
@@ -334,10 +334,10 @@ impl Store {
         ))
     }
 
-    /// How many documents of a collection are still to be read.
+    /// The number of a collection's documents that are not read yet.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn unread_documents(&self, id: CollectionId) -> Result<u64, StoreError> {
         let sql =
             "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting'";
@@ -349,10 +349,10 @@ impl Store {
             .number("unread")
     }
 
-    /// The collections that somebody may search and whose graph has something in it.
+    /// The collections with a nonempty graph that somebody may search.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn collections_with_graph(
         &self,
         reader: UserId,
@@ -372,10 +372,10 @@ impl Store {
             .collect()
     }
 
-    /// The entities whose name has these words in it, those first that most is said of.
+    /// The entities whose name contains these words, those with most relations first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn entities(
         &self,
         collection: CollectionId,
@@ -398,7 +398,7 @@ impl Store {
             .await
     }
 
-    /// The entity of this key.
+    /// The entity with this key.
     ///
     /// # Errors
     /// `NotFound`.
@@ -420,7 +420,7 @@ impl Store {
         self.entity_alone(collection, found.id).await
     }
 
-    /// An entity, the places that speak of it, at most `limit`, and what is said of it and others.
+    /// An entity, at most `limit` of its mentions, and its relations.
     ///
     /// # Errors
     /// `NotFound`.
@@ -449,7 +449,7 @@ impl Store {
         ))
     }
 
-    /// With all that is said of its other names; the one that it names, where it is such a name.
+    /// Includes the relations of its aliases; for an alias, returns its entity.
     async fn entity_alone(
         &self,
         collection: CollectionId,
@@ -466,7 +466,7 @@ impl Store {
     }
 }
 
-/// The places of these in a statement.
+/// Their placeholders in a statement.
 fn numbered(ids: &[EntityId]) -> String {
     (1..=ids.len())
         .map(|at| format!("${at}"))
@@ -474,7 +474,7 @@ fn numbered(ids: &[EntityId]) -> String {
         .join(", ")
 }
 
-/// Deletes the entities of a collection that no document speaks of any more.
+/// Deletes the entities of a collection without mentions.
 pub(crate) async fn forget_unnamed(
     tx: &mut Tx,
     collection: CollectionId,

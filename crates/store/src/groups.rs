@@ -1,5 +1,4 @@
-//! Groups of people, who is in them, and what is only for some groups. It is read as a whole and kept by the server, which
-//! looks at a number to see whether it was changed.
+//! Groups, their members, and permissions. The server caches all of it, and checks a change counter.
 
 use domain::{GroupId, UserId};
 
@@ -8,7 +7,7 @@ use crate::{
     query::{Row, Tx},
 };
 
-/// Rows of one statement.
+/// Maximum number of rows in one statement.
 const MOST_ROWS: usize = 256;
 
 /// A group.
@@ -16,54 +15,54 @@ const MOST_ROWS: usize = 256;
 pub struct Group {
     /// Its id.
     pub id: GroupId,
-    /// What people call it; no other has the same, in whatever case.
+    /// The name; unique, case-insensitively.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// What it is called at the provider that signs people in.
+    /// Its name at the identity provider.
     pub provider_name: Option<String>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
 }
 
-/// Somebody in a group.
+/// A member of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupMember {
-    /// Who.
+    /// The user.
     pub user: UserId,
-    /// What the person is called.
+    /// The name.
     pub name: String,
-    /// The person's address.
+    /// The e-mail address.
     pub email: String,
-    /// Whether an administrator has put them in.
+    /// Whether an administrator has added them.
     pub by_hand: bool,
-    /// Whether the provider has.
+    /// Whether the identity provider has.
     pub by_provider: bool,
 }
 
-/// For whom a thing is.
+/// A permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionRow {
-    /// What kind of thing.
+    /// The kind of resource.
     pub kind: String,
-    /// Which.
+    /// The name of the resource.
     pub name: String,
-    /// Whether it is for everybody; nothing where a wider rule says so.
+    /// Whether it is for everybody; `None` if a wider rule applies.
     pub everybody: Option<bool>,
     /// The groups that may use it.
     pub groups: Vec<GroupId>,
 }
 
-/// All groups and permissions at one moment.
+/// A snapshot of all groups and permissions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AllGroups {
-    /// Grows with each change.
+    /// Increases with each change.
     pub number: i64,
     /// The groups, by name.
     pub groups: Vec<Group>,
-    /// Who is in which.
+    /// The memberships.
     pub members: Vec<(UserId, GroupId)>,
-    /// Things that not everybody follows the same rule for.
+    /// The resources with their own rules.
     pub permissions: Vec<PermissionRow>,
 }
 
@@ -72,17 +71,17 @@ const CHANGED: &str = "INSERT INTO group_changes (id, number) VALUES (1, 1) \
                        ON CONFLICT (id) DO UPDATE SET number = group_changes.number + 1";
 const IS_THERE: &str =
     "SELECT id, name, description, provider_name, created_at FROM user_groups WHERE id = $1";
-/// A membership that nobody vouches for any more is none.
+/// Removes memberships without a source.
 const FORGET_IN_GROUP: &str =
     "DELETE FROM group_members WHERE NOT by_hand AND NOT by_provider AND group_id = $1";
 const FORGET_OF_MEMBER: &str =
     "DELETE FROM group_members WHERE NOT by_hand AND NOT by_provider AND member = $1";
 
 impl Store {
-    /// How often groups and permissions were changed.
+    /// The change counter of groups and permissions.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn group_changes(&self) -> Result<i64, StoreError> {
         let row = self
             .db()
@@ -92,10 +91,10 @@ impl Store {
         row.map_or(Ok(0), |row| row.get("number"))
     }
 
-    /// Who is an administrator, suspended or not.
+    /// The administrators, suspended or not.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn administrators(&self) -> Result<Vec<UserId>, StoreError> {
         let rows = self
             .db()
@@ -105,10 +104,10 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
-    /// All groups and permissions. The number is that of before or earlier, so that no change is missed.
+    /// All groups and permissions. The counter may be older than the data, so that no change is missed.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn all_groups(&self) -> Result<AllGroups, StoreError> {
         let number = self.group_changes().await?;
         let sql = format!("SELECT {COLUMNS} FROM user_groups ORDER BY name_key");
@@ -162,10 +161,10 @@ impl Store {
         Ok(all)
     }
 
-    /// Makes a group.
+    /// Creates a group.
     ///
     /// # Errors
-    /// `Conflict("name")` where another one has its name, `Conflict("limit")` where there are `most` already.
+    /// `Conflict("name")` if the name is taken, `Conflict("limit")` if there are already `most`.
     pub async fn create_group(&self, group: &Group, most: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
@@ -194,8 +193,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// Gives a group another name, description and name at the provider. With another one there, those whom the provider
-    /// had put in are in it no more.
+    /// Changes a group's name, description and provider name. A changed provider name ends the memberships from the
+    /// provider.
     ///
     /// # Errors
     /// `NotFound`, `Conflict("name")`.
@@ -223,7 +222,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Deletes a group, and tells what it was called. What was only for it is then for administrators alone.
+    /// Deletes a group, and returns its name. Resources that were only for it are then for administrators only.
     ///
     /// # Errors
     /// `NotFound`.
@@ -245,7 +244,7 @@ impl Store {
         Ok(name)
     }
 
-    /// Who is in a group, by name.
+    /// The members of a group, by name.
     ///
     /// # Errors
     /// `NotFound`.
@@ -266,10 +265,10 @@ impl Store {
         rows.iter().map(member).collect()
     }
 
-    /// Puts people into a group, all or none.
+    /// Adds people to a group, atomically.
     ///
     /// # Errors
-    /// `NotFound` where there is no such group; `Conflict("member")` where one of them has no account.
+    /// `NotFound` if there is no such group; `Conflict("member")` if one of them has no account.
     pub async fn add_group_members(
         &self,
         id: GroupId,
@@ -295,10 +294,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Takes somebody out of a group, whoever has put them in.
+    /// Removes a member from a group, whatever the source of the membership.
     ///
     /// # Errors
-    /// `NotFound` where the person is not in it.
+    /// `NotFound` if the person is not a member.
     pub async fn remove_group_member(&self, id: GroupId, person: UserId) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
@@ -307,11 +306,11 @@ impl Store {
         tx.commit().await
     }
 
-    /// Lets somebody be in those groups that have one of these names at the provider, and in no other because of the
-    /// provider. Whether that changed anything.
+    /// Sets a person's memberships from the provider to the groups with these provider names. Returns whether that
+    /// changed anything.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn sync_provider_groups(
         &self,
         person: UserId,
@@ -360,10 +359,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Says for whom a thing is, in the place of what was said before. With neither it follows a wider rule.
+    /// Sets the permission of a resource, replacing its earlier one. With neither field it follows a wider rule.
     ///
     /// # Errors
-    /// `Conflict("group")` where one of the groups is not there, `Conflict("limit")` where there are `most` rules.
+    /// `Conflict("group")` if one of the groups does not exist, `Conflict("limit")` if there are `most` rules.
     pub async fn put_permission(&self, row: &PermissionRow, most: i64) -> Result<(), StoreError> {
         let PermissionRow {
             kind,
@@ -409,7 +408,7 @@ impl Store {
     }
 }
 
-/// First in each transaction, so that two that change groups come one after the other.
+/// First in each transaction, so that changes are serialized.
 async fn changed(tx: &mut Tx) -> Result<(), StoreError> {
     tx.query(CHANGED).execute().await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! What is done with a document in the background ends where its owner says so, and goes on when they do.
+//! Pauses and resumes the background processing of documents at their owner's request.
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
@@ -8,25 +8,26 @@ use crate::{
     query::{Row, Tx},
 };
 
-/// When a document is due of which its owner has ended the work.
+/// The due time of a document whose processing its owner has cancelled.
 pub(crate) const NEVER: i64 = i64::MAX;
 
-/// A document of somebody's, in that collection.
+/// A document with its collection and owner.
 #[derive(Debug, Clone, Copy)]
 pub struct Their {
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// Where it is.
+    /// The collection.
     pub collection: CollectionId,
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
 }
 
 impl Store {
-    /// Ends the reading of a document. What a reader still brings is not kept; nothing of an earlier file of its name is left.
+    /// Cancels the reading of a document. Results of a reader in progress are discarded, and those of an earlier file
+    /// of that name deleted.
     ///
     /// # Errors
-    /// `NotFound` where it is not theirs, or does not wait to be read.
+    /// `NotFound` if it is not theirs, or is not waiting to be read.
     pub async fn cancel_reading(
         &self,
         of: Their,
@@ -41,7 +42,7 @@ impl Store {
             .bind(now)
             .execute_on_one()
             .await?;
-        // The number of the file is another one from now on, so that nobody notes what became of it.
+        // Changes the number of the file, so that a reader in progress cannot store its result.
         let sql = "UPDATE documents SET state = 'failed', problem = $3, picture = FALSE, upload = upload + 1, \
                    claimed_until = 0, version = 0, chunks = 0, characters = 0, updated_at = $4 \
                    WHERE id = $1 AND collection = $2 AND state = 'waiting'";
@@ -57,10 +58,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Whether a file still waits to be read: not where its document was deleted, replaced or ended meanwhile.
+    /// Whether a file still waits to be read: false if its document was deleted, replaced or cancelled.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn is_wanted(&self, of: &crate::Unread) -> Result<bool, StoreError> {
         let sql = "SELECT id FROM documents WHERE id = $1 AND upload = $2 AND state = 'waiting'";
         Ok(self
@@ -73,10 +74,10 @@ impl Store {
             .is_some())
     }
 
-    /// Ends the embedding of a document; the vectors that it has stay.
+    /// Cancels the embedding of a document; existing vectors stay.
     ///
     /// # Errors
-    /// `NotFound` where it is not theirs, or there is nothing left to embed of it.
+    /// `NotFound` if it is not theirs, or nothing is left to embed.
     pub async fn cancel_embedding(
         &self,
         of: Their,
@@ -97,7 +98,7 @@ impl Store {
                    SELECT id, $2, version, chunks, 0, $3, $4, $5 FROM documents WHERE id = $1 \
                    ON CONFLICT (document, space) DO UPDATE SET failures = excluded.failures, problem = excluded.problem, \
                    due_at = excluded.due_at WHERE document_embeddings.done < document_embeddings.pieces";
-        // It holds nothing up that waits for all documents.
+        // It no longer blocks what waits for all documents.
         let query = tx
             .query(sql)
             .id(of.document)
@@ -109,10 +110,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Has a document embedded at once that failed, or whose embedding was ended.
+    /// Restarts the embedding of a failed or cancelled document at once.
     ///
     /// # Errors
-    /// `NotFound` where it is not theirs, or did not fail.
+    /// `NotFound` if it is not theirs, or did not fail.
     pub async fn resume_embedding(
         &self,
         of: Their,
@@ -130,10 +131,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Ends the look at a document for its collection's graph; what was found in it stays.
+    /// Cancels the graph extraction of a document; existing results stay.
     ///
     /// # Errors
-    /// `NotFound` where it is not theirs, the collection has no graph, or there is nothing left to look at.
+    /// `NotFound` if it is not theirs, the collection has no graph, or nothing is left to process.
     pub async fn cancel_graph(&self, of: Their, problem: &str) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let version = their_text(&mut tx, of).await?;
@@ -163,10 +164,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Has a document looked at again at once that failed, or of which that was ended.
+    /// Restarts the graph extraction of a failed or cancelled document at once.
     ///
     /// # Errors
-    /// `NotFound` where it is not theirs, or did not fail.
+    /// `NotFound` if it is not theirs, or did not fail.
     pub async fn resume_graph(&self, of: Their) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         their_text(&mut tx, of).await?;
@@ -177,7 +178,7 @@ impl Store {
     }
 }
 
-/// The version of the text of somebody's document.
+/// The version of a document's text, if the document is the owner's.
 async fn their_text(tx: &mut Tx, of: Their) -> Result<u64, StoreError> {
     let sql = "SELECT documents.version FROM documents JOIN collections ON collections.id = documents.collection \
                WHERE documents.id = $1 AND collections.id = $2 AND owner = $3 \
@@ -192,7 +193,7 @@ async fn their_text(tx: &mut Tx, of: Their) -> Result<u64, StoreError> {
     row.number("version")
 }
 
-/// Deletes the text of a document and all that was made of it.
+/// Deletes the text of a document and everything derived from it.
 pub(crate) async fn forget_text(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
     for sql in [
         "DELETE FROM document_texts WHERE document = $1",

@@ -1,14 +1,14 @@
-//! What hooks of the administrator look at while a run goes on and nobody has seen yet: results of tools, and answers.
+//! Unpublished inputs of hooks during a run: tool results and answers.
 
 use domain::RunId;
 
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Keeps something of a run until [`Store::forget_hook_inputs`], in the place of what was kept of the same name.
+    /// Stores an input of a run until [`Store::forget_hook_inputs`], replacing one of the same name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn keep_hook_input(
         &self,
         run: RunId,
@@ -27,10 +27,10 @@ impl Store {
             .map(drop)
     }
 
-    /// What was kept; `None` if nothing was.
+    /// The stored input; `None` if there is none.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn hook_input(&self, run: RunId, item: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT content FROM hook_inputs WHERE run = $1 AND item = $2";
         let row = self
@@ -43,19 +43,19 @@ impl Store {
         row.map(|row| row.get("content")).transpose()
     }
 
-    /// Forgets all that was kept of a run.
+    /// Deletes all inputs of a run.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_hook_inputs(&self, run: RunId) -> Result<(), StoreError> {
         let sql = "DELETE FROM hook_inputs WHERE run = $1";
         self.db().write(sql).id(run).execute().await.map(drop)
     }
 
-    /// Forgets what was kept of runs that have ended in another way than usual.
+    /// Deletes the inputs of runs that ended abnormally.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_hook_inputs(&self) -> Result<u64, StoreError> {
         let sql = "DELETE FROM hook_inputs WHERE run IN (SELECT id FROM runs WHERE finished_at IS NOT NULL)";
         self.db().write(sql).execute().await

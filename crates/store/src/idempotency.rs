@@ -1,19 +1,19 @@
-//! Requests that are sent again, because their answer was lost: found by the name that the caller gave them.
+//! Idempotency keys: find the run of a repeated request.
 
 use domain::RunId;
 
 use crate::{Principal, Store, StoreError};
 
-/// What a caller names a request by. It stands in the run's own row, so that both are stored or neither.
+/// The caller's key of a request. It is stored in the run's own row, so that both are stored or neither.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The caller's word, which means something only together with the principal.
+    /// The key, unique per principal.
     pub key: String,
     /// SHA-256 of the request.
     pub request_hash: [u8; 32],
 }
 
-/// What a request with a known key has started.
+/// The run of an earlier request with the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedBefore {
     /// The run.
@@ -26,7 +26,7 @@ impl Store {
     /// The run that an earlier request of this principal with this key has started.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn started_before(
         &self,
         principal: &Principal,
@@ -50,10 +50,10 @@ impl Store {
         .transpose()
     }
 
-    /// Forgets the keys of runs that were started before that time; tells how many.
+    /// Deletes the keys of runs started before that time; returns their number.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_idempotency_keys(&self, started_before: i64) -> Result<u64, StoreError> {
         let sql = "UPDATE runs SET idempotency_key = NULL, request_hash = NULL \
                    WHERE idempotency_key IS NOT NULL AND started_at < $1";

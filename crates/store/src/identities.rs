@@ -1,4 +1,4 @@
-//! Whom providers of OpenID Connect know as whom: their name for a person, and the account here.
+//! Identities at OpenID Connect providers, linked to accounts.
 
 use domain::UserId;
 
@@ -16,10 +16,10 @@ const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspe
                            WHERE issuer = $1 AND subject = $2";
 
 impl Store {
-    /// The account of a person that a provider knows by this name.
+    /// The account of this identity at a provider.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn identity(
         &self,
         issuer: &str,
@@ -35,10 +35,10 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Lets a person whom a provider knows by this name use an account that is there.
+    /// Links an identity to an existing account.
     ///
     /// # Errors
-    /// `NotFound` where the account is gone, `Conflict("id")` where the name has one already.
+    /// `NotFound` if the account is gone, `Conflict("id")` if the identity is already linked.
     pub async fn add_identity(
         &self,
         issuer: &str,
@@ -58,10 +58,10 @@ impl Store {
         read(&row)
     }
 
-    /// Makes an account for a person whom a provider knows by this name, as a whole or not at all.
+    /// Creates an account for an identity, atomically.
     ///
     /// # Errors
-    /// `Conflict` where somebody has the address, or the name has an account already.
+    /// `Conflict` if the address is taken, or the identity is already linked.
     pub async fn create_user_with_identity(
         &self,
         user: &NewUser,

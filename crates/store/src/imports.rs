@@ -1,4 +1,4 @@
-//! What a person brings along from elsewhere: a chat with all that is in it, in one transaction, and facts.
+//! Imports a chat with its content in one transaction, and facts.
 
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
@@ -7,24 +7,24 @@ use crate::{
     chats, learning, messages::add_message, query::Tx,
 };
 
-/// A run that has ended elsewhere.
+/// A finished run from another server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedRun {
     /// Its id here.
     pub id: RunId,
-    /// The message of the chat that it has filled.
+    /// The message that it produced.
     pub message: Option<MessageId>,
     /// The main agent's model.
     pub model: String,
-    /// When it began.
+    /// The start time.
     pub started_at: i64,
-    /// When it ended.
+    /// The end time.
     pub finished_at: i64,
-    /// It in short.
+    /// The summary.
     pub summary: RunSummary,
 }
 
-/// A chat that is being brought in. Dropped without [`Self::commit`], nothing of it is there.
+/// A chat import in progress. Dropping it without [`Self::commit`] rolls back.
 pub struct ChatImport {
     tx: Tx,
     chat: Chat,
@@ -41,11 +41,11 @@ const FACT: &str = "INSERT INTO facts (id, owner, content, chat, message, learne
                     WHERE (SELECT count(*) FROM facts WHERE owner = $2) < $8 ON CONFLICT DO NOTHING";
 
 impl Store {
-    /// Begins with a chat and its messages, each after the one that it follows. What was said in it is not learned from.
+    /// Starts an import with a chat and its messages, each after its parent. They are not learned from.
     ///
     /// # Errors
-    /// `NotFound` where the owner is gone, `Conflict("id")` where an id is taken, `Conflict("parent")` where a message
-    /// follows one that does not come before it.
+    /// `NotFound` if the owner is gone, `Conflict("id")` if an id is taken, `Conflict("parent")` if a message's parent
+    /// does not precede it.
     pub async fn import_chat(
         &self,
         chat: Chat,
@@ -71,11 +71,11 @@ impl Store {
         Ok(ChatImport { tx, chat })
     }
 
-    /// Keeps a fact that was learned elsewhere; of its chat only where that is the person's. Whether it is new: not where
-    /// it is here, or the person has `most`.
+    /// Stores an imported fact; with its chat only if that is the person's. Returns false if it is already known, or
+    /// the person has `most`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn import_fact(
         &self,
         owner: UserId,
@@ -98,10 +98,10 @@ impl Store {
 }
 
 impl ChatImport {
-    /// Adds what one of the answers stands beside.
+    /// Adds the alternatives of an answer.
     ///
     /// # Errors
-    /// `Conflict` where that is said twice.
+    /// `Conflict` if it has some already.
     pub async fn add_beside(
         &mut self,
         answer: MessageId,
@@ -110,10 +110,10 @@ impl ChatImport {
         beside::put(&mut self.tx, answer, beside).await
     }
 
-    /// Adds a run of the chat. Nothing of it is in the ledger, nor will be: it was used elsewhere.
+    /// Adds a run of the chat. It is never added to the usage ledger: it was used elsewhere.
     ///
     /// # Errors
-    /// `Conflict("id")` where its id is taken.
+    /// `Conflict("id")` if its id is taken.
     pub async fn add_run(&mut self, run: &EndedRun) -> Result<(), StoreError> {
         let query = self
             .tx
@@ -133,10 +133,10 @@ impl ChatImport {
             .map(drop)
     }
 
-    /// Adds a piece of the log of one of the runs.
+    /// Adds a segment of a run's log.
     ///
     /// # Errors
-    /// `NotFound` where the chat has no such run, `Conflict` where it has such a piece.
+    /// `NotFound` if the chat has no such run, `Conflict` if the segment exists.
     pub async fn add_log(&mut self, segment: &Segment) -> Result<(), StoreError> {
         let query = self
             .tx
@@ -151,10 +151,10 @@ impl ChatImport {
             .await
     }
 
-    /// Adds a file at the version that it had.
+    /// Adds a file at its original version.
     ///
     /// # Errors
-    /// `Conflict` where there is one at this path.
+    /// `Conflict` if the path is taken.
     pub async fn add_file(
         &mut self,
         path: &str,
@@ -181,10 +181,10 @@ impl ChatImport {
         self.chat.id
     }
 
-    /// Makes all of it last.
+    /// Commits the import.
     ///
     /// # Errors
-    /// Only those of the database; then nothing is left.
+    /// Database errors only; then nothing is stored.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.tx.commit().await
     }

@@ -1,4 +1,4 @@
-//! Links with which people make accounts for themselves. Only the hash of a link's secret is stored.
+//! Invitation links. Only the hash of a link's secret is stored.
 
 use domain::InvitationId;
 
@@ -8,37 +8,37 @@ use crate::{
     users::{NewUser, User, insert_user},
 };
 
-/// A link to be made.
+/// An invitation to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewInvitation {
     /// Its id.
     pub id: InvitationId,
     /// SHA-256 of the link's secret.
     pub token_hash: [u8; 32],
-    /// The only address that it is for; nothing where for any.
+    /// The only allowed address; `None` for any.
     pub email: Option<String>,
-    /// How many accounts can be made with it.
+    /// Maximum number of accounts created with it.
     pub most_uses: i64,
-    /// Now.
+    /// The current time.
     pub created_at: i64,
-    /// From then on it is no longer good.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
-/// A link as administrators see it.
+/// An invitation as administrators see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invitation {
     /// Its id.
     pub id: InvitationId,
-    /// The only address that it is for; nothing where for any.
+    /// The only allowed address; `None` for any.
     pub email: Option<String>,
-    /// How many accounts can be made with it.
+    /// Maximum number of accounts created with it.
     pub most_uses: i64,
-    /// How many were.
+    /// The number of accounts created with it.
     pub uses: i64,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// From then on it is no longer good.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
@@ -48,7 +48,7 @@ impl Store {
     /// Makes an invitation.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn create_invitation(&self, new: &NewInvitation) -> Result<(), StoreError> {
         let sql = "INSERT INTO invitations \
                    (id, token_hash, email, email_key, most_uses, uses, created_at, expires_at) \
@@ -67,10 +67,10 @@ impl Store {
             .map(drop)
     }
 
-    /// All invitations, also those that are used up or too old, the newest first.
+    /// All invitations, including used-up and expired ones, newest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM invitations ORDER BY created_at DESC, id DESC");
         self.db()
@@ -82,7 +82,7 @@ impl Store {
             .collect()
     }
 
-    /// Takes an invitation back. Accounts that were made with it stay.
+    /// Revokes an invitation. Its accounts stay.
     ///
     /// # Errors
     /// `NotFound`.
@@ -94,10 +94,10 @@ impl Store {
             .await
     }
 
-    /// The invitation with this secret.
+    /// The valid invitation with this secret.
     ///
     /// # Errors
-    /// `NotFound` where it is used up, too old or taken back.
+    /// `NotFound` if it is used up, expired or revoked.
     pub async fn invitation(
         &self,
         token_hash: &[u8; 32],
@@ -117,12 +117,12 @@ impl Store {
         )
     }
 
-    /// Makes an account for somebody who was invited, and counts that.
+    /// Creates an account for an invited person, and counts the use.
     ///
     /// # Errors
-    /// `NotFound` where the invitation is used up, too old, taken back or for somebody else; `Conflict("email")` where
-    /// somebody has the address: that counts as a use too, or whoever has the link could find out who has an account here, one
-    /// address after another. Of many callers at once no more succeed than it is good for.
+    /// `NotFound` if the invitation is used up, expired, revoked or for another address; `Conflict("email")` if the
+    /// address is taken: that counts as a use, too, or a holder of the link could probe which addresses have accounts.
+    /// Concurrent callers cannot exceed the number of uses.
     pub async fn create_invited_user(
         &self,
         user: &NewUser,
@@ -155,10 +155,10 @@ impl Store {
         Ok(user)
     }
 
-    /// Forgets the invitations that were too old already at `before`.
+    /// Deletes the invitations that had expired by `before`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_invitations(&self, before: i64) -> Result<u64, StoreError> {
         self.db()
             .write("DELETE FROM invitations WHERE expires_at <= $1")

@@ -1,4 +1,4 @@
-//! Collections of documents that are searched: the files as they came, what was read of them, and how that stands.
+//! Document collections: the uploaded files, their extracted text, and their state.
 
 use std::ops::Range;
 
@@ -13,26 +13,26 @@ use crate::{
     sums::sum,
 };
 
-/// Documents that are searched together.
+/// A collection of documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collection {
     /// Its id.
     pub id: CollectionId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What is in it, for people and for agents.
+    /// The description, for people and agents.
     pub description: String,
-    /// Whether everybody here may search and read it.
+    /// Whether all users may search and read it.
     pub open: bool,
-    /// Whether it is a file that came with a message: only its chat knows it then, and no list shows it.
+    /// Whether it is a message attachment: visible only in its chat, and not listed.
     pub attached: bool,
-    /// Counts up with every change of what can be found in it.
+    /// Increases with every change of its searchable content.
     pub version: u64,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// When something of it was changed.
+    /// The time of the last change.
     pub updated_at: i64,
 }
 
@@ -41,25 +41,25 @@ pub struct Collection {
 pub struct ListedCollection {
     /// The collection.
     pub collection: Collection,
-    /// What its owner is called.
+    /// The owner's name.
     pub owner_name: String,
-    /// How many documents it has.
+    /// The number of documents.
     pub documents: u64,
-    /// How many of them are still to be read.
+    /// The number of documents that are not read yet.
     pub unread: u64,
-    /// Whether it is shared with groups, or with people by name.
+    /// Whether it is shared with groups or individual people.
     pub shared: bool,
 }
 
-/// How it stands with reading a document.
+/// The state of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentState {
-    /// It is to be read, or is being read.
+    /// It is waiting to be read, or being read.
     Waiting,
-    /// It can be found.
+    /// It is searchable.
     Ready,
-    /// It cannot be read.
+    /// It could not be read.
     Failed,
 }
 
@@ -68,76 +68,76 @@ pub enum DocumentState {
 pub struct Document {
     /// Its id.
     pub id: DocumentId,
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// What its file is called; no other document of the collection is.
+    /// The file name; unique within the collection.
     pub name: String,
-    /// Of the file.
+    /// The size of the file.
     pub size_bytes: u64,
-    /// How it stands.
+    /// The state.
     pub state: DocumentState,
-    /// Whether it is a picture, and waits for the model that looks at it.
+    /// Whether it is a picture that waits for the vision model.
     pub picture: bool,
-    /// Why it cannot be read, or was not yet, as JSON.
+    /// Why it could not be read, as JSON.
     pub problem: Option<String>,
-    /// The collection's version when its text changed last; 0 where it has none.
+    /// The collection's version at the last change of its text; 0 if it has none.
     pub version: u64,
-    /// How many pieces it is searched in.
+    /// The number of its chunks.
     pub chunks: u64,
-    /// Of its text.
+    /// The length of its text.
     pub characters: u64,
-    /// When it first came.
+    /// The time of the first upload.
     pub created_at: i64,
-    /// When it came, or was read, last.
+    /// The time of the last upload or reading.
     pub updated_at: i64,
 }
 
-/// A document that this server is to read.
+/// A document claimed for reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
-    /// Which one.
+    /// The document.
     pub id: DocumentId,
-    /// What its file is called.
+    /// The file name.
     pub name: String,
-    /// Which of the files that came under the name it is.
+    /// The number of the upload under that name.
     pub upload: u64,
 }
 
-/// What was read of a file.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WasRead {
-    /// It can be found.
+    /// It is searchable.
     Text {
         /// The text.
         content: String,
         /// Its pages and headings, as JSON.
         structure: String,
-        /// How many pieces it is searched in.
+        /// The number of its chunks.
         chunks: u64,
-        /// Of its text.
+        /// The length of its text.
         characters: u64,
     },
-    /// It cannot, and why, as JSON.
+    /// It could not be read; the reason as JSON.
     Problem(String),
 }
 
-/// What a collection becomes; what is not named stays.
+/// Changes to a collection; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CollectionChange {
-    /// What it is called.
+    /// The name.
     pub name: Option<String>,
-    /// What is in it.
+    /// The description.
     pub description: Option<String>,
-    /// Whether everybody here may search it.
+    /// Whether all users may search it.
     pub open: Option<bool>,
 }
 
-/// Most that there may be.
+/// Limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
-    /// Documents of a collection.
+    /// Maximum number of documents in a collection.
     pub documents: u64,
-    /// Bytes of all files of a person.
+    /// Maximum total size of a person's files, bytes.
     pub bytes: u64,
 }
 
@@ -150,7 +150,7 @@ impl Store {
     /// The collections that somebody may search, their own first, then by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn collections(&self, reader: UserId) -> Result<Vec<ListedCollection>, StoreError> {
         let sql = format!(
             "SELECT {COLLECTION}, users.name AS owner_name, \
@@ -177,10 +177,10 @@ impl Store {
         Ok(readable(&rows, read))
     }
 
-    /// The collections that somebody may search, without what a list shows.
+    /// The collections that somebody may search, without the fields of a list.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn searchable_collections(
         &self,
         reader: UserId,
@@ -202,7 +202,7 @@ impl Store {
     /// A collection that somebody may search.
     ///
     /// # Errors
-    /// `NotFound`, for those that they may not.
+    /// `NotFound`, also without access.
     pub async fn readable_collection(
         &self,
         reader: UserId,
@@ -215,10 +215,10 @@ impl Store {
         read_collection(&self.db().built(sql).id(id).id(reader).fetch_one().await?)
     }
 
-    /// A collection, whoever may search it; nothing where it is gone.
+    /// A collection, without access checks; `None` if it is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn collection(&self, id: CollectionId) -> Result<Option<Collection>, StoreError> {
         let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1");
         self.db()
@@ -231,11 +231,10 @@ impl Store {
             .transpose()
     }
 
-    /// Makes a collection.
+    /// Creates a collection.
     ///
     /// # Errors
-    /// `Conflict("collections")` where its owner has `most` already; of files that came with messages, those count that no
-    /// message has yet.
+    /// `Conflict("collections")` if its owner already has `most`; of attachments, only unsent ones count.
     pub async fn create_collection(&self, new: &Collection, most: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO collections (id, owner, name, description, open, attached, version, created_at, updated_at) \
                    SELECT $1, $2, $3, $4, $5, $6, 0, $7, $7 WHERE (SELECT COUNT(*) FROM collections \
@@ -304,7 +303,7 @@ impl Store {
     /// A collection's documents by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn documents(&self, collection: CollectionId) -> Result<Vec<Document>, StoreError> {
         let sql =
             format!("SELECT {DOCUMENT} FROM documents WHERE collection = $1 ORDER BY name, id");
@@ -335,7 +334,7 @@ impl Store {
         )
     }
 
-    /// The file of a document, as it came.
+    /// The original file of a document.
     ///
     /// # Errors
     /// `NotFound`.
@@ -344,20 +343,20 @@ impl Store {
         self.db().read(sql).id(id).fetch_one().await?.get("content")
     }
 
-    /// What was read of a document: its text and, as JSON, its pages and headings.
+    /// The extracted text of a document and, as JSON, its pages and headings.
     ///
     /// # Errors
-    /// `NotFound`, also where it was not read yet.
+    /// `NotFound`, also before it was read.
     pub async fn document_text(&self, id: DocumentId) -> Result<(String, String), StoreError> {
         let sql = "SELECT content, structure FROM document_texts WHERE document = $1";
         let row = self.db().read(sql).id(id).fetch_one().await?;
         Ok((row.get("content")?, row.get("structure")?))
     }
 
-    /// A piece of a document's text, in characters.
+    /// A passage of a document's text, by character range.
     ///
     /// # Errors
-    /// `NotFound`, also where it has no text any more.
+    /// `NotFound`, also without text.
     pub async fn passage(
         &self,
         id: DocumentId,
@@ -379,12 +378,12 @@ impl Store {
             .get("passage")
     }
 
-    /// Keeps a file in somebody's collection, in the place of what was there under its name. What was read before can be
-    /// found until the new file is read.
+    /// Stores a file in a person's collection, replacing one of the same name. The earlier text stays searchable until
+    /// the new file is read.
     ///
     /// # Errors
-    /// `NotFound` where it is not their collection; `Conflict("documents")` or `Conflict("bytes")` where there would be
-    /// more than `most`.
+    /// `NotFound` if it is not their collection; `Conflict("documents")` or `Conflict("bytes")` if a limit of `most`
+    /// would be exceeded.
     pub async fn put_document(
         &self,
         owner: UserId,
@@ -393,7 +392,7 @@ impl Store {
         most: Most,
     ) -> Result<Document, StoreError> {
         let mut tx = self.db().begin().await?;
-        // Also keeps two at once from being one too many.
+        // Also prevents concurrent callers from exceeding the limit.
         let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
         tx.query(sql)
             .id(new.collection)
@@ -453,10 +452,10 @@ impl Store {
         Ok(kept)
     }
 
-    /// Has a document read once more that could not be read.
+    /// Queues a failed document for another reading.
     ///
     /// # Errors
-    /// `NotFound` where it is not in that collection of theirs, or did not fail.
+    /// `NotFound` if it is not in that collection of theirs, or did not fail.
     pub async fn read_again(
         &self,
         owner: UserId,
@@ -480,7 +479,7 @@ impl Store {
     /// Deletes a document with its file and its text.
     ///
     /// # Errors
-    /// `NotFound` where it is not in that collection of theirs.
+    /// `NotFound` if it is not in that collection of theirs.
     pub async fn delete_document(
         &self,
         owner: UserId,
@@ -502,11 +501,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// A document that is to be read and that no other server reads, until `until`: whoever has not read it by then is
-    /// taken to be gone.
+    /// Claims a document to read until `until`: then its holder is presumed dead.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_document(&self, now: i64, until: i64) -> Result<Option<Unread>, StoreError> {
         let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND claimed_until <= $1 \
                    ORDER BY created_at, id LIMIT 8";
@@ -533,10 +531,10 @@ impl Store {
         Ok(None)
     }
 
-    /// Notes what was read of a file. Nothing happens where another came under the name meanwhile, or the document is gone.
+    /// Stores the result of reading a file. Does nothing if it was replaced meanwhile, or the document is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn settle_document(
         &self,
         of: &Unread,
@@ -597,7 +595,7 @@ impl Store {
     }
 }
 
-/// The text of a document is now this, or there is none.
+/// Sets or removes the text of a document.
 async fn keep_text(
     tx: &mut Tx,
     id: DocumentId,

@@ -1,7 +1,7 @@
-//! A few connections to one database, lent one at a time.
+//! A small connection pool.
 //!
-//! `sqlx` has a pool, but that asks each connection for a sign of life when it comes back: two more changes of
-//! thread for a statement of SQLite's, one more round trip with PostgreSQL, and the next caller waits for it.
+//! `sqlx` has a pool, but it pings each connection on return: two more thread switches for an SQLite statement, one
+//! more round trip with PostgreSQL, and the next caller waits for it.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,22 +14,22 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// How long a caller waits for a free connection, for a new one, and for a sign of life.
+/// Timeout for a free connection, for opening one, and for a ping.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// A connection to a server that has been idle for longer is asked for a sign of life before it is lent.
+/// A server connection that has been idle for longer is pinged before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 
 type OptionsOf<DB> = <<DB as Database>::Connection as Connection>::Options;
 
-/// The connections. Cloning is cheap; clones share them.
+/// The pool. Cheap to clone; clones share the connections.
 pub(crate) struct Lanes<DB: Database>(Arc<Shared<DB>>);
 
-/// Where the database is.
+/// The location of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In this process: a connection does not break, and may be the database itself.
     Here,
-    /// Behind a socket: whatever did not end properly is not trusted again.
+    /// Behind a socket: a connection with an unfinished statement is not reused.
     Server,
 }
 
@@ -41,16 +41,16 @@ struct Shared<DB: Database> {
     free: Arc<Semaphore>,
 }
 
-/// A connection on loan; dropping it gives it back.
+/// A borrowed connection; dropping it returns it.
 pub(crate) struct Lane<DB: Database> {
-    /// Nothing once it was moved elsewhere or given back.
+    /// `None` once it was moved or returned.
     held: Option<(DB::Connection, OwnedSemaphorePermit)>,
     lanes: Lanes<DB>,
     is_sound: bool,
 }
 
 impl<DB: Database> Lanes<DB> {
-    /// At most `most` connections, opened when they are needed.
+    /// A pool of at most `most` connections, opened on demand.
     pub(crate) fn new(place: Place, options: OptionsOf<DB>, most: u32) -> Self {
         let free = Arc::new(Semaphore::new(most as usize));
         Self(Arc::new(Shared {
@@ -62,12 +62,12 @@ impl<DB: Database> Lanes<DB> {
         }))
     }
 
-    /// How they are opened.
+    /// The connection options.
     pub(crate) fn options(&self) -> &OptionsOf<DB> {
         &self.0.options
     }
 
-    /// A connection nobody else uses; waits for one.
+    /// Borrows a connection; waits for a free one.
     pub(crate) async fn acquire(&self) -> Result<Lane<DB>, Error> {
         let free = Arc::clone(&self.0.free).acquire_owned();
         let permit = timeout(PATIENCE, free)
@@ -87,9 +87,9 @@ impl<DB: Database> Lanes<DB> {
         })
     }
 
-    /// Lends no more, waits for what is on loan, and closes all.
+    /// Stops lending, waits for borrowed connections, and closes all.
     pub(crate) async fn close(&self) {
-        // Whoever waits already is served first.
+        // Earlier waiters are served first.
         let all = self.0.free.acquire_many(self.0.most).await;
         self.0.free.close();
         drop(all);
@@ -101,14 +101,14 @@ impl<DB: Database> Lanes<DB> {
         }
     }
 
-    /// The connection that was used last, so that the others may grow old.
+    /// The most recently used connection, so that others may age.
     async fn take_idle(&self) -> Option<DB::Connection> {
         loop {
             let (mut connection, since) = self.idle().pop()?;
             if self.0.place == Place::Here || since.elapsed() < TRUSTED_IDLE {
                 return Some(connection);
             }
-            // The server may have been restarted; one that says nothing is as good as gone.
+            // The server may have been restarted; a connection that does not answer is dropped.
             if let Ok(Ok(())) = timeout(PATIENCE, connection.ping()).await {
                 return Some(connection);
             }
@@ -121,7 +121,7 @@ impl<DB: Database> Lanes<DB> {
 }
 
 impl<DB: Database> Lane<DB> {
-    /// The connection, for one statement whose outcome is then given to [`Self::note`]. One that is dropped
+    /// The connection for one statement, whose outcome is then passed to [`Self::note`]. A connection that is dropped
     /// in the middle of a statement counts as broken.
     pub(crate) fn connection(&mut self) -> Result<&mut DB::Connection, Error> {
         self.is_sound = self.lanes.0.place == Place::Here;
@@ -131,14 +131,14 @@ impl<DB: Database> Lane<DB> {
             .ok_or(Error::PoolClosed)
     }
 
-    /// Takes note of how a statement went.
+    /// Records the outcome of a statement.
     pub(crate) fn note<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Error> {
         use Error::{Io, Protocol, Tls, WorkerCrashed};
         self.is_sound = !matches!(outcome, Err(Io(_) | Protocol(_) | Tls(_) | WorkerCrashed));
         outcome
     }
 
-    /// Where the database is.
+    /// The location of the database.
     pub(crate) fn place(&self) -> Place {
         self.lanes.0.place
     }
@@ -152,7 +152,7 @@ impl<DB: Database> Lane<DB> {
         }
     }
 
-    /// Closes the connection instead of giving it back.
+    /// Closes the connection instead of returning it.
     pub(crate) fn discard(&mut self) {
         self.is_sound = false;
     }
@@ -160,7 +160,7 @@ impl<DB: Database> Lane<DB> {
 
 impl<DB: Database> Drop for Lane<DB> {
     fn drop(&mut self) {
-        // The permit goes last, when the next one can find the connection.
+        // The permit is released last, when the next caller can find the connection.
         if let Some((connection, _permit)) = self.held.take()
             && self.is_sound
         {

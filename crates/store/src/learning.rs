@@ -1,4 +1,4 @@
-//! Which chats are still to be learned from, and what was learned, stored together with the mark that it was.
+//! Queue of chats for learning, and the learned facts, stored atomically with the progress mark.
 
 use domain::{ChatId, FactId, MessageId, UserId};
 
@@ -7,35 +7,35 @@ use crate::{
     query::{Query, Row, Tx, readable},
 };
 
-/// A chat in which something was said since it was last looked at.
+/// A chat with messages that were not processed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatToLearnFrom {
     /// The chat.
     pub chat: ChatId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// Since when this person is learned about.
+    /// When learning was enabled for this person.
     pub learns_since: i64,
-    /// What was said up to then was looked at, or is never to be.
+    /// Messages up to this time were processed, or are excluded.
     pub after: i64,
-    /// When something last changed in it.
+    /// The time of the last change in it.
     pub until: i64,
-    /// How often looking at it has failed.
+    /// The number of failures.
     pub failures: u64,
 }
 
-/// What a look at a chat has come to.
+/// The result of learning from a chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// New.
+    /// New facts.
     pub new: Vec<NewFact>,
-    /// Known ones that are to be replaced, by the new ones under the same id.
+    /// Known facts that are replaced by these, by id.
     pub changed: Vec<NewFact>,
-    /// Known ones that hold no longer.
+    /// Facts that no longer hold.
     pub gone: Vec<FactId>,
 }
 
-/// Something that was learned just now.
+/// A newly learned fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFact {
     /// Its id.
@@ -50,17 +50,17 @@ pub(crate) const MARK: &str = "INSERT INTO learned_chats (chat, looked_until, fa
                     ON CONFLICT (chat) DO UPDATE SET looked_until = excluded.looked_until, \
                     failures = excluded.failures, retry_at = excluded.retry_at";
 
-/// With [`MARK`]: what was said in the chat up to `until` is done with.
+/// Values for [`MARK`]: messages of the chat up to `until` are processed.
 pub(crate) fn mark<'a>(query: Query<'a>, chat: ChatId, until: i64) -> Query<'a> {
     query.id(chat).bind(until).number(0).bind(until)
 }
 
 impl Store {
-    /// Chats in which something was said that was not looked at, nothing after `quiet_since`, and in which no run is
-    /// going; the oldest first, at most `limit`.
+    /// Chats with unprocessed messages, none after `quiet_since`, and without a running run; oldest first, at most
+    /// `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn chats_to_learn_from(
         &self,
         quiet_since: i64,
@@ -87,11 +87,11 @@ impl Store {
         Ok(readable(&query.fetch_all().await?, read))
     }
 
-    /// Stores what was learned from a chat, and that it was looked at; at most `most` facts are kept of a person.
-    /// Returns whether it was: not where the person has turned learning off, or has had all forgotten, meanwhile.
+    /// Stores facts learned from a chat and the progress; a person has at most `most` facts. Returns false if the
+    /// person has disabled learning, or deleted all facts, meanwhile.
     ///
     /// # Errors
-    /// `NotFound` where the chat is gone; otherwise only those of the database.
+    /// `NotFound` if the chat is gone; otherwise only those of the database.
     pub async fn learn(
         &self,
         from: &ChatToLearnFrom,
@@ -100,7 +100,7 @@ impl Store {
         now: i64,
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
-        // Changes nothing, but holds the row until the end.
+        // Locks the row until the end.
         let sql = "UPDATE users SET learns_since = learns_since \
                    WHERE id = $1 AND learns_since = $2 AND uses_memory";
         if tx
@@ -113,7 +113,7 @@ impl Store {
         {
             return Ok(false);
         }
-        // Another server may have looked at the same time.
+        // Another server may have processed it concurrently.
         let sql = "SELECT chat FROM learned_chats WHERE chat = $1 AND looked_until >= $2";
         if tx
             .query(sql)
@@ -145,10 +145,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Notes that looking at a chat has failed and is to be tried again at `retry_at`.
+    /// Records a failure and schedules a retry at `retry_at`.
     ///
     /// # Errors
-    /// `NotFound` where the chat is gone; otherwise only those of the database.
+    /// `NotFound` if the chat is gone; otherwise only those of the database.
     pub async fn learn_later(
         &self,
         from: &ChatToLearnFrom,

@@ -1,7 +1,7 @@
-//! Leases: which servers on one PostgreSQL are alive. A run is its server's until that has said nothing for as long as its
-//! lease is; then another may take the run, and the first can write no log any more.
+//! Leases: which servers sharing a PostgreSQL are alive. A run belongs to its server until the server's lease expires;
+//! then another may take over the run, and the first can no longer write logs.
 //!
-//! A lease is one row for each server, whatever it runs. Times are by the database's clock, which all servers share.
+//! There is one lease per server, whatever it runs. Times are by the database's clock, which all servers share.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,23 +12,23 @@ use domain::{ChatId, RunId};
 
 use crate::{Principal, Run, Store, StoreError, db::Db, query::Row};
 
-/// The server that has the lease, for all who write on its behalf.
+/// The current lease of this process, for all writers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lessee(Arc<Mutex<Lease>>);
 
 #[derive(Debug, Clone, Default)]
 enum Lease {
-    /// None was asked for: whoever has opened the database starts no runs, or is the only one.
+    /// None was requested: this process starts no runs, or is the only server.
     #[default]
     NotNeeded,
     /// The server's id.
     Held(String),
-    /// There was one, and others may have our runs.
+    /// It was lost, and others may have taken our runs.
     Lost,
 }
 
 impl Lessee {
-    /// The server's id, where it has or had a lease.
+    /// The server's id, if it has or had a lease.
     ///
     /// # Errors
     /// `NotOurs` between two leases.
@@ -45,18 +45,18 @@ impl Lessee {
     }
 }
 
-/// A run that has not ended, as the servers that do not have it see it.
+/// A running run, as other servers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoingRun {
     /// Its id.
     pub id: RunId,
-    /// Who began it.
+    /// The principal that started it.
     pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The chat's title.
     pub title: String,
-    /// The last event that has changed for what it waits; 0 where it waits for nobody.
+    /// The last event that changed its pending input; 0 if it waits for none.
     pub waiting_seq: u64,
 }
 
@@ -82,11 +82,11 @@ impl Store {
         matches!(self.db(), Db::Postgres(..))
     }
 
-    /// Begins a lease for a server that nobody has known before. From then on runs that begin are its own, and logs are
-    /// written only as long as nobody has found the lease expired. Where nobody shares the database, this does nothing.
+    /// Starts a lease for a new server id. From then on new runs belong to it, and logs are written only while the
+    /// lease is valid. Does nothing if the database is not shared.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn take_lease(&self, server: &str, length: Duration) -> Result<(), StoreError> {
         let Db::Postgres(_, lessee) = self.db() else {
             return Ok(());
@@ -102,10 +102,10 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the lease `length` long again. Whether it still was there: where not, others have the runs.
+    /// Renews the lease for `length`. Returns false if it was lost: then others have the runs.
     ///
     /// # Errors
-    /// Only those of the database; then the lease may have been renewed or not.
+    /// Database errors only; then the lease may have been renewed or not.
     pub async fn renew_lease(&self, length: Duration) -> Result<bool, StoreError> {
         let Some(server) = self.db().lessee()? else {
             return Ok(true);
@@ -121,10 +121,10 @@ impl Store {
         Ok(renewed == 1)
     }
 
-    /// Ends the lease, so that others need not wait. No run begins and nothing comes into a log until there is another.
+    /// Ends the lease, so that others need not wait. No run starts and no log is written until there is another.
     ///
     /// # Errors
-    /// Only those of the database; then it ends when it expires.
+    /// Database errors only; then it ends when it expires.
     pub async fn give_up_lease(&self) -> Result<(), StoreError> {
         let Db::Postgres(_, lessee) = self.db() else {
             return Ok(());
@@ -141,16 +141,15 @@ impl Store {
             .map(drop)
     }
 
-    /// Makes the runs ours that have not ended and whose servers are gone, and tells which these are. Where nobody shares
-    /// the database, those are all.
+    /// Takes over the running runs of dead servers, and returns them. If the database is not shared, those are all.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn take_left_runs(&self) -> Result<Vec<Run>, StoreError> {
         let Some(server) = self.db().lessee()? else {
             return self.unfinished_runs().await;
         };
-        // Appends hold this row while they write, so that nothing comes into a log once it is gone.
+        // Appends lock this row while they write, so that no log is written once it is deleted.
         let sql = format!("DELETE FROM servers WHERE alive_until < {NOW}");
         self.db().built(sql).execute().await?;
         let sql = "UPDATE runs SET server = $1 WHERE finished_at IS NULL AND (server IS NULL OR server NOT IN \
@@ -164,7 +163,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// Whether the run is ours to work on.
+    /// Whether the run belongs to this server.
     ///
     /// # Errors
     /// `NotFound`, and `NotOurs` between two leases.
@@ -181,7 +180,7 @@ impl Store {
         Ok(row.get::<Option<String>>("server")? == Some(server))
     }
 
-    /// Our runs that began before that and have not ended.
+    /// This server's runs that started before that time and have not ended.
     ///
     /// # Errors
     /// `NotOurs` between two leases.
@@ -201,10 +200,10 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
-    /// Writes a run's row without changing it: whether the database takes what is written.
+    /// Writes a run's row without changing it, to test whether the database accepts writes.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn try_writing(&self, run: RunId) -> Result<(), StoreError> {
         self.db()
             .write("UPDATE runs SET server = server WHERE id = $1")
@@ -214,10 +213,10 @@ impl Store {
             .map(drop)
     }
 
-    /// Leaves a message for the server whose run this is.
+    /// Enqueues a command for the server of this run.
     ///
     /// # Errors
-    /// `NotFound` where there is no such run.
+    /// `NotFound` if there is no such run.
     pub async fn leave_command(&self, run: RunId, command: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO run_commands (run, command) VALUES ($1, $2)";
         self.db()
@@ -229,10 +228,10 @@ impl Store {
             .map(drop)
     }
 
-    /// The messages for our runs, oldest first.
+    /// The commands for this server's runs, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn commands_for_us(&self) -> Result<Vec<(i64, RunId, String)>, StoreError> {
         let Some(server) = self.db().lessee()? else {
             return Ok(Vec::new());
@@ -245,11 +244,11 @@ impl Store {
             .collect()
     }
 
-    /// Notes for other servers that a run waits for people: `seq` is that of the last event that changed for what, 0 where
-    /// it waits for nobody. Where nobody shares the database, this does nothing.
+    /// Publishes to other servers that a run waits for input: `seq` is the last event that changed its pending input, 0
+    /// if it waits for none. Does nothing if the database is not shared.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn note_waiting(&self, run: RunId, seq: u64) -> Result<(), StoreError> {
         if !self.is_shared() {
             return Ok(());
@@ -264,10 +263,10 @@ impl Store {
             .map(drop)
     }
 
-    /// All runs that have not ended, whichever server has them.
+    /// All running runs, on any server.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn going_anywhere(&self) -> Result<Vec<GoingRun>, StoreError> {
         let sql = "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
                    COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
@@ -281,10 +280,10 @@ impl Store {
             .collect()
     }
 
-    /// Forgets a message.
+    /// Deletes a command.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_command(&self, number: i64) -> Result<(), StoreError> {
         self.db()
             .write("DELETE FROM run_commands WHERE number = $1")

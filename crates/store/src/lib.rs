@@ -1,9 +1,8 @@
-//! Everything that outlives the process, in SQLite or PostgreSQL: one file per entity.
+//! Persistent storage in SQLite or PostgreSQL: one file per entity.
 //!
-//! Times are milliseconds since 1970-01-01 UTC and given by the caller, as ids are. Text may hold any
-//! character except U+0000, which PostgreSQL cannot store: on both databases it becomes U+FFFD, on its way
-//! in and in what is looked up alike. JSON (message content, settings, summaries) and the content of files
-//! keep it.
+//! Times are milliseconds since 1970-01-01 UTC and given by the caller, as ids are. Text may contain any character
+//! except U+0000, which PostgreSQL cannot store: on both databases it becomes U+FFFD, in stored values and in lookups
+//! alike. JSON (message content, settings, summaries) and the content of files keep it.
 
 mod accounts;
 mod agents;
@@ -148,27 +147,27 @@ struct Inner {
 }
 
 impl Store {
-    /// Opens `sqlite::memory:`, `sqlite:///path/to/file.db` or `postgres://…`, makes the file where it is
-    /// missing (its folder must exist) and brings the schema up to date.
+    /// Opens `sqlite::memory:`, `sqlite:///path/to/file.db` or `postgres://…`, creates a missing file (its folder must
+    /// exist) and migrates the schema.
     ///
     /// # Errors
-    /// `Unavailable` where the database does not answer or the address is wrong, `Corrupt` where the file is
-    /// not a database or was made by a newer version of this program.
+    /// `Unavailable` if the database does not answer or the address is wrong, `Corrupt` if the file is not a database
+    /// or was made by a newer version of this program.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let db = Db::open(url).await?;
         let writer = Writer::start(db.for_writer());
         Ok(Self(Arc::new(Inner { db, writer })))
     }
 
-    /// Asks the database for a sign of life.
+    /// Checks that the database answers.
     ///
     /// # Errors
-    /// `Unavailable` where there is none.
+    /// `Unavailable` if it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.db().read("SELECT 1").fetch_all().await.map(drop)
     }
 
-    /// Commits what is queued and closes all connections; whatever is asked later is `Unavailable`.
+    /// Commits queued writes and closes all connections; later operations return `Unavailable`.
     pub async fn close(&self) {
         self.0.writer.stop().await;
         self.db().close().await;

@@ -1,30 +1,30 @@
-//! What people have signed in to MCP servers with, and sign-ins that are going on. All of it is sealed: this crate cannot
+//! Credentials of people for MCP servers, and OAuth sign-ins in progress. All of it is encrypted: this crate cannot
 //! read it.
 
 use domain::UserId;
 
 use crate::{Store, StoreError};
 
-/// A sign-in that waits for the person to come back.
+/// A pending sign-in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpSignIn {
-    /// SHA-256 of what the person comes back with.
+    /// SHA-256 of the OAuth state.
     pub state_hash: [u8; 32],
-    /// Who signs in.
+    /// The person.
     pub owner: UserId,
-    /// To which server, by its name.
+    /// The name of the server.
     pub server: String,
-    /// What is needed to finish it.
+    /// The data to complete it, encrypted.
     pub sealed: Vec<u8>,
-    /// From then on it is no longer valid.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
 impl Store {
-    /// What a person has signed in to a server with; nothing where they have not.
+    /// A person's credential for a server; `None` if not signed in.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn mcp_credential(
         &self,
         owner: UserId,
@@ -41,10 +41,10 @@ impl Store {
         row.map(|row| row.get("sealed")).transpose()
     }
 
-    /// Keeps it, in place of what there was.
+    /// Stores a credential, replacing an earlier one.
     ///
     /// # Errors
-    /// `NotFound` where the person is gone.
+    /// `NotFound` if the person is gone.
     pub async fn put_mcp_credential(
         &self,
         owner: UserId,
@@ -65,10 +65,10 @@ impl Store {
         query.execute().await.map(drop)
     }
 
-    /// Keeps `new` where there still is `old`; says whether there was. So a sign-out and another server's change stay.
+    /// Replaces `old` by `new`; returns false if `old` is gone. So a sign-out and another server's change are kept.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn replace_mcp_credential(
         &self,
         owner: UserId,
@@ -89,10 +89,10 @@ impl Store {
         Ok(query.execute().await? == 1)
     }
 
-    /// Forgets it; one that is gone already stays so.
+    /// Deletes a credential, if there is one.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn delete_mcp_credential(
         &self,
         owner: UserId,
@@ -108,20 +108,20 @@ impl Store {
             .map(drop)
     }
 
-    /// Who we are to what signs people in to a server; nothing where we are not known there.
+    /// Our client registration at a server; `None` if there is none.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn mcp_client(&self, server: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let sql = "SELECT sealed FROM mcp_clients WHERE server = $1";
         let row = self.db().read(sql).text(server).fetch_optional().await?;
         row.map(|row| row.get("sealed")).transpose()
     }
 
-    /// Keeps who we are there, in place of what there was; forgets it where `sealed` is nothing.
+    /// Stores our client registration, replacing an earlier one; deletes it if `sealed` is `None`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn put_mcp_client(
         &self,
         server: &str,
@@ -142,10 +142,10 @@ impl Store {
             .map(drop)
     }
 
-    /// Begins a sign-in, and forgets all that are no longer valid.
+    /// Starts a sign-in, and deletes expired ones.
     ///
     /// # Errors
-    /// `NotFound` where the person is gone, `Conflict("limit")` where they have `most` open already.
+    /// `NotFound` if the person is gone, `Conflict("limit")` if they already have `most` pending ones.
     pub async fn begin_mcp_sign_in(
         &self,
         begun: &McpSignIn,
@@ -176,10 +176,10 @@ impl Store {
         }
     }
 
-    /// Takes a sign-in of this person out, so that it is finished once: its server and what is needed for it.
+    /// Removes and returns a pending sign-in of this person, so that it is completed once: its server and data.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn take_mcp_sign_in(
         &self,
         state_hash: &[u8; 32],

@@ -1,4 +1,4 @@
-//! Texts that agents keep of a person beyond one chat, with a version that counts up so that writers notice each other.
+//! Memories: texts that agents keep about a person across chats, with an increasing version for optimistic concurrency.
 
 use domain::{ChatId, MemoryId, RunId, UserId};
 
@@ -7,33 +7,33 @@ use crate::{
     query::{Query, Row, Tx, readable},
 };
 
-/// One of a person's texts.
+/// A memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
     /// Its id.
     pub id: MemoryId,
-    /// What it says, and to whom.
+    /// The content and its audience.
     pub content: MemoryContent,
     /// 1 when new, one more with each change.
     pub version: u64,
     /// When it was last changed.
     pub changed_at: i64,
-    /// The agent that changed it last; nothing where the person did.
+    /// The agent that changed it last; `None` for the person.
     pub author: Option<MemoryAuthor>,
 }
 
-/// What a memory says, and to whom.
+/// The content of a memory and its audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryContent {
-    /// The one agent that has it; empty where all have it. Together with the name it is unique for each person.
+    /// The only agent that has it; empty if all have it. Unique per person together with the name.
     pub agent: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     pub description: String,
-    /// All of it.
+    /// The complete text.
     pub text: String,
-    /// Whether agents are told all of it when a run begins.
+    /// Whether it is part of every prompt.
     pub pinned: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct MemoryContent {
 pub struct MemoryAuthor {
     /// Its name.
     pub agent: String,
-    /// The chat it worked in; nothing where in none, or in one that is gone.
+    /// The agent's chat; `None` if there is none, or it is gone.
     pub chat: Option<ChatId>,
 }
 
@@ -53,65 +53,65 @@ pub struct MemoryCall {
     pub run: RunId,
     /// Its id, unique within the run.
     pub call: String,
-    /// The agent that makes it, and where.
+    /// The agent and its chat.
     pub author: MemoryAuthor,
 }
 
-/// What is to be done. Limits are the caller's.
+/// A change. Limits are given by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryChange {
-    /// Makes a new one.
+    /// Creates one.
     Create {
         /// Its id.
         id: MemoryId,
-        /// What it says.
+        /// The content.
         content: MemoryContent,
-        /// Most that the person may have.
+        /// Maximum number of memories of the person.
         most: u32,
     },
-    /// Replaces what is at this version.
+    /// Replaces this version.
     Replace {
-        /// Which.
+        /// The memory.
         id: MemoryId,
-        /// What it says now.
+        /// The new content.
         content: MemoryContent,
-        /// The version that was seen.
+        /// The expected version.
         version: u64,
     },
-    /// Puts the text behind what is there, on a line of its own; makes the memory where there is none of that name.
+    /// Appends a line to the text; creates the memory if there is none of that name.
     Append {
-        /// Its id where it is made.
+        /// The id of a created one.
         id: MemoryId,
-        /// Whose, its name, and the text. The rest holds only where it is made.
+        /// Audience, name and text. The rest is used only on creation.
         content: MemoryContent,
-        /// Most that the person may have.
+        /// Maximum number of memories of the person.
         most: u32,
-        /// Most that the whole text may have, characters.
+        /// Maximum length of the whole text, characters.
         most_chars: u32,
     },
-    /// Removes it.
+    /// Deletes it.
     Delete {
-        /// Which.
+        /// The memory.
         id: MemoryId,
-        /// The version that was seen; any where nothing.
+        /// The expected version; `None` for any.
         version: Option<u64>,
     },
 }
 
-/// What a change has come to.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MemoryChanged {
-    /// It is this now; what was deleted, as it was last.
+    /// The current memory; for a deletion, its last state.
     Now(Box<Memory>),
-    /// The same call had made it before; the version that came of it.
+    /// The same call had already made it; the resulting version.
     Before(u64),
 }
 
 impl Store {
-    /// All texts of a person, by name.
+    /// All memories of a person, by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn memories(&self, owner: UserId) -> Result<Vec<Memory>, StoreError> {
         let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
                    FROM memories WHERE owner = $1 ORDER BY name, agent";
@@ -131,10 +131,10 @@ impl Store {
         read(&self.db().read(sql).id(owner).id(id).fetch_one().await?)
     }
 
-    /// The one that `agent` knows by this name: its own before that of all agents.
+    /// The memory that `agent` finds by this name: its own before a shared one.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn memory_named(
         &self,
         owner: UserId,
@@ -154,11 +154,11 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Makes a change, for an agent where there is a call; the same call makes it once, however often it is asked.
+    /// Makes a change, idempotently per tool call if there is one.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` with `version` where somebody else was faster, `name` where another one has it, `limit`
-    /// where the person has as many as may be, `size` where the text would be too long.
+    /// `NotFound`; `Conflict` with `version` if it was changed concurrently, `name` if the name is taken, `limit` if
+    /// the maximum number is reached, `size` if the text would be too long.
     pub async fn change_memory(
         &self,
         owner: UserId,
@@ -216,7 +216,7 @@ async fn note_call(tx: &mut Tx, call: &MemoryCall) -> Result<bool, StoreError> {
         == 1)
 }
 
-/// Whose memory is changed, by whom and when.
+/// The owner, author and time of a change.
 struct Stamp<'a> {
     owner: UserId,
     author: Option<&'a MemoryAuthor>,
@@ -256,7 +256,7 @@ const REPLACE: &str = "UPDATE memories SET agent = $3, name = $4, description = 
 const DELETE: &str = "DELETE FROM memories WHERE id = $1 AND owner = $2 AND (version = $3 OR $3 = 0) \
     RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
 
-/// The memory after the change; nothing where it could not be made.
+/// The changed memory; `None` if the change was not possible.
 async fn make(
     tx: &mut Tx,
     stamp: &Stamp<'_>,
@@ -316,7 +316,7 @@ fn name_taken(error: StoreError) -> StoreError {
     }
 }
 
-/// Why a change met no row.
+/// Why a change affected no row.
 async fn why_not(
     tx: &mut Tx,
     owner: UserId,

@@ -1,10 +1,10 @@
-//! Mends counters that earlier versions let overflow, when the database is opened.
+//! Repairs counters that overflowed in earlier versions, when the database is opened.
 
 use sqlx::{AssertSqlSafe, PgConnection, SqliteConnection};
 
 use crate::{StoreError, sums::MAX_COUNTER, usage::USAGE_COUNTERS};
 
-/// The tables with counters of what model servers have said, and these.
+/// Tables and columns with token counters.
 const COUNTERS: [(&str, &[&str]); 2] = [
     ("usage", &USAGE_COUNTERS),
     (
@@ -13,7 +13,7 @@ const COUNTERS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// SQLite: a sum that overflowed is a `REAL`, and a column takes any other type, too.
+/// SQLite: an overflowed sum is a `REAL`, and a column accepts any other type, too.
 pub(crate) async fn mend_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     for (table, columns) in COUNTERS {
         let sql = mending(table, columns, |column| {
@@ -29,7 +29,7 @@ pub(crate) async fn mend_sqlite(connection: &mut SqliteConnection) -> Result<(),
     Ok(())
 }
 
-/// PostgreSQL: one that stands at the end of `bigint` refuses every addition.
+/// PostgreSQL: a counter at the maximum of `bigint` refuses every addition.
 pub(crate) async fn mend_postgres(connection: &mut PgConnection) -> Result<(), StoreError> {
     for (table, columns) in COUNTERS {
         let sql = mending(table, columns, |column| {
@@ -43,7 +43,7 @@ pub(crate) async fn mend_postgres(connection: &mut PgConnection) -> Result<(), S
     Ok(())
 }
 
-/// Sets what cannot be a count to 0: nobody knows what it was, and at a bound it would use up everybody's limits.
+/// Resets invalid counts to 0: the true value is lost, and a maximum would use up all limits.
 fn mending(table: &str, columns: &[&str], is_bad: impl Fn(&str) -> String) -> String {
     let set = columns.iter().map(|column| {
         format!(

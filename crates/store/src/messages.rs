@@ -16,38 +16,38 @@ use crate::{
 pub struct ChatMessage {
     /// Its id.
     pub id: MessageId,
-    /// The chat it stands in.
+    /// Its chat.
     pub chat: ChatId,
-    /// What it answers or follows; nothing for a first message.
+    /// The parent message; `None` for a first one.
     pub parent: Option<MessageId>,
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What is said; an assistant's is empty until its run has finished.
+    /// The content; an assistant's is empty until its run has finished.
     pub content: Vec<Part>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// The model that answers, for an assistant's message.
+    /// The answering model, for an assistant's message.
     pub model: Option<String>,
-    /// The run that fills it, for an assistant's message.
+    /// The run that produces it, for an assistant's message.
     pub run: Option<RunId>,
-    /// That run in short, once it has finished.
+    /// The summary of that run, once it has finished.
     pub summary: Option<RunSummary>,
-    /// The name of the schedule that says it, for a person's message that the person did not write.
+    /// The name of the schedule that created it, for a message that the person did not write.
     pub schedule: Option<String>,
 }
 
-/// What a person's turn adds to a chat.
+/// A person's turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTurn {
-    /// What the person says; nothing where an answer is asked for again.
+    /// The person's message; `None` if an answer is regenerated.
     pub user: Option<ChatMessage>,
-    /// The message the run will fill.
+    /// The message that the run will fill.
     pub assistant: ChatMessage,
     /// The run. Its owner must be the chat's.
     pub run: NewRun,
-    /// What the chat is called from now on, by the first words of what is said; as before where nothing.
+    /// The new title of the chat, from the first words of the message; `None` keeps it.
     pub title: Option<String>,
-    /// What the answer stands beside, where it was asked for so.
+    /// The alternatives of the answer, if requested.
     pub beside: Option<Beside>,
 }
 
@@ -55,7 +55,7 @@ impl Store {
     /// All messages of a chat, oldest first.
     ///
     /// # Errors
-    /// Only those of the database; a chat that is not there has no messages.
+    /// Database errors only; a missing chat has no messages.
     pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
         let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule FROM messages \
                    WHERE chat = $1 ORDER BY created_at, id";
@@ -65,10 +65,10 @@ impl Store {
         ))
     }
 
-    /// The runs that a chat's answers come from, the oldest first; in a fork also those of the chat before.
+    /// The runs of a chat's answers, oldest first; in a fork including those of the original chat.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn runs_answering_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
         let sql =
             "SELECT run FROM messages WHERE chat = $1 AND run IS NOT NULL ORDER BY created_at, id";
@@ -78,12 +78,12 @@ impl Store {
         ))
     }
 
-    /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf,
-    /// unless it stands beside others, of which one may be shown.
+    /// Adds a turn to a chat: its messages and its run, atomically. The answer becomes the displayed leaf, unless it is
+    /// an alternative of others.
     ///
     /// # Errors
-    /// `NotFound` where the chat is not there or not the run owner's; `Conflict("parent")` where a parent is
-    /// not a message of that chat.
+    /// `NotFound` if the chat does not exist or is not the run owner's; `Conflict("parent")` if a parent is not a
+    /// message of that chat.
     pub async fn begin_turn(&self, turn: &NewTurn) -> Result<(), StoreError> {
         let chat = turn.assistant.chat;
         let mut tx = self.db().begin().await?;

@@ -1,5 +1,5 @@
-//! A copy of vectors in tables of pgvector, for those who have it compare them. Only on PostgreSQL with that extension; the
-//! tables are made when it is asked for, since a database without it is one like all others.
+//! Vector search with pgvector: replicates vectors into its tables. Only on PostgreSQL with that extension; the tables
+//! are created on demand, so that other databases stay unaffected.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use domain::{CollectionId, DocumentId};
 
 use crate::{Store, StoreError, db::Db, query::Row};
 
-/// So many passages of all that may be found are compared one by one, which misses nothing; the index finds among more.
+/// Up to this many candidates are compared exactly; the approximate index is used for more.
 const COMPARED: i64 = 20_000;
-/// An index takes no longer ones.
+/// Maximum number of dimensions of an index.
 const MOST_INDEXED_DIMENSIONS: usize = 4_000;
-/// So many rows are put with one statement.
+/// The number of rows per insert.
 const ROWS: usize = 100;
 
 const TABLES: [&str; 4] = [
@@ -24,39 +24,39 @@ const TABLES: [&str; 4] = [
     "CREATE INDEX IF NOT EXISTS near_vectors_by_collection ON near_vectors (space, collection)",
 ];
 
-/// Where a vector stands.
+/// A vector with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NearPoint {
-    /// In which collection.
+    /// The collection.
     pub collection: CollectionId,
-    /// Of which document.
+    /// The document.
     pub document: DocumentId,
-    /// Of which version of its text.
+    /// The version of its text.
     pub version: u64,
-    /// The number of its piece there.
+    /// The index of the chunk.
     pub piece: u64,
-    /// The vector; nothing where the piece has no direction, so that it is counted and not found.
+    /// The vector; `None` for a zero vector, which is counted and never found.
     pub vector: Option<Vec<f32>>,
 }
 
-/// A piece that is near to a question.
+/// A nearest neighbour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NearPiece {
-    /// Of which document.
+    /// The document.
     pub document: DocumentId,
-    /// Of which version of its text.
+    /// The version of its text.
     pub version: u64,
-    /// Its number there.
+    /// The index of the chunk.
     pub piece: u64,
-    /// The cosine.
+    /// The cosine similarity.
     pub score: f64,
 }
 
 impl Store {
-    /// Makes the tables where they are not there.
+    /// Creates the tables if they do not exist.
     ///
     /// # Errors
-    /// `Unavailable` where the database has no pgvector, or it may not be turned on; `Conflict` on SQLite.
+    /// `Unavailable` if the database has no pgvector, or it may not be enabled; `Conflict` on SQLite.
     pub async fn make_near_tables(&self) -> Result<(), StoreError> {
         if !matches!(self.db(), Db::Postgres(..)) {
             return Err(StoreError::Conflict("database"));
@@ -67,10 +67,10 @@ impl Store {
         Ok(())
     }
 
-    /// The names of the spaces that begin so.
+    /// The names of the spaces with this prefix.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn near_spaces(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let query = self
             .db()
@@ -84,10 +84,10 @@ impl Store {
             .collect()
     }
 
-    /// Makes a space for vectors of this length, and what finds among many of them. The name is letters, digits and hyphens.
+    /// Creates a space for vectors of this length, and its index. The name consists of letters, digits and hyphens.
     ///
     /// # Errors
-    /// `Conflict` where the name is none; else those of the database.
+    /// `Conflict` if the name is invalid; else those of the database.
     pub async fn make_near_space(&self, name: &str, dimensions: usize) -> Result<(), StoreError> {
         check_name(name)?;
         let sql =
@@ -108,10 +108,10 @@ impl Store {
         Ok(())
     }
 
-    /// Removes a space with all that is in it.
+    /// Deletes a space with its vectors.
     ///
     /// # Errors
-    /// `Conflict` where the name is none; else those of the database.
+    /// `Conflict` if the name is invalid; else those of the database.
     pub async fn remove_near_space(&self, name: &str) -> Result<(), StoreError> {
         check_name(name)?;
         self.db()
@@ -126,10 +126,10 @@ impl Store {
             .map(drop)
     }
 
-    /// How many pieces of each version of a document are in a space.
+    /// The number of chunks of each version of a document in a space.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn near_texts(&self, name: &str) -> Result<Vec<(DocumentId, u64, u64)>, StoreError> {
         let sql = "SELECT document, version, count(*) AS pieces FROM near_vectors WHERE space = $1 \
                    GROUP BY document, version";
@@ -145,10 +145,10 @@ impl Store {
             .collect()
     }
 
-    /// Puts vectors into a space, in the place of those that stood there.
+    /// Stores vectors in a space, replacing existing ones.
     ///
     /// # Errors
-    /// `NotFound` where there is no such space, `Conflict` where a vector has another length than those there.
+    /// `NotFound` if there is no such space, `Conflict` if the length of a vector differs.
     pub async fn put_near(&self, name: &str, points: &[NearPoint]) -> Result<(), StoreError> {
         let dimensions = self.near_dimensions(name).await?;
         let fits = |point: &NearPoint| {
@@ -167,7 +167,7 @@ impl Store {
             for row in 0..part.len() {
                 let at = row * 6;
                 let comma = if row == 0 { "" } else { ", " };
-                // Writing to a String does not fail.
+                // Writing to a String cannot fail.
                 _ = write!(
                     sql,
                     "{comma}(${}, ${}, ${}, ${}, ${}, CAST(${} AS TEXT)::halfvec)",
@@ -203,10 +203,10 @@ impl Store {
         Ok(())
     }
 
-    /// Takes all pieces of a version of a document out of a space.
+    /// Removes all chunks of a version of a document from a space.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn forget_near(
         &self,
         name: &str,
@@ -224,10 +224,10 @@ impl Store {
             .map(drop)
     }
 
-    /// The pieces in these collections and documents that are nearest to a question, the nearest first.
+    /// The nearest chunks to a query vector in these collections and documents, nearest first.
     ///
     /// # Errors
-    /// `NotFound` where there is no such space, `Conflict` where the question has another length than what is there.
+    /// `NotFound` if there is no such space, `Conflict` if the length of the query vector differs.
     pub async fn nearest(
         &self,
         name: &str,
@@ -258,7 +258,7 @@ impl Store {
             && dimensions <= MOST_INDEXED_DIMENSIONS as u64;
         let mut vector = "vector".to_owned();
         if is_many {
-            // As the index has it, which goes on until enough are found that may be.
+            // In the type of the index, which scans on until enough allowed ones are found.
             vector = format!("(vector::halfvec({dimensions}))");
             tx.query("SET LOCAL hnsw.iterative_scan = strict_order")
                 .execute()
@@ -309,10 +309,10 @@ fn read_near(row: &Row) -> Result<NearPiece, StoreError> {
     })
 }
 
-/// A name stands in statements, so it is held to what can.
+/// A name becomes part of statements, so it is validated.
 fn check_name(name: &str) -> Result<(), StoreError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    // As long as PostgreSQL lets the name of an index be.
+    // Limited by the length of index names in PostgreSQL.
     let is_name = !name.is_empty() && name.len() <= 58 && name.chars().all(fits);
     if is_name {
         Ok(())
@@ -325,12 +325,12 @@ fn listed<T: ToString>(ids: &[T]) -> String {
     ids.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// As pgvector reads it.
+/// In pgvector's text format.
 fn written(vector: &[f32]) -> String {
     let mut text = String::with_capacity(vector.len() * 10 + 2);
     text.push('[');
     for (at, value) in vector.iter().enumerate() {
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         _ = write!(text, "{}{value}", if at == 0 { "" } else { "," });
     }
     text.push(']');

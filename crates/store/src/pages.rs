@@ -1,45 +1,45 @@
-//! Copies of pages of the web, as they were read. A copy never changes: a page that has changed is another copy.
+//! Snapshots of web pages. A snapshot never changes: a changed page is another snapshot.
 
 use domain::{PageId, UserId};
 
 use crate::{Store, StoreError, query::Row};
 
-/// A copy of a page.
+/// A snapshot of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// Its id.
     pub id: PageId,
-    /// For whom it was read.
+    /// The owner.
     pub owner: UserId,
-    /// Where it came from, after redirects.
+    /// The final URL, after redirects.
     pub url: String,
-    /// What it calls itself.
+    /// The title.
     pub title: String,
-    /// Its text, Markdown where it has headings.
+    /// The text, as Markdown if it has headings.
     pub content: String,
-    /// What its server calls this state of it.
+    /// The `ETag`.
     pub etag: Option<String>,
-    /// When its server says that it changed.
+    /// The `Last-Modified` date.
     pub last_modified: Option<String>,
-    /// When this copy was made.
+    /// When this snapshot was taken.
     pub fetched_at: i64,
-    /// When the page was last found to be as the copy.
+    /// When the page was last found unchanged.
     pub checked_at: i64,
 }
 
-/// A page that was read.
+/// A fetched page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPage {
-    /// The address that was asked for.
+    /// The requested URL.
     pub asked: String,
-    /// The copy.
+    /// The snapshot.
     pub page: Page,
 }
 
 const PAGE: &str = "id, owner, url, title, content, etag, last_modified, fetched_at, checked_at";
 
 impl Store {
-    /// A copy, whoever it was made for.
+    /// A snapshot of any owner.
     ///
     /// # Errors
     /// `NotFound`.
@@ -48,10 +48,10 @@ impl Store {
         read_page(&self.db().built(sql).id(id).fetch_one().await?)
     }
 
-    /// The latest copy that somebody has of an address.
+    /// The latest snapshot that somebody has of a URL.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn latest_page(
         &self,
         owner: UserId,
@@ -71,11 +71,11 @@ impl Store {
             .transpose()
     }
 
-    /// Keeps a copy, or notes that the latest one of its address is as the page is now. The oldest copies of its owner go
-    /// where all together would have more than `most_bytes`. Returns the copy that is kept.
+    /// Stores a snapshot, or records that the latest one of its URL is unchanged. The owner's oldest snapshots are
+    /// deleted if all together exceed `most_bytes`. Returns the stored snapshot.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn keep_page(&self, new: &NewPage, most_bytes: u64) -> Result<Page, StoreError> {
         let NewPage { asked, page } = new;
         if let Some(latest) = self.latest_page(page.owner, asked).await?
@@ -109,7 +109,7 @@ impl Store {
             .optional_text(page.etag.as_deref())
             .optional_text(page.last_modified.as_deref());
         query.bind(page.fetched_at).execute().await?;
-        // Ids are ordered by time: what is as new as this or newer than what fits stays.
+        // Ids are ordered by time: snapshots newer than the limit allows for stay.
         let sql = "DELETE FROM pages WHERE owner = $1 AND id <> $3 AND id <= (SELECT MAX(id) FROM \
                    (SELECT id, SUM(size_bytes * 1.0) OVER (ORDER BY id DESC) AS together FROM pages WHERE owner = $1) AS sums \
                    WHERE together > $2)";
@@ -126,10 +126,10 @@ impl Store {
         })
     }
 
-    /// Notes that a page is still as its copy.
+    /// Records that a page is unchanged.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn page_is_as_it_was(&self, page: Page, now: i64) -> Result<Page, StoreError> {
         let sql = "UPDATE pages SET checked_at = $2, etag = $3, last_modified = $4 WHERE id = $1";
         let query = self

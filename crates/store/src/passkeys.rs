@@ -1,4 +1,4 @@
-//! Passkeys: the public keys with which people sign in, and the challenges that were used up.
+//! Passkeys: the public keys for signing in, and the used challenges.
 
 use domain::{PasskeyId, UserId};
 
@@ -12,60 +12,60 @@ use crate::{
 /// A passkey as its owner sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passkey {
-    /// Our id of it.
+    /// Our id.
     pub id: PasskeyId,
-    /// The authenticator's id of it.
+    /// The authenticator's credential id.
     pub credential_id: Vec<u8>,
-    /// What its owner calls it.
+    /// The name.
     pub name: String,
-    /// The host that it is good at.
+    /// The host for which it is valid.
     pub host: String,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// When somebody last signed in with it, if ever.
+    /// When it was last used, if ever.
     pub last_used_at: Option<i64>,
-    /// When it was noticed that there are two of it; it is good for nothing since.
+    /// When a cloned authenticator was detected; it is invalid since then.
     pub copied_at: Option<i64>,
 }
 
-/// A passkey to be kept.
+/// A passkey to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewPasskey {
-    /// Our id of it.
+    /// Our id.
     pub id: PasskeyId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// The authenticator's id of it.
+    /// The authenticator's credential id.
     pub credential_id: Vec<u8>,
-    /// The public key, as the authenticator wrote it.
+    /// The public key, in the authenticator's encoding.
     pub public_key: Vec<u8>,
-    /// How often it was used; always 0 for those that do not count.
+    /// The signature counter; always 0 if unsupported.
     pub count: u32,
-    /// What its owner calls it.
+    /// The name.
     pub name: String,
-    /// The host that it is good at.
+    /// The host for which it is valid.
     pub host: String,
-    /// Now.
+    /// The current time.
     pub created_at: i64,
 }
 
-/// Who comes with a passkey.
+/// The owner of a presented passkey.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PasskeyHolder {
     /// The passkey.
     pub passkey: Passkey,
     /// Its public key.
     pub public_key: Vec<u8>,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserWithPassword,
 }
 
-/// A challenge that is used up with what is done, until it is too old anyway.
+/// A challenge that is invalidated by its use, until it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsedChallenge {
     /// Its SHA-256.
     pub hash: [u8; 32],
-    /// When it is too old.
+    /// When it expires.
     pub expires_at: i64,
 }
 
@@ -78,11 +78,11 @@ macro_rules! columns {
 }
 
 impl Store {
-    /// Keeps a passkey, and uses up its challenge.
+    /// Stores a passkey, and invalidates its challenge.
     ///
     /// # Errors
-    /// `Conflict("challenge")` where that was used, `Conflict("passkey")` where it is known, `Conflict("too many")`
-    /// where the person has `most`, `NotFound` where the person is gone.
+    /// `Conflict("challenge")` if that was used, `Conflict("passkey")` if it is known, `Conflict("too many")` if the
+    /// person has `most`, `NotFound` if the person is gone.
     pub async fn add_passkey(
         &self,
         new: &NewPasskey,
@@ -90,7 +90,7 @@ impl Store {
         most: u64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Changes nothing but holds the row: of two callers at once the second one counts the first one's.
+        // Locks the row: concurrent callers count one after the other.
         tx.query("UPDATE users SET name = name WHERE id = $1")
             .id(new.owner)
             .execute_on_one()
@@ -122,7 +122,7 @@ impl Store {
     /// A person's passkeys, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn passkeys(&self, owner: UserId) -> Result<Vec<Passkey>, StoreError> {
         let sql = concat!(
             "SELECT ",
@@ -139,10 +139,10 @@ impl Store {
             .collect()
     }
 
-    /// Whether anybody has one.
+    /// Whether any passkey exists.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn has_passkeys(&self) -> Result<bool, StoreError> {
         Ok(self
             .db()
@@ -152,10 +152,10 @@ impl Store {
             .is_some())
     }
 
-    /// Who has the passkey that an authenticator knows by this id.
+    /// The owner of the passkey with this credential id.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn passkey_holder(
         &self,
         credential_id: &[u8],
@@ -188,12 +188,11 @@ impl Store {
         }))
     }
 
-    /// Notes that a passkey was used for the `count`th time, and uses up its challenge. Where it had been used as often
-    /// already there are two of it, and it is good for nothing from now on.
+    /// Records the use of a passkey with signature counter `count`, and invalidates its challenge. If the counter did
+    /// not increase, the authenticator was cloned, and the passkey becomes invalid.
     ///
     /// # Errors
-    /// `Conflict("challenge")` where that was used, `Conflict("copied")` where there are two of it, `NotFound` where it is
-    /// gone.
+    /// `Conflict("challenge")` if that was used, `Conflict("copied")` if it was cloned, `NotFound` if it is gone.
     pub async fn use_passkey(
         &self,
         id: PasskeyId,
@@ -215,10 +214,10 @@ impl Store {
         Err(StoreError::Conflict("copied"))
     }
 
-    /// Takes away a passkey of `owner`; gives its name.
+    /// Deletes a passkey of `owner`; returns its name.
     ///
     /// # Errors
-    /// `NotFound` where the person has no such passkey.
+    /// `NotFound` if the person has no such passkey.
     pub async fn remove_passkey(&self, owner: UserId, id: PasskeyId) -> Result<String, StoreError> {
         let sql = "DELETE FROM passkeys WHERE id = $1 AND owner = $2 RETURNING name";
         self.db()
@@ -230,10 +229,10 @@ impl Store {
             .get("name")
     }
 
-    /// Takes away all passkeys of a person, and ends all sessions; tells how many there were.
+    /// Deletes all passkeys of a person, and ends all sessions; returns their number.
     ///
     /// # Errors
-    /// `NotFound` where there are none.
+    /// `NotFound` if there are none.
     pub async fn remove_passkeys(&self, owner: UserId, now: i64) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
         let removed = tx
@@ -249,10 +248,10 @@ impl Store {
         Ok(removed)
     }
 
-    /// Forgets the used challenges that are too old anyway.
+    /// Deletes expired challenges.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_used_challenges(&self, now: i64) -> Result<u64, StoreError> {
         self.db()
             .write("DELETE FROM used_challenges WHERE expires_at <= $1")
@@ -262,7 +261,7 @@ impl Store {
     }
 }
 
-/// Of many callers with one challenge one succeeds.
+/// Of concurrent callers with one challenge only one succeeds.
 async fn use_up(tx: &mut Tx, challenge: UsedChallenge) -> Result<(), StoreError> {
     let sql = "INSERT INTO used_challenges (challenge_hash, expires_at) VALUES ($1, $2) \
                ON CONFLICT (challenge_hash) DO NOTHING";

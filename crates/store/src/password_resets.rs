@@ -1,25 +1,25 @@
-//! Links with which people choose a new password. A person has one at most, and only the hash of its secret is stored.
+//! Password reset links. A person has at most one, and only the hash of its secret is stored.
 
 use domain::UserId;
 
 use crate::{Store, StoreError, query::Tx, sessions::end_all};
 
-/// A link to be made.
+/// A password reset to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewPasswordReset {
-    /// Who chooses a new password.
+    /// The user.
     pub user: UserId,
     /// SHA-256 of the link's secret.
     pub token_hash: [u8; 32],
-    /// From then on it is no longer good.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
 impl Store {
-    /// Makes a link, in the place of the person's earlier one.
+    /// Creates a link, replacing the person's earlier one.
     ///
     /// # Errors
-    /// `NotFound` where there is no such account.
+    /// `NotFound` if there is no such account.
     pub async fn put_password_reset(&self, reset: &NewPasswordReset) -> Result<(), StoreError> {
         let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (owner) DO UPDATE \
@@ -32,10 +32,10 @@ impl Store {
         query.bind(reset.expires_at).execute().await.map(drop)
     }
 
-    /// The address of whoever may choose a new password with this link.
+    /// The address of the account of this link.
     ///
     /// # Errors
-    /// `NotFound` where it is used up, too old or of nobody.
+    /// `NotFound` if it is used up, expired or unknown.
     pub async fn password_reset(
         &self,
         token_hash: &[u8; 32],
@@ -50,17 +50,17 @@ impl Store {
             .fetch_one()
             .await?;
         if row.get::<i64>("expires_at")? <= now {
-            // It stays over where the clock goes back.
+            // It stays expired even if the clock is set back.
             self.purge_password_resets(now).await?;
             return Err(StoreError::NotFound);
         }
         row.get("email")
     }
 
-    /// Uses the link up: its person has the password of `hash` from now on, and no session any more.
+    /// Uses the link: sets the person's password hash, and ends all sessions.
     ///
     /// # Errors
-    /// `NotFound` where it is used up, too old or of nobody; of many callers at once one succeeds.
+    /// `NotFound` if it is used up, expired or unknown; of concurrent callers only one succeeds.
     pub async fn reset_password(
         &self,
         token_hash: &[u8; 32],
@@ -84,10 +84,10 @@ impl Store {
         Ok(user)
     }
 
-    /// Forgets the links that are too old.
+    /// Deletes expired links.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_password_resets(&self, now: i64) -> Result<u64, StoreError> {
         self.db()
             .write("DELETE FROM password_resets WHERE expires_at <= $1")
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// Whoever chose a password otherwise needs no link any more.
+/// Removes the link of a person whose password was changed otherwise.
 pub(crate) async fn take_back(tx: &mut Tx, user: UserId) -> Result<(), StoreError> {
     tx.query("DELETE FROM password_resets WHERE owner = $1")
         .id(user)

@@ -1,37 +1,36 @@
-//! Documents that are pictures: they wait for a model to look at them once reading has told what they are.
+//! Picture documents: after their type is detected, they wait for a vision model.
 
 use domain::{DocumentId, UserId};
 
 use crate::{Store, StoreError, Unread};
 
-/// A picture that this server has looked at.
+/// A picture claimed by this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unseen {
     /// Its document.
     pub unread: Unread,
-    /// Who pays for it.
+    /// The account that pays.
     pub owner: UserId,
-    /// How often it failed.
+    /// The number of failures.
     pub failures: u64,
 }
 
-/// Why a picture was not looked at, and when it may be tried again.
+/// Why a picture was not described, and when to retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotSeen {
-    /// How often it failed.
+    /// The number of failures.
     pub failures: u64,
-    /// Why, as JSON.
+    /// The reason, as JSON.
     pub problem: String,
-    /// When it may be tried again.
+    /// The time of the retry.
     pub due_at: i64,
 }
 
 impl Store {
-    /// A document turned out to be a picture: it waits for who looks at it. Nothing happens where another file came under the
-    /// name meanwhile.
+    /// Marks a document as a picture that waits for a vision model. Does nothing if the file was replaced meanwhile.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn mark_picture(&self, of: &Unread) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET picture = TRUE, failures = 0, claimed_until = 0 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
@@ -44,11 +43,10 @@ impl Store {
         Ok(())
     }
 
-    /// A picture that is to be looked at and that no other server has, until `until`: whoever is not done by then is taken to
-    /// be gone.
+    /// Claims a picture until `until`: then its holder is presumed dead.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_picture(&self, now: i64, until: i64) -> Result<Option<Unseen>, StoreError> {
         let sql = "SELECT documents.id, upload, owner, failures FROM documents \
                    JOIN collections ON collections.id = documents.collection \
@@ -81,10 +79,10 @@ impl Store {
         Ok(None)
     }
 
-    /// Notes why a picture was not looked at; it goes on waiting.
+    /// Records why a picture was not described; it keeps waiting.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn note_unseen(&self, of: &Unread, again: &NotSeen) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET failures = $3, problem = $4, claimed_until = $5 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
@@ -102,10 +100,10 @@ impl Store {
         Ok(())
     }
 
-    /// No model looks at pictures any more: those that wait are read as other files are, which says so.
+    /// Without a vision model, waiting pictures are read like other files, which reports that.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn read_pictures_again(&self) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET picture = FALSE, claimed_until = 0 WHERE state = 'waiting' AND picture";
         self.db().write(sql).execute().await?;

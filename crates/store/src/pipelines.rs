@@ -1,4 +1,4 @@
-//! What pipelines write beside a chat: its title, what could be said next, and what each model call has come to.
+//! Output of background model calls for a chat: titles, follow-up suggestions, and a log of the calls.
 
 use std::collections::HashMap;
 
@@ -11,47 +11,47 @@ use crate::{
     sums::{MAX_COUNTER, sum},
 };
 
-/// A model call beside a chat.
+/// A background model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PipelineCall {
     /// Its id.
     pub id: PipelineCallId,
-    /// The pipelines it was for, by name, with commas.
+    /// Its pipelines, by name, separated by commas.
     pub pipelines: String,
-    /// On whose account.
+    /// The account that pays.
     pub owner: UserId,
-    /// The chat it was about.
+    /// Its chat.
     pub chat: Option<ChatId>,
-    /// The run it followed.
+    /// The preceding run.
     pub run: Option<RunId>,
     /// The model's id.
     pub model: String,
-    /// When it was begun.
+    /// The start time.
     pub at: i64,
     /// How long it took, milliseconds.
     pub duration_ms: u64,
     /// Tokens used.
     pub usage: Usage,
-    /// Millionths of a US dollar, where the price is known.
+    /// Millionths of a US dollar, if the price is known.
     pub cost_micro_usd: Option<u64>,
-    /// How it ended: `done`, `fallback` where the answer could not be used, `failed`, `cancelled`.
+    /// The outcome: `done`, `fallback` if the answer was unusable, `failed`, `cancelled`.
     pub outcome: String,
-    /// What was written, or why nothing was.
+    /// The output, or the reason why there is none.
     pub detail: Words,
 }
 
-/// The calls of some pipelines together.
+/// Totals for a set of pipelines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PipelineSum {
-    /// The pipelines, by name, with commas.
+    /// The pipelines, by name, separated by commas.
     pub pipelines: String,
-    /// How many there were.
+    /// The number of calls.
     pub calls: u64,
-    /// How many of them gave nothing that could be used.
+    /// The number of calls without usable output.
     pub failed: u64,
-    /// How many were given up, as they were not needed any more.
+    /// The number of cancelled calls.
     pub cancelled: u64,
-    /// Tokens of all.
+    /// The total tokens.
     pub usage: Usage,
     /// Millionths of a US dollar.
     pub cost_micro_usd: u64,
@@ -69,7 +69,7 @@ macro_rules! select_calls {
 }
 
 impl Store {
-    /// Whether the chat is called by its first words, which a model may replace.
+    /// Whether the title is the first words of the chat, which a model may replace.
     ///
     /// # Errors
     /// `NotFound`.
@@ -83,11 +83,11 @@ impl Store {
         Ok(row.get::<String>("titled_by")? == "words")
     }
 
-    /// Gives a chat the title that a model has found, unless a person has named it meanwhile. Tells whether it did. The chat
-    /// keeps its place in the list.
+    /// Sets a model's title, unless a person has named the chat meanwhile. Returns whether it did. The chat keeps its
+    /// position in the list.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn title_chat(
         &self,
         owner: UserId,
@@ -106,11 +106,11 @@ impl Store {
         Ok(query.execute().await? > 0)
     }
 
-    /// The same with a title that somebody has asked a model for: it also takes the place of an earlier one of a model, and of
-    /// none. Tells whether it did.
+    /// The same for a requested title: it also replaces an earlier one of a model, or an empty one. Returns whether it
+    /// did.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn title_unnamed_chat(
         &self,
         owner: UserId,
@@ -129,10 +129,10 @@ impl Store {
         Ok(query.execute().await? > 0)
     }
 
-    /// Keeps what could be said after this message, in the place of what was kept before. Nothing where it is gone.
+    /// Stores follow-up suggestions for this message, replacing earlier ones. Does nothing if it is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn put_follow_ups(
         &self,
         message: MessageId,
@@ -149,10 +149,10 @@ impl Store {
             .map(drop)
     }
 
-    /// What could be said after the messages of a chat.
+    /// The follow-up suggestions of a chat's messages.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn follow_ups(
         &self,
         chat: ChatId,
@@ -167,10 +167,10 @@ impl Store {
         )
     }
 
-    /// Notes a call. Nothing where its chat or run is gone meanwhile.
+    /// Logs a call. Does nothing if its chat or run is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn note_pipeline_call(&self, call: &PipelineCall) -> Result<(), StoreError> {
         let sql = "INSERT INTO pipeline_calls (id, pipelines, owner, chat, run, model, at, duration_ms, input_tokens, \
                    output_tokens, cost_micro_usd, outcome, detail) \
@@ -203,10 +203,10 @@ impl Store {
         }
     }
 
-    /// The calls that followed a run, the oldest first.
+    /// The calls after a run, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn pipeline_calls_of(&self, run: RunId) -> Result<Vec<PipelineCall>, StoreError> {
         let sql = select_calls!("WHERE run = $1 ORDER BY at, id");
         let rows = self.db().read(sql).id(run).fetch_all().await?;
@@ -216,7 +216,7 @@ impl Store {
     /// The latest calls of all pipelines, the newest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn latest_pipeline_calls(&self, limit: u32) -> Result<Vec<PipelineCall>, StoreError> {
         let sql = select_calls!("ORDER BY at DESC, id DESC LIMIT $1");
         let rows = self
@@ -228,10 +228,10 @@ impl Store {
         Ok(readable(&rows, read_call))
     }
 
-    /// The sums of all calls since `since`.
+    /// The totals of all calls since `since`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn pipeline_sums(&self, since: i64) -> Result<Vec<PipelineSum>, StoreError> {
         let sql = format!(
             "SELECT pipelines, COUNT(*) AS calls, {} AS failed, {} AS cancelled, {} AS input_tokens, {} AS output_tokens, \
@@ -256,10 +256,10 @@ impl Store {
         Ok(readable(&rows, read))
     }
 
-    /// Forgets calls from before `until`.
+    /// Deletes calls from before `until`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_pipeline_calls(&self, until: i64) -> Result<(), StoreError> {
         let sql = "DELETE FROM pipeline_calls WHERE at < $1";
         self.db().write(sql).bind(until).execute().await.map(drop)

@@ -1,17 +1,17 @@
-//! Who acts on an account: its owner, one of its API keys, or a person that a trusted front end speaks for.
+//! The acting principal: an account's owner, one of its API keys, or a user of a trusted front end.
 
 use domain::{ApiKeyId, UserId};
 
 use crate::{StoreError, query::Row};
 
-/// Who acts, and on whose account. What a principal begins (runs, chats) carries it from then on.
+/// The principal and its account. Runs and chats store the principal that created them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Principal {
-    /// The account that pays and whose data it is.
+    /// The account that pays and owns the data.
     pub account: UserId,
-    /// The API key that was used. `None` for a browser.
+    /// The API key; `None` for a browser.
     pub key: Option<ApiKeyId>,
-    /// The person whom the key's front end speaks for, by the id that it has there.
+    /// The user of the key's front end, by the front end's id.
     pub person: Option<String>,
 }
 
@@ -26,14 +26,14 @@ impl Principal {
         }
     }
 
-    /// Whether a front end speaks for a person of its own, rather than the account for itself.
+    /// Whether a front end acts for one of its users, rather than the account for itself.
     #[must_use]
     pub fn is_front_end_person(&self) -> bool {
         self.person.is_some()
     }
 
-    /// Whether both are the same human being: the account with whatever key, or the same person of the same front end.
-    /// Nothing that one of them has is seen or changed by others.
+    /// Whether both are the same individual: the account with any key, or the same user of the same front end.
+    /// Individuals cannot see or change each other's data.
     #[must_use]
     pub fn is_same_individual(&self, other: &Self) -> bool {
         self.account == other.account

@@ -1,4 +1,4 @@
-//! One way to run a statement on either database: `db.read("…").bind(x).fetch_all()`.
+//! A statement builder for both databases: `db.read("…").bind(x).fetch_all()`.
 
 use std::{cell::RefCell, fmt::Display, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     transaction::Transaction,
 };
 
-/// A statement with its values and the place where it will run. Placeholders are `$1`, `$2` … on both.
+/// A statement with its values and its connection. Placeholders are `$1`, `$2` … on both.
 pub(crate) enum Query<'a> {
     Sqlite(
         Prepared<'static, Sqlite, <Sqlite as Database>::Arguments>,
@@ -33,7 +33,7 @@ pub(crate) enum On<'a, DB: Database> {
 }
 
 impl<'a, DB: Database> On<'a, DB> {
-    /// The connection; one that is taken for this statement is kept in `free` and goes back from there.
+    /// The connection; one that is borrowed for this statement is kept in `free` and returned from there.
     async fn lane(self, free: &'a mut Option<Lane<DB>>) -> Result<&'a mut Lane<DB>, sqlx::Error> {
         match self {
             Self::Any(lanes) => Ok(free.insert(lanes.acquire().await?)),
@@ -43,7 +43,7 @@ impl<'a, DB: Database> On<'a, DB> {
 }
 
 impl Query<'_> {
-    /// Gives the next placeholder its value. For text use [`Query::text`] or [`Query::id`].
+    /// Binds the next placeholder. For text use [`Query::text`] or [`Query::id`].
     pub(crate) fn bind<'t, T>(self, value: T) -> Self
     where
         T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
@@ -62,7 +62,7 @@ impl Query<'_> {
         }
     }
 
-    /// Binds a long text that is shared and need not be copied.
+    /// Binds a long shared text without copying.
     pub(crate) fn shared_text(self, text: &Arc<str>) -> Self {
         match text.contains('\0') {
             true => self.bind(storable(text)),
@@ -70,7 +70,7 @@ impl Query<'_> {
         }
     }
 
-    /// Binds text or nothing.
+    /// Binds an optional text.
     pub(crate) fn optional_text(self, text: Option<&str>) -> Self {
         match text {
             Some(text) => self.text(text),
@@ -83,12 +83,12 @@ impl Query<'_> {
         self.bind(id.to_string())
     }
 
-    /// Binds an id or nothing.
+    /// Binds an optional id.
     pub(crate) fn optional_id(self, id: Option<impl Display>) -> Self {
         self.bind(id.map(|id| id.to_string()))
     }
 
-    /// Binds a count or position; databases know signed numbers only, and none of ours come near the end.
+    /// Binds a count or position; databases have signed numbers only, and ours are far below the maximum.
     pub(crate) fn number(self, number: u64) -> Self {
         self.bind(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -98,7 +98,7 @@ impl Query<'_> {
         Ok(self.bind(to_json(value)?))
     }
 
-    /// Binds a value as JSON text, or nothing.
+    /// Binds an optional value as JSON text.
     pub(crate) fn optional_json<T: Serialize>(self, value: Option<&T>) -> Result<Self, StoreError> {
         match value {
             Some(value) => self.json(value),
@@ -106,7 +106,7 @@ impl Query<'_> {
         }
     }
 
-    /// Runs it; tells how many rows it changed.
+    /// Executes it; returns the number of changed rows.
     pub(crate) async fn execute(self) -> Result<u64, StoreError> {
         Ok(match self {
             Self::Sqlite(query, on) => execute(query, on).await?.rows_affected(),
@@ -114,7 +114,7 @@ impl Query<'_> {
         })
     }
 
-    /// Runs it on one row that must be there: `NotFound` where it changed none.
+    /// Executes it on exactly one row: `NotFound` if it changed none.
     pub(crate) async fn execute_on_one(self) -> Result<(), StoreError> {
         match self.execute().await? {
             0 => Err(StoreError::NotFound),
@@ -122,7 +122,7 @@ impl Query<'_> {
         }
     }
 
-    /// Runs it; gives all rows.
+    /// Executes it; returns all rows.
     pub(crate) async fn fetch_all(self) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
             Self::Sqlite(query, on) => fetch_all(query, on)
@@ -138,23 +138,23 @@ impl Query<'_> {
         })
     }
 
-    /// Runs a statement that gives one row or none.
+    /// Executes it; returns one row or none.
     pub(crate) async fn fetch_optional(self) -> Result<Option<Row>, StoreError> {
         Ok(self.fetch_all().await?.pop())
     }
 
-    /// Runs a statement whose one row must be there: `NotFound` where it is not.
+    /// Executes it; returns its row, or `NotFound` if there is none.
     pub(crate) async fn fetch_one(self) -> Result<Row, StoreError> {
         self.fetch_optional().await?.ok_or(StoreError::NotFound)
     }
 }
 
-/// The text as the databases store it: without U+0000.
+/// The text in its stored form: without U+0000.
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// The same for a value that holds a text of about so many bytes: growing would leave as much behind again.
+/// The same for a value with a text of about this many bytes: reallocation would leave as much garbage.
 pub(crate) fn long_json<T: Serialize + ?Sized>(
     value: &T,
     text_bytes: usize,
@@ -166,7 +166,7 @@ pub(crate) fn long_json<T: Serialize + ?Sized>(
     Ok(json.into())
 }
 
-/// What is written around a long text, about, bytes.
+/// The approximate size of the JSON around a long text, bytes.
 const JSON_AROUND_BYTES: usize = 512;
 
 /// A value as JSON text.
@@ -204,7 +204,7 @@ where
     lane.note(outcome)
 }
 
-/// A transaction that may write. Dropped without [`Tx::commit`], it leaves no trace.
+/// A read-write transaction. Dropped without [`Tx::commit`], it rolls back.
 pub(crate) enum Tx {
     Sqlite(Transaction<Sqlite>),
     Postgres(Transaction<Postgres>),
@@ -219,7 +219,7 @@ impl Tx {
         }
     }
 
-    /// A statement inside the transaction, its text made here of constant pieces and placeholders.
+    /// A statement inside the transaction, with SQL built from constant pieces and placeholders.
     pub(crate) fn built(&mut self, sql: String) -> Query<'_> {
         let sql = AssertSqlSafe(sql);
         match self {
@@ -248,7 +248,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// A column's value as it is.
+    /// A column's value, unchanged.
     pub(crate) fn get<T>(&self, column: &'static str) -> Result<T, StoreError>
     where
         T: for<'r> Decode<'r, Sqlite>
@@ -265,7 +265,7 @@ impl Row {
     /// A count or position.
     pub(crate) fn number(&self, column: &'static str) -> Result<u64, StoreError> {
         let number = match self {
-            // SQLite puts a REAL into any column; one that was made of an integer is as good.
+            // SQLite stores a REAL in any column; one that is integral is accepted.
             Self::Sqlite(row) => row.try_get::<i64, _>(column).or_else(|error| {
                 let real: f64 = row.try_get(column).map_err(|_| error)?;
                 #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
@@ -277,7 +277,7 @@ impl Row {
         u64::try_from(number).map_err(|_| corrupt(column, "is negative"))
     }
 
-    /// An id, or another word with a parser.
+    /// An id, or another parsed text.
     pub(crate) fn id<T: std::str::FromStr<Err: Display>>(
         &self,
         column: &'static str,
@@ -287,7 +287,7 @@ impl Row {
             .map_err(|error| corrupt(column, error))
     }
 
-    /// An id or nothing.
+    /// An optional id.
     pub(crate) fn optional_id<T: std::str::FromStr<Err: Display>>(
         &self,
         column: &'static str,
@@ -303,7 +303,7 @@ impl Row {
         serde_json::from_str(&text).map_err(|error| corrupt(column, error))
     }
 
-    /// A value stored as JSON, or nothing.
+    /// An optional value stored as JSON.
     pub(crate) fn optional_json<T: DeserializeOwned>(
         &self,
         column: &'static str,
@@ -315,11 +315,11 @@ impl Row {
 }
 
 tokio::task_local! {
-    /// The damaged rows that were left out, where somebody wants to know.
+    /// The damaged rows that were left out, if requested.
     static LEFT_OUT: RefCell<Vec<StoreError>>;
 }
 
-/// Asks the store something; tells also which rows of the answer were left out because they are damaged.
+/// Runs an operation of the store; also returns the rows that it left out because they are damaged.
 pub async fn noting_damage<T>(asking: impl Future<Output = T>) -> (T, Vec<StoreError>) {
     LEFT_OUT
         .scope(RefCell::default(), async {
@@ -329,8 +329,8 @@ pub async fn noting_damage<T>(asking: impl Future<Output = T>) -> (T, Vec<StoreE
         .await
 }
 
-/// Those of the rows that can be read. The others are left out, and named in the log: one damaged value is no reason to
-/// refuse the rest of a list. Not for rows that forbid something.
+/// The readable rows. The others are left out and logged: one damaged value is no reason to refuse the rest of a list.
+/// Not for rows that forbid something.
 pub(crate) fn readable<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, StoreError>) -> Vec<T> {
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
@@ -342,7 +342,7 @@ pub(crate) fn readable<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, StoreEr
                     .map_or_else(|_| String::new(), |id| format!("{id}: "));
                 let error = StoreError::Corrupt(format!("{which}{error}"));
                 tracing::error!(%error, "a damaged row is left out of a list");
-                // Nobody may want to know.
+                // Outside of `noting_damage`.
                 _ = LEFT_OUT.try_with(|left_out| left_out.borrow_mut().push(error));
             }
         }

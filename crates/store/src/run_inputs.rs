@@ -1,4 +1,4 @@
-//! What a caller sent along with a run, in the words of its own protocol: needed to show the run to it again.
+//! The original request of a run in its caller's protocol, to present the run to it again.
 
 use domain::{ChatId, RunId};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{NewRun, Store, StoreError, runs};
 const INSERT: &str = "INSERT INTO run_inputs (run, input) VALUES ($1, $2)";
 
 impl Store {
-    /// Keeps a run that begins and what came with it, or neither. The latter goes when the run goes.
+    /// Stores a new run and its input, atomically. The input is deleted with the run.
     ///
     /// # Errors
     /// As [`Store::create_run`].
@@ -26,10 +26,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Keeps what came with a run that is kept already.
+    /// Stores the input of an existing run.
     ///
     /// # Errors
-    /// `NotFound` where there is no such run, `Conflict("run")` where something is kept already.
+    /// `NotFound` if there is no such run, `Conflict("run")` if it has an input.
     pub async fn keep_run_input(&self, run: RunId, input: &Value) -> Result<(), StoreError> {
         self.db()
             .write(INSERT)
@@ -40,20 +40,20 @@ impl Store {
             .map(drop)
     }
 
-    /// What came with a run, if anything.
+    /// The input of a run, if any.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn run_input(&self, run: RunId) -> Result<Option<Value>, StoreError> {
         let sql = "SELECT input FROM run_inputs WHERE run = $1";
         let row = self.db().read(sql).id(run).fetch_optional().await?;
         row.map(|row| row.json("input")).transpose()
     }
 
-    /// What came with the runs of a chat, oldest run first.
+    /// The inputs of a chat's runs, oldest run first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn run_inputs(&self, chat: ChatId) -> Result<Vec<(RunId, Value)>, StoreError> {
         let sql = "SELECT run_inputs.run, input FROM run_inputs JOIN runs ON runs.id = run_inputs.run \
                    WHERE runs.chat = $1 ORDER BY runs.started_at, runs.id";

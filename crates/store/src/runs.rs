@@ -1,4 +1,4 @@
-//! Runs: who started what, with which model, and how it ended. Their logs are in `events.rs`.
+//! Runs: their principal, model and outcome. Their logs are in `events.rs`.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,40 +16,39 @@ use crate::{
     writer::{Rows, Work},
 };
 
-/// The longest summary that is written together with those of other runs.
+/// Maximum length of a summary that is written together with those of other runs.
 const MAX_SHARED_SUMMARY_BYTES: usize = 256 * 1024;
 
-/// A run to be kept.
+/// A run to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRun {
     /// Its id.
     pub id: RunId,
-    /// Who started it.
+    /// The principal that started it.
     pub principal: Principal,
-    /// The models and agents that the principal's key is limited to. `None` where it is not limited.
+    /// The models and agents that the principal's key is limited to. `None` if it is not limited.
     pub key_models: Option<Vec<String>>,
-    /// The chat it belongs to; without one it is kept for a while only.
+    /// The chat it belongs to; without one it is stored temporarily.
     pub chat: Option<ChatId>,
     /// The assistant message it fills.
     pub message: Option<MessageId>,
     /// The main agent's model.
     pub model: String,
-    /// Now.
+    /// The current time.
     pub started_at: i64,
-    /// What is needed to go on with it after a restart, as JSON; nothing where it is not to go on. Forgotten when it
-    /// ends.
+    /// The specification to resume it after a restart, as JSON; `None` if it cannot be resumed. Deleted when it ends.
     pub request: Option<String>,
-    /// The caller's name for the request that starts it, if it gave one; no other run of the owner has it.
+    /// The caller's idempotency key, if given; unique for the owner.
     pub idempotency: Option<IdempotencyKey>,
-    /// The request that it comes from, as JSON.
+    /// The request that started it, as JSON.
     pub origin: Option<String>,
-    /// How research is wanted, as JSON; nothing where it is none. Kept when it ends.
+    /// The research options, as JSON; `None` if it is no research. Kept when it ends.
     pub research: Option<String>,
-    /// Where its files are, unless those are its chat's or its own.
+    /// The workspace of its files, unless it is its chat's or its own.
     pub workspace: Option<String>,
 }
 
-/// What the database calls a run in the log, where it is named often: short, and never used for another.
+/// The database's number of a run in the log, if it is used often: short, and never reused.
 pub(crate) type RunNumber = i64;
 
 /// A run.
@@ -57,9 +56,9 @@ pub(crate) type RunNumber = i64;
 pub struct Run {
     /// Its id.
     pub id: RunId,
-    /// Who started it.
+    /// The principal that started it.
     pub principal: Principal,
-    /// The models and agents that the principal's key is limited to. `None` where it is not limited.
+    /// The models and agents that the principal's key is limited to. `None` if it is not limited.
     pub key_models: Option<Vec<String>>,
     /// The chat it belongs to.
     pub chat: Option<ChatId>,
@@ -69,15 +68,15 @@ pub struct Run {
     pub model: String,
     /// When it was started.
     pub started_at: i64,
-    /// When it ended; nothing while it is going.
+    /// The end time; `None` while it is running.
     pub finished_at: Option<i64>,
-    /// The number of the last stored event; 0 where there is none.
+    /// The number of the last stored event; 0 if there is none.
     pub last_seq: u64,
-    /// It in short, once it has ended.
+    /// The summary, once it has ended.
     pub summary: Option<RunSummary>,
-    /// The request that it comes from, if one asked for it.
+    /// The request that started it, if any.
     pub origin: Option<Origin>,
-    /// Somebody wants the report of research now.
+    /// Whether the report of research was requested early.
     pub report_wanted: bool,
 }
 
@@ -85,7 +84,7 @@ pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, mod
                                  idempotency_key, request_hash, server, api_key, person, key_models, origin, research, booked_seq, workspace) \
                                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
-/// Gives [`INSERT`] its values; the run is `server`'s.
+/// Binds the values of [`INSERT`]; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
     let query = query
         .id(run.id)
@@ -112,7 +111,7 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
     let query = query
         .optional_text(run.origin.as_deref())
         .optional_text(run.research.as_deref());
-    // Nothing of its log is in the ledger yet.
+    // None of its log is in the ledger yet.
     query.number(0).optional_text(run.workspace.as_deref())
 }
 
@@ -134,7 +133,7 @@ impl Rows for NewRun {
         let server = db.lessee()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
-        // They may come back in another order.
+        // They may be returned in another order.
         let mut numbers: HashMap<RunId, RunNumber> = HashMap::new();
         for row in runs.iter().fold(db.built(sql), add).fetch_all().await? {
             numbers.insert(row.id("id")?, row.get("number")?);
@@ -145,7 +144,7 @@ impl Rows for NewRun {
     }
 }
 
-/// The end of a run that fills no message and belongs to no chat.
+/// The end of a run without a message and a chat.
 #[derive(Debug)]
 pub(crate) struct RunEnd {
     run: RunId,
@@ -163,9 +162,9 @@ impl Rows for RunEnd {
         self.run
     }
 
-    /// Tells which of the runs were there, going on, and without a chat.
+    /// Returns which of the runs existed, were running, and had no chat.
     async fn write(db: &Db, ends: &[Self]) -> Result<Vec<bool>, StoreError> {
-        // Both databases call the columns of VALUES column1, column2 …
+        // Both databases name the columns of VALUES column1, column2 …
         let mut sql = String::from(
             "UPDATE runs SET finished_at = ended.column2, summary = ended.column3, request = NULL FROM (VALUES ",
         );
@@ -204,15 +203,15 @@ macro_rules! select_runs {
 pub(crate) use select_runs;
 
 impl Store {
-    /// Keeps a run that begins; one that fills a message begins with [`Store::begin_turn`].
+    /// Stores a new run; one that fills a message is created by [`Store::begin_turn`].
     ///
     /// # Errors
-    /// `NotFound` where its owner or chat is gone, `Conflict("id")` where the id is taken.
+    /// `NotFound` if its owner or chat is gone, `Conflict("id")` if the id is taken.
     pub async fn create_run(&self, run: &NewRun) -> Result<(), StoreError> {
         self.0.writer.write(Work::CreateRun, run.clone()).await
     }
 
-    /// The run with this id, whoever's it is.
+    /// The run with this id, of any owner.
     ///
     /// # Errors
     /// `NotFound`.
@@ -230,7 +229,7 @@ impl Store {
     /// All runs that have not ended, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn unfinished_runs(&self) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE finished_at IS NULL ORDER BY started_at, id");
         Ok(readable(&self.db().read(sql).fetch_all().await?, read_run))
@@ -239,7 +238,7 @@ impl Store {
     /// A person's runs that have not ended, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn unfinished_runs_of(&self, owner: UserId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE finished_at IS NULL AND owner = $1 ORDER BY started_at, id");
         Ok(readable(
@@ -251,7 +250,7 @@ impl Store {
     /// The runs of a chat that have not ended, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn unfinished_runs_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
         let sql =
             "SELECT id FROM runs WHERE chat = $1 AND finished_at IS NULL ORDER BY started_at, id";
@@ -265,7 +264,7 @@ impl Store {
             .collect()
     }
 
-    /// What is needed to go on with a run; nothing where it has ended or is not to go on.
+    /// The specification to resume a run; `None` if it has ended or cannot be resumed.
     ///
     /// # Errors
     /// `NotFound`.
@@ -278,7 +277,7 @@ impl Store {
             .get("request")
     }
 
-    /// How research is or was wanted of a run; nothing where it is none.
+    /// The research options of a run; `None` if it is no research.
     ///
     /// # Errors
     /// `NotFound`.
@@ -291,7 +290,7 @@ impl Store {
             .get("research")
     }
 
-    /// The workspace that has a run's files.
+    /// The workspace of a run's files.
     ///
     /// # Errors
     /// `NotFound`.
@@ -302,43 +301,43 @@ impl Store {
         Ok((row.id("owner")?, row.get("workspace")?))
     }
 
-    /// Notes that somebody wants the report of research now. A run that has ended has it, or never will.
+    /// Records that the report of research was requested early. Does nothing for a finished run.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn want_report(&self, id: RunId) -> Result<(), StoreError> {
         let sql = "UPDATE runs SET report_wanted = TRUE WHERE id = $1 AND finished_at IS NULL";
         self.db().write(sql).id(id).execute().await.map(drop)
     }
 
-    /// Notes that a run has ended, fills its message with the answer and touches its chat, all or nothing.
+    /// Finishes a run, fills its message with the answer and touches its chat, atomically.
     ///
     /// # Errors
-    /// `NotFound`, and `Conflict("finished")` where it had ended before.
+    /// `NotFound`, and `Conflict("finished")` if it had already ended.
     pub async fn finish_run(
         &self,
         id: RunId,
         finished_at: i64,
         summary: &RunSummary,
     ) -> Result<(), StoreError> {
-        // A run without a chat is one statement, which it shares with others.
+        // A run without a chat is one statement, which is batched with others.
         let json = long_json(summary, summary.answer.len())?;
         let end = RunEnd {
             run: id,
             finished_at,
             summary: Arc::clone(&json),
         };
-        // One with a long answer is not: the database would copy that once more for each step of such a statement.
+        // A long answer is not batched: the database would copy it once more for each step of such a statement.
         if json.len() <= MAX_SHARED_SUMMARY_BYTES
             && self.0.writer.write(Work::FinishRun, end).await?
         {
             return Ok(());
         }
         let mut tx = self.db().begin().await?;
-        // The chat first, as everywhere: two transactions that lock in different orders can block each other.
+        // The chat first, as everywhere: two transactions that lock in different orders can deadlock.
         let touch = "UPDATE chats SET updated_at = $2, unread = unread OR $3 \
                      WHERE id = (SELECT chat FROM runs WHERE id = $1 AND finished_at IS NULL)";
-        // Who has stopped it knows.
+        // A cancelled run is no news for its owner.
         let is_news = summary.outcome != Some(Outcome::Cancelled);
         tx.query(touch)
             .id(id)
@@ -369,10 +368,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Removes a run that belongs to no chat, with its log and the files that were kept for it.
+    /// Deletes a run without a chat, with its log and its files.
     ///
     /// # Errors
-    /// `NotFound` where there is no such run.
+    /// `NotFound` if there is no such run.
     pub async fn delete_run(&self, id: RunId) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let delete = "DELETE FROM runs WHERE id = $1 AND chat IS NULL RETURNING id";
@@ -384,10 +383,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Removes runs that belong to no chat and ended before that time, with logs and files; tells how many.
+    /// Deletes runs without a chat that ended before that time, with logs and files; returns their number.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_runs(&self, chatless_finished_before: i64) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
         let files = "DELETE FROM files WHERE workspace IN \

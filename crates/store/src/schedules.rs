@@ -1,4 +1,4 @@
-//! What agents do at set times, and what came of the latest ones.
+//! Schedules of agents, and the results of their latest turns.
 
 use domain::{ChatId, Outcome, RunId, RunSummary, ScheduleId, UserId};
 
@@ -7,106 +7,106 @@ use crate::{
     query::{Query, Row, readable},
 };
 
-/// How many turns of a schedule are kept.
+/// The number of turns that are kept of a schedule.
 const KEPT_TURNS: i64 = 20;
 
-/// What a person says of a schedule.
+/// The editable fields of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleContent {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What is said to the agent each time.
+    /// The prompt.
     pub prompt: String,
-    /// The model or agent; the default one where nothing.
+    /// The model or agent; the default if `None`.
     pub model: Option<String>,
-    /// The times, as a cron expression; nothing where it is done once.
+    /// The cron expression; `None` for a single run.
     pub cron: Option<String>,
-    /// When it is done once.
+    /// The time of a single run.
     pub once_at: Option<i64>,
-    /// In which the cron expression is meant, by its IANA name.
+    /// The time zone of the cron expression, by its IANA name.
     pub time_zone: String,
-    /// Whether each run gets a chat of its own.
+    /// Whether each run gets a new chat.
     pub new_chat: bool,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
 }
 
-/// A schedule to be kept.
+/// A schedule to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSchedule {
     /// Its id.
     pub id: ScheduleId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// What it says.
+    /// Its fields.
     pub content: ScheduleContent,
-    /// When it is due; nothing where it is off.
+    /// The next due time; `None` if it is disabled.
     pub next_at: Option<i64>,
-    /// Now.
+    /// The current time.
     pub changed_at: i64,
 }
 
-/// What an agent does at set times.
+/// A schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     /// Its id.
     pub id: ScheduleId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// What it says.
+    /// Its fields.
     pub content: ScheduleContent,
-    /// Where its runs go, if not each into a chat of its own; nothing before the first.
+    /// The chat of its runs, if they share one; `None` before the first.
     pub chat: Option<ChatId>,
-    /// When it is due; nothing where it is off or over.
+    /// The next due time; `None` if it is disabled or finished.
     pub next_at: Option<i64>,
     /// Its latest run, which may be gone.
     pub last_run: Option<RunId>,
-    /// Why it has turned itself off.
+    /// Why it was disabled automatically.
     pub problem: Option<String>,
-    /// When a person changed it last.
+    /// When a person last changed it.
     pub changed_at: i64,
 }
 
-/// What came of a time of a schedule.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnKind {
     /// A run was started.
     Started,
-    /// No server was there in time.
+    /// No server was running in time.
     Missed,
-    /// The run before, or another in its chat, was still going.
+    /// The previous run, or another in its chat, was still running.
     StillGoing,
     /// No run could be started.
     Failed,
 }
 
-/// A time of a schedule that has come.
+/// A turn of a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// When it was due.
     pub due_at: i64,
-    /// When it was seen to.
+    /// When it was processed.
     pub noted_at: i64,
-    /// What came of it.
+    /// The result.
     pub kind: TurnKind,
-    /// Why, where it failed.
+    /// The reason, if it failed.
     pub note: Option<String>,
-    /// The run, while it is kept.
+    /// The run, if it still exists.
     pub run: Option<RunId>,
-    /// Its chat, while it is kept.
+    /// Its chat, if it still exists.
     pub chat: Option<ChatId>,
-    /// How the run ended; nothing while it is going. Not kept but looked up.
+    /// The outcome of the run; `None` while it is running. Looked up, not stored.
     pub outcome: Option<Outcome>,
 }
 
-/// How a schedule goes on after a turn.
+/// The state of a schedule after a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled {
-    /// When it was due as it was looked at: where a person has changed that meanwhile, the change stays.
+    /// The due time as read: if a person has changed it meanwhile, the change stays.
     pub was_due: Option<i64>,
-    /// When it is due next; nothing where it is over.
+    /// The next due time; `None` if it is finished.
     pub next_at: Option<i64>,
-    /// Why it turns itself off now.
+    /// Why it is disabled automatically now.
     pub problem: Option<&'static str>,
 }
 
@@ -126,7 +126,7 @@ impl Store {
     /// A person's schedules, oldest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn schedules(&self, owner: UserId) -> Result<Vec<Schedule>, StoreError> {
         let sql = columns!("SELECT", "FROM schedules WHERE owner = $1 ORDER BY id");
         Ok(readable(
@@ -144,10 +144,10 @@ impl Store {
         read(&self.db().read(sql).id(id).id(owner).fetch_one().await?)
     }
 
-    /// Keeps a new schedule.
+    /// Stores a new schedule.
     ///
     /// # Errors
-    /// `Conflict("schedules")` where its owner has `most` already.
+    /// `Conflict("schedules")` if its owner already has `most`.
     pub async fn create_schedule(&self, new: &NewSchedule, most: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO schedules (id, owner, name, prompt, model, cron, once_at, time_zone, new_chat, enabled, \
                    next_at, changed_at) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 \
@@ -165,7 +165,7 @@ impl Store {
         }
     }
 
-    /// Puts what a person says in place of what was said before; a problem of before is over.
+    /// Replaces the fields of a schedule, and clears its problem.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
@@ -181,7 +181,7 @@ impl Store {
             .await
     }
 
-    /// Forgets a schedule; its runs and chats stay.
+    /// Deletes a schedule; its runs and chats stay.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
@@ -194,10 +194,10 @@ impl Store {
             .await
     }
 
-    /// The schedules that are due and that no server sees to, the longest due first, at most `limit`.
+    /// The due schedules that no server has claimed, longest due first, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn due_schedules(&self, now: i64, limit: u32) -> Result<Vec<ScheduleId>, StoreError> {
         let sql = "SELECT id FROM schedules WHERE next_at <= $1 AND enabled AND claimed_until <= $1 \
                    AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL) ORDER BY next_at, id LIMIT $2";
@@ -211,10 +211,10 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
-    /// The schedules with several times that are due next after that time.
+    /// The recurring schedules whose next due time is after that time.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn schedules_due_after(&self, time: i64) -> Result<Vec<Schedule>, StoreError> {
         let sql = columns!(
             "SELECT",
@@ -226,10 +226,10 @@ impl Store {
         ))
     }
 
-    /// Sets when a schedule is due next, unless that has changed since it was `seen`.
+    /// Sets the next due time, unless it has changed since it was `seen`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn correct_schedule(&self, seen: &Schedule, next_at: i64) -> Result<(), StoreError> {
         let sql = "UPDATE schedules SET next_at = $2 WHERE id = $1 AND next_at = $3 AND enabled";
         self.db()
@@ -242,19 +242,19 @@ impl Store {
             .map(drop)
     }
 
-    /// Lets others see to what a server that cannot have told the time sees to until after that time.
+    /// Releases claims beyond that time, made by a server with a wrong clock.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn release_schedules_claimed_after(&self, time: i64) -> Result<(), StoreError> {
         let sql = "UPDATE schedules SET claimed_until = 0 WHERE claimed_until > $1";
         self.db().write(sql).bind(time).execute().await.map(drop)
     }
 
-    /// When the next schedule is to be looked at.
+    /// When the next schedule is due.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn next_schedule_at(&self) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT MIN(CASE WHEN claimed_until > next_at THEN claimed_until ELSE next_at END) AS next_at \
                    FROM schedules WHERE enabled AND next_at IS NOT NULL \
@@ -262,10 +262,10 @@ impl Store {
         self.db().read(sql).fetch_one().await?.get("next_at")
     }
 
-    /// Sees to a schedule until that time, if no other server does. Gives it as it is then.
+    /// Claims a schedule until that time, if no other server has. Returns it.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_schedule(
         &self,
         id: ScheduleId,
@@ -288,10 +288,10 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Lets others see to it again, with nothing done.
+    /// Releases a claim without a result.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn release_schedule(&self, id: ScheduleId) -> Result<(), StoreError> {
         self.db()
             .write("UPDATE schedules SET claimed_until = 0 WHERE id = $1")
@@ -301,10 +301,10 @@ impl Store {
             .map(drop)
     }
 
-    /// Notes what came of a turn, and how the schedule goes on. One that is gone stays so.
+    /// Stores the result of a turn, and the schedule's next state. A deleted one stays deleted.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn settle_schedule(
         &self,
         seen: &Schedule,
@@ -354,10 +354,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// What came of a schedule's latest turns, the newest first.
+    /// The results of a schedule's latest turns, newest first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn schedule_turns(&self, id: ScheduleId) -> Result<Vec<Turn>, StoreError> {
         let sql = "SELECT due_at, noted_at, kind, note, schedule_turns.run, schedule_turns.chat, runs.summary \
                    FROM schedule_turns LEFT JOIN runs ON runs.id = schedule_turns.run \
@@ -368,10 +368,10 @@ impl Store {
         ))
     }
 
-    /// Whether a schedule's latest run, or any in its chat, is still going.
+    /// Whether a schedule's latest run, or any in its chat, is still running.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn is_schedule_busy(&self, schedule: &Schedule) -> Result<bool, StoreError> {
         let sql =
             "SELECT id FROM runs WHERE finished_at IS NULL AND (id = $1 OR chat = $2) LIMIT 1";
@@ -386,7 +386,7 @@ impl Store {
 }
 
 impl TurnKind {
-    /// As it is stored and sent.
+    /// The stored and serialized name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

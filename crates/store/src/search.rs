@@ -1,10 +1,10 @@
 //! Case-insensitive substring search that treats all alphabets alike: SQLite's own folds ASCII only.
 
-/// A longer query is cut to this many characters.
+/// Maximum length of a query, characters; longer ones are cut.
 const MAX_QUERY_CHARS: usize = 200;
 
-/// The text as it is compared: every character in lower case, by itself (a Greek sigma does not depend on
-/// its place in the word).
+/// The text in its comparison form: every character in lower case, independent of context (a Greek sigma does not
+/// depend on its position in the word).
 pub(crate) fn fold(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }

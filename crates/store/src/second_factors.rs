@@ -1,5 +1,4 @@
-//! What people are asked for beside the password: the sealed secret of an app's codes, and hashes of codes for whoever has
-//! lost it.
+//! Second factors: the encrypted TOTP secret, and hashes of recovery codes.
 
 use domain::{SessionId, UserId};
 
@@ -10,24 +9,24 @@ use crate::{
     users::{UserWithPassword, read_user},
 };
 
-/// A second factor that is asked for.
+/// An active second factor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecondFactor {
-    /// Whose it is.
+    /// The owner.
     pub owner: UserWithPassword,
-    /// The secret of the codes, sealed.
+    /// The TOTP secret, encrypted.
     pub sealed_secret: Vec<u8>,
-    /// Since when it is asked for.
+    /// When it was activated.
     pub confirmed_at: i64,
-    /// How many of the codes for whoever has lost the app are left.
+    /// The number of unused recovery codes.
     pub recovery_codes: u64,
 }
 
 impl Store {
-    /// Keeps the secret of a second factor that is not asked for yet, in the place of another such one.
+    /// Stores the secret of a second factor to be confirmed, replacing another unconfirmed one.
     ///
     /// # Errors
-    /// `NotFound` where there is no such account, `Conflict("second factor")` where it has one that is asked for.
+    /// `NotFound` if there is no such account, `Conflict("second factor")` if it has an active one.
     pub async fn begin_second_factor(
         &self,
         owner: UserId,
@@ -49,10 +48,10 @@ impl Store {
         }
     }
 
-    /// The sealed secret of a second factor that is not asked for yet.
+    /// The encrypted secret of an unconfirmed second factor.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn begun_second_factor(&self, owner: UserId) -> Result<Option<Vec<u8>>, StoreError> {
         let sql =
             "SELECT sealed_secret FROM second_factors WHERE owner = $1 AND confirmed_at IS NULL";
@@ -60,11 +59,11 @@ impl Store {
         row.map(|row| row.get("sealed_secret")).transpose()
     }
 
-    /// From now on the second factor of this secret is asked for. The code of `step` is used up, and all sessions of the
-    /// person but `kept` end: whoever has one of them has shown the password only.
+    /// Activates the second factor with this secret. The code of `step` is used up, and all sessions of the person
+    /// except `kept` end: they were opened with the password only.
     ///
     /// # Errors
-    /// `NotFound` where the secret is another one by now, or is asked for already.
+    /// `NotFound` if the secret has changed, or is already active.
     pub async fn confirm_second_factor(
         &self,
         owner: UserId,
@@ -89,10 +88,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// What somebody is asked for beside the password; nothing where nothing is.
+    /// A person's active second factor; `None` if there is none.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn second_factor(&self, owner: UserId) -> Result<Option<SecondFactor>, StoreError> {
         let sql = "SELECT users.id, email, name, role, created_at, password_hash, suspended_at, sealed_secret, \
                    confirmed_at, (SELECT count(*) FROM recovery_codes WHERE recovery_codes.owner = users.id) AS codes \
@@ -115,10 +114,10 @@ impl Store {
         }))
     }
 
-    /// Uses up the code of `step`, and with it those of all earlier ones.
+    /// Uses up the code of `step`, and those of all earlier steps.
     ///
     /// # Errors
-    /// `NotFound` where it is used up, or no code is asked for; of many callers at once one succeeds.
+    /// `NotFound` if it is used up, or no second factor is active; of concurrent callers only one succeeds.
     pub async fn use_code(&self, owner: UserId, step: i64) -> Result<(), StoreError> {
         let sql = "UPDATE second_factors SET last_step = $2 \
                    WHERE owner = $1 AND last_step < $2 AND confirmed_at IS NOT NULL";
@@ -130,10 +129,10 @@ impl Store {
             .await
     }
 
-    /// Uses up a code for whoever has lost the app.
+    /// Uses up a recovery code.
     ///
     /// # Errors
-    /// `NotFound` where there is none with this hash; of many callers at once one succeeds.
+    /// `NotFound` if there is none with this hash; of concurrent callers only one succeeds.
     pub async fn use_recovery_code(
         &self,
         owner: UserId,
@@ -148,36 +147,36 @@ impl Store {
             .await
     }
 
-    /// Puts other codes in the place of those for whoever has lost the app.
+    /// Replaces the recovery codes.
     ///
     /// # Errors
-    /// `NotFound` where no second factor is asked for.
+    /// `NotFound` if no second factor is active.
     pub async fn replace_recovery_codes(
         &self,
         owner: UserId,
         hashes: &[[u8; 32]],
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Changes nothing but holds the row: of two callers at once the second one's codes are those that hold.
+        // Locks the row: of concurrent callers the last one's codes are valid.
         let sql = "UPDATE second_factors SET last_step = last_step WHERE owner = $1 AND confirmed_at IS NOT NULL";
         tx.query(sql).id(owner).execute_on_one().await?;
         put_recovery_codes(&mut tx, owner, hashes).await?;
         tx.commit().await
     }
 
-    /// Nothing is asked for any more beside the password.
+    /// Deactivates the second factor.
     ///
     /// # Errors
-    /// `NotFound` where nothing was.
+    /// `NotFound` if none was active.
     pub async fn remove_second_factor(&self, owner: UserId) -> Result<(), StoreError> {
         let sql = "DELETE FROM second_factors WHERE owner = $1 AND confirmed_at IS NOT NULL";
         self.db().write(sql).id(owner).execute_on_one().await
     }
 
-    /// The same for somebody else who has lost theirs: all sessions of the person end.
+    /// The same by an administrator: all sessions of the person end.
     ///
     /// # Errors
-    /// `NotFound` where nothing was asked for.
+    /// `NotFound` if none was active.
     pub async fn reset_second_factor(&self, owner: UserId, now: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "DELETE FROM second_factors WHERE owner = $1 AND confirmed_at IS NOT NULL";

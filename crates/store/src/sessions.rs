@@ -1,5 +1,5 @@
-//! Signed-in browsers. Only the hash of a session's token is stored. A session that was ended keeps its row for a
-//! while, so that other servers on the database learn of it.
+//! Browser sessions. Only the hash of a session's token is stored. An ended session keeps its row for a while, so that
+//! other servers on the database see it.
 
 use domain::{SessionId, UserId};
 
@@ -10,27 +10,27 @@ use crate::{
     users::{User, read_user},
 };
 
-/// A last use is written down again after this time.
+/// The minimum interval between updates of the last use.
 const NEWS_MS: i64 = 60_000;
-/// How long it can be seen that a session is over. Other servers look twice a second.
+/// How long an ended session stays visible. Other servers poll twice a second.
 pub(crate) const REMEMBERED_MS: i64 = 60_000;
 
-/// A session to be made.
+/// A session to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSession {
     /// Its id.
     pub id: SessionId,
-    /// Whose it is.
+    /// The user.
     pub user: UserId,
     /// SHA-256 of the token in the cookie.
     pub token_hash: [u8; 32],
-    /// What the browser calls itself.
+    /// The browser's user agent.
     pub user_agent: Option<String>,
-    /// Where it was begun.
+    /// The IP address at sign-in.
     pub address: Option<String>,
-    /// Now.
+    /// The current time.
     pub created_at: i64,
-    /// From then on it is no longer valid.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
@@ -39,23 +39,23 @@ pub struct NewSession {
 pub struct Session {
     /// Its id.
     pub id: SessionId,
-    /// What the browser calls itself.
+    /// The browser's user agent.
     pub user_agent: Option<String>,
-    /// Where it was begun.
+    /// The IP address at sign-in.
     pub address: Option<String>,
-    /// When it was begun.
+    /// The time of sign-in.
     pub created_at: i64,
-    /// When it was used last, to the minute.
+    /// The last use, to the minute.
     pub last_used_at: i64,
-    /// From then on it is no longer valid.
+    /// The expiry time.
     pub expires_at: i64,
 }
 
 impl Store {
-    /// Begins a session.
+    /// Creates a session.
     ///
     /// # Errors
-    /// `NotFound` where the user is gone.
+    /// `NotFound` if the user is gone.
     pub async fn create_session(&self, session: &NewSession) -> Result<(), StoreError> {
         let sql = "INSERT INTO sessions \
                    (id, owner, token_hash, user_agent, address, created_at, last_used_at, expires_at) \
@@ -76,11 +76,11 @@ impl Store {
             .map(drop)
     }
 
-    /// The session with this token, if it is valid now and its account not suspended, and whose it is. Its use is
-    /// written down, once a minute.
+    /// The valid session with this token and its user, if the account is not suspended. Its use is recorded once a
+    /// minute.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn session_user(
         &self,
         token_hash: &[u8; 32],
@@ -102,7 +102,7 @@ impl Store {
         }
         let id = row.id("session")?;
         if now - row.get::<i64>("last_used_at")? >= NEWS_MS {
-            // Of many requests at once the first one writes.
+            // Of concurrent requests only the first one writes.
             let sql = "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3";
             self.db()
                 .write(sql)
@@ -115,10 +115,10 @@ impl Store {
         Ok(Some((id, read_user(&row)?)))
     }
 
-    /// The sessions of a person that are valid now, those used last first.
+    /// A person's valid sessions, last used first.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn sessions(&self, user: UserId, now: i64) -> Result<Vec<Session>, StoreError> {
         let sql = "SELECT id, user_agent, address, created_at, last_used_at, expires_at FROM sessions \
                    WHERE owner = $1 AND expires_at > $2 AND ended_at IS NULL \
@@ -137,7 +137,7 @@ impl Store {
     /// Ends a session of `user`.
     ///
     /// # Errors
-    /// `NotFound` where the person has no such session, or none any more.
+    /// `NotFound` if the person has no such valid session.
     pub async fn end_session(
         &self,
         user: UserId,
@@ -155,10 +155,10 @@ impl Store {
             .await
     }
 
-    /// Ends all sessions of a person but `kept`.
+    /// Ends all sessions of a person except `kept`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn end_sessions(
         &self,
         user: UserId,
@@ -170,10 +170,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// The sessions that are over since a short time, be it that they were ended or that their time is up.
+    /// The sessions that recently ended or expired.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn sessions_over(&self, now: i64) -> Result<Vec<SessionId>, StoreError> {
         let sql =
             "SELECT id, ended_at FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
@@ -188,16 +188,16 @@ impl Store {
         rows.iter().map(|row| row.id("id")).collect()
     }
 
-    /// Ends the sessions whose time is up, so that they stay over where the clock goes back.
+    /// Ends expired sessions, so that they stay expired even if the clock is set back.
     async fn end_expired_sessions(&self, now: i64) -> Result<(), StoreError> {
         let sql = "UPDATE sessions SET ended_at = $1 WHERE expires_at <= $1 AND ended_at IS NULL";
         self.db().write(sql).bind(now).execute().await.map(drop)
     }
 
-    /// Puts a new password's hash in the place of `old`, and ends all sessions of the person but `kept`.
+    /// Replaces the password hash `old`, and ends all sessions of the person except `kept`.
     ///
     /// # Errors
-    /// `NotFound` where the password is not the one of `old` any more.
+    /// `NotFound` if the hash is not `old` any more.
     pub async fn change_password(
         &self,
         user: UserId,
@@ -219,10 +219,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Forgets the sessions that have been over for so long that every server knows; tells how many.
+    /// Deletes ended sessions that every server has seen; returns their number.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn purge_sessions(&self, now: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM sessions WHERE expires_at <= $1 OR ended_at <= $1";
         self.db()
@@ -233,7 +233,7 @@ impl Store {
     }
 }
 
-/// Ends all sessions of a person but `kept`.
+/// Ends all sessions of a person except `kept`.
 pub(crate) async fn end_all(
     tx: &mut Tx,
     user: UserId,

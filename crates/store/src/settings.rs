@@ -1,14 +1,14 @@
-//! Settings people change while the server runs: JSON values by name, such as `default_model`.
+//! Settings that change while the server runs: JSON values by name, such as `default_model`.
 
 use serde_json::Value;
 
 use crate::{Store, StoreError};
 
 impl Store {
-    /// One setting; nothing where it was never put.
+    /// One setting; `None` if it was never set.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn setting(&self, name: &str) -> Result<Option<Value>, StoreError> {
         let row = self
             .db()
@@ -21,7 +21,7 @@ impl Store {
     /// All settings whose names begin with `prefix`, by name.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn settings(&self, prefix: &str) -> Result<Vec<(String, Value)>, StoreError> {
         // Not LIKE: it would read wildcards in the prefix and, on SQLite, take upper case for lower.
         let sql =
@@ -32,10 +32,10 @@ impl Store {
             .collect()
     }
 
-    /// One setting; this value from now on where it was never put.
+    /// One setting; stores and returns this value if it was never set.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn setting_or(&self, name: &str, value: &Value) -> Result<Value, StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
                    ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value";
@@ -51,7 +51,7 @@ impl Store {
     /// Sets a setting, new or not.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn put_setting(&self, name: &str, value: &Value) -> Result<(), StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";

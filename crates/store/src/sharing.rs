@@ -1,4 +1,4 @@
-//! Chats that others may read: by name, or everybody who is signed in and has the address.
+//! Shared chats: with individual readers, or with all signed-in users who have the link.
 
 use domain::{ChatId, UserId};
 
@@ -9,23 +9,23 @@ use crate::{
     users::{User, read_user},
 };
 
-/// Whom a chat is shared with.
+/// The sharing of a chat.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sharing {
-    /// Everybody who is signed in and has its address.
+    /// Whether all signed-in users with the link may read it.
     pub open: bool,
-    /// These, those that came first before.
+    /// The readers, in the order they were added.
     pub readers: Vec<User>,
 }
 
-/// A chat that is somebody else's, and whose.
+/// A chat with its owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedChat {
     /// The chat.
     pub chat: Chat,
-    /// What its owner is called.
+    /// The owner's name.
     pub owner_name: String,
-    /// Their address.
+    /// The owner's address.
     pub owner_email: String,
 }
 
@@ -35,10 +35,10 @@ pub(crate) const SHARED: &str = concat!(
 );
 
 impl Store {
-    /// A chat that is shared with `reader`, by name or with everybody.
+    /// A chat that is shared with `reader`, by name or by link.
     ///
     /// # Errors
-    /// `NotFound`, for one that is not shared and for their own too.
+    /// `NotFound`, also for chats that are not shared, and for their own.
     pub async fn shared_chat(
         &self,
         reader: UserId,
@@ -52,7 +52,7 @@ impl Store {
         read_shared(&self.db().built(sql).id(chat).id(reader).fetch_one().await?)
     }
 
-    /// Anybody's chat, and whose it is.
+    /// A chat of any owner.
     ///
     /// # Errors
     /// `NotFound`.
@@ -63,10 +63,10 @@ impl Store {
         read_shared(&self.db().built(sql).id(chat).fetch_one().await?)
     }
 
-    /// The chats that are shared with `reader` by name, the newest change first, at most `limit`.
+    /// The chats that are shared with `reader` by name, newest change first, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn chats_shared_with(
         &self,
         reader: UserId,
@@ -86,7 +86,7 @@ impl Store {
         Ok(readable(&rows, read_shared))
     }
 
-    /// Whom somebody's chat is shared with.
+    /// The sharing of a person's chat.
     ///
     /// # Errors
     /// `NotFound`, for other people's chats too.
@@ -109,7 +109,7 @@ impl Store {
         })
     }
 
-    /// Opens somebody's chat to everybody who has its address, or closes it again.
+    /// Enables or disables link sharing of a person's chat.
     ///
     /// # Errors
     /// `NotFound`, for other people's chats too.
@@ -129,10 +129,10 @@ impl Store {
             .await
     }
 
-    /// Lets `reader` read somebody's chat; nothing changes where they may already.
+    /// Adds a reader to a person's chat, if missing.
     ///
     /// # Errors
-    /// `NotFound` where the chat is not the owner's; `Conflict("readers")` where `most` may read it already.
+    /// `NotFound` if the chat is not the owner's; `Conflict("readers")` if it already has `most`.
     pub async fn add_reader(
         &self,
         owner: UserId,
@@ -142,7 +142,7 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        // Also keeps two at once from being one too many.
+        // Also prevents concurrent callers from exceeding the limit.
         let sql = "UPDATE chats SET open = open WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(sql).id(chat).id(owner).execute_on_one().await?;
         let sql = "SELECT COUNT(*) AS readers FROM chat_readers WHERE chat = $1 AND reader <> $2";
@@ -166,10 +166,10 @@ impl Store {
         tx.commit().await
     }
 
-    /// Lets `reader` read it no longer.
+    /// Removes a reader.
     ///
     /// # Errors
-    /// `NotFound` where the chat is not the owner's or the reader is none.
+    /// `NotFound` if the chat is not the owner's or there is no such reader.
     pub async fn remove_reader(
         &self,
         owner: UserId,

@@ -1,15 +1,15 @@
-//! The steps to today's schema, in order, for both databases.
+//! Schema migrations in order, for both databases.
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// One step: a file in each of the folders of `migrations`, which begins with its number.
+/// A migration: a file in each of the folders of `migrations`, which begins with its number.
 struct Step {
     file: &'static str,
     sqlite: &'static str,
     postgres: &'static str,
 }
 
-/// The databases that a step is written for.
+/// The databases for which a migration is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
@@ -26,7 +26,7 @@ macro_rules! steps {
     };
 }
 
-// A step that has been released never changes. Numbers may be missing; none comes twice.
+// A released migration never changes. Numbers may be skipped; none occurs twice.
 steps![
     "0001_first",
     "0002_run_inputs",
@@ -79,7 +79,7 @@ steps![
     "0055_parameters_of_chats",
 ];
 
-/// What brings a database to the step of that number, or to the newest before it.
+/// Migrates a database up to that number, or to the newest before it.
 pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
     let steps = STEPS
         .iter()
@@ -102,7 +102,7 @@ pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
     Migrator::with_migrations(migrations.collect())
 }
 
-/// The number of the last step.
+/// The number of the last migration.
 pub(crate) fn newest() -> i64 {
     STEPS.last().map_or(0, Step::number)
 }
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(STEPS[1].name(), "run inputs");
     }
 
-    /// A file that is forgotten here would be a change that no database gets.
+    /// A file that is missing in the list would never be applied.
     #[test]
     fn every_file_is_a_step() {
         for folder in ["sqlite", "postgres"] {

@@ -1,14 +1,14 @@
-//! SQL of sums that stop at a bound instead of overflowing, in words that both databases understand.
+//! SQL of sums that saturate instead of overflowing, for both databases.
 //!
-//! PostgreSQL refuses a `bigint` that is too large, and SQLite quietly turns it into a `REAL`, which no reader of the
-//! column expects: either way one absurd row would stop everybody who adds it up.
+//! PostgreSQL refuses a `bigint` that is too large, and SQLite silently turns it into a `REAL`, which no reader of the
+//! column expects: either way one absurd row would break every total that includes it.
 
-/// The most that a counter holds. More than anybody uses on a day; thousands of them fit into an `i64`.
+/// Maximum of a counter. More than anybody uses in a day; thousands of them fit into an `i64`.
 pub(crate) const MAX_COUNTER: u64 = 1_000_000_000_000_000;
-/// The most that a sum comes to, exact as a double, and as a JavaScript number.
+/// Maximum of a sum, exact as a double, and as a JavaScript number.
 const MAX_SUM: u64 = 9_000_000_000_000_000;
 
-/// The sum of an expression over a group, from 0 to `MAX_SUM`. What is no number counts as 0.
+/// The sum of an expression over a group, from 0 to `MAX_SUM`. Values that are no numbers count as 0.
 pub(crate) fn sum(expression: &str) -> String {
     // Neither a double nor a `numeric` overflows here.
     let sum = format!("SUM(({expression}) * 1.0)");
@@ -17,7 +17,7 @@ pub(crate) fn sum(expression: &str) -> String {
     )
 }
 
-/// The assignment that adds what an upsert brings to a counter of the table. What is brought is at most [`MAX_COUNTER`].
+/// The assignment that adds an upsert's value to a counter of the table. The added value is at most [`MAX_COUNTER`].
 pub(crate) fn add_excluded(table: &str, column: &str) -> String {
     format!(
         "{column} = CASE WHEN {table}.{column} > {MAX_COUNTER} - excluded.{column} THEN {MAX_COUNTER} \

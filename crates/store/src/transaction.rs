@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 
 use crate::lanes::{Lane, Lanes, Place};
 
-/// What is done through it happens as a whole. Dropped without [`Self::commit`], it leaves no trace.
+/// A transaction. Dropped without [`Self::commit`], it rolls back.
 pub(crate) struct Transaction<DB: Database> {
     lane: Lane<DB>,
     is_open: bool,
@@ -19,7 +19,7 @@ impl<DB: Database> Transaction<DB> {
         for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
     {
         let lane = lanes.acquire().await?;
-        // Open from here on: nobody knows how far a statement came that is abandoned.
+        // Open from here on: the state of an abandoned statement is unknown.
         let mut transaction = Self {
             lane,
             is_open: true,
@@ -29,12 +29,12 @@ impl<DB: Database> Transaction<DB> {
         Ok(transaction)
     }
 
-    /// For a statement inside the transaction.
+    /// The connection, for a statement inside the transaction.
     pub(crate) fn lane(&mut self) -> &mut Lane<DB> {
         &mut self.lane
     }
 
-    /// Makes it last.
+    /// Commits it.
     pub(crate) async fn commit(mut self) -> Result<(), Error>
     where
         for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
@@ -53,7 +53,7 @@ impl<DB: Database> Drop for Transaction<DB> {
     }
 }
 
-/// Gives the connection back without the transaction, soon.
+/// Returns the connection after a rollback in the background.
 fn undo<DB: Database>(mut lane: Lane<DB>)
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
@@ -62,12 +62,12 @@ where
         (Place::Here, Ok(runtime)) => {
             runtime.spawn(async move {
                 if let Err(error) = run(&mut lane, "ROLLBACK").await {
-                    // There was nothing to undo: the transaction had not begun, or SQLite has ended it itself.
+                    // There was nothing to roll back: the transaction had not begun, or SQLite has ended it itself.
                     tracing::debug!(%error, "nothing was undone");
                 }
             });
         }
-        // A server undoes what a closed connection has left.
+        // A server rolls back when the connection closes.
         _ => lane.discard(),
     }
 }

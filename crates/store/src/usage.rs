@@ -1,5 +1,5 @@
-//! The ledger: what model calls have used, added up by day, account, model, key and person. What runs have used is noted
-//! together with how far their logs are noted, so that it counts once, whatever crashes.
+//! The usage ledger: model usage, added up by day, account, model, key and person. A run's usage is stored together
+//! with its position in the run's log, so that it counts once despite crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,40 +12,40 @@ use crate::{
     sums::{MAX_COUNTER, add_excluded, sum},
 };
 
-/// Runs or rows in one statement.
+/// Maximum number of runs or rows in one statement.
 const MOST_ROWS: usize = 256;
 
-/// What is added up together.
+/// The dimensions of a ledger row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UsageKey {
     /// Days since 1970-01-01 UTC.
     pub day: i64,
-    /// Who used it.
+    /// The principal.
     pub principal: Principal,
-    /// The model, as its server knows it.
+    /// The model name at its server.
     pub model: String,
 }
 
-/// What was used.
+/// Totals of usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UsageSum {
-    /// Model calls.
+    /// The number of model calls.
     pub requests: u64,
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Millionths of a US dollar, where prices are known.
+    /// Millionths of a US dollar, if prices are known.
     pub cost_micro_usd: u64,
-    /// Of the tokens read, those that the provider had in its cache.
+    /// Input tokens that were read from the provider's cache.
     pub cached_tokens: u64,
-    /// Of the tokens read, those that the provider has put into its cache.
+    /// Input tokens that were written to the provider's cache.
     pub cache_write_tokens: u64,
-    /// Of the tokens written, those of reasoning.
+    /// Output tokens of reasoning.
     pub reasoning_tokens: u64,
-    /// Of the model calls, those whose price is unknown.
+    /// Model calls with an unknown price.
     pub unpriced_requests: u64,
-    /// Of the model calls, those whose tokens are an estimate.
+    /// Model calls with estimated tokens.
     pub estimated_requests: u64,
 }
 
@@ -63,10 +63,10 @@ pub(crate) const USAGE_COUNTERS: [&str; 9] = [
 ];
 
 impl UsageSum {
-    /// More than any call costs, millionths of a US dollar.
+    /// Maximum plausible cost of a call, millionths of a US dollar.
     pub const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
 
-    /// Of one model call: no more than a call can use, whatever its server, its price or an old log say.
+    /// The usage of one model call, bounded, whatever its server, its price or an old log say.
     #[must_use]
     pub fn of_call(usage: Usage, cost_micro_usd: Option<u64>) -> Self {
         let most = TokenCount::MAX.get();
@@ -83,7 +83,7 @@ impl UsageSum {
         }
     }
 
-    /// What all calls cost; `None` if no price of them is known.
+    /// The cost of all calls; `None` if no price is known.
     #[must_use]
     pub fn known_cost_micro_usd(&self) -> Option<u64> {
         (self.requests == 0 || self.unpriced_requests < self.requests)
@@ -126,57 +126,57 @@ impl std::ops::AddAssign for UsageSum {
     }
 }
 
-/// What a part of a run's log has used.
+/// The usage of a part of a run's log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunUsage {
     /// The run.
     pub run: RunId,
-    /// How far the log was noted before, as far as we know.
+    /// The expected position of the ledger in the log.
     pub after: u64,
-    /// How far it is then.
+    /// The position afterwards.
     pub upto: u64,
-    /// Whether nothing more comes.
+    /// Whether the log has ended.
     pub is_over: bool,
-    /// What was used in between.
+    /// The usage in between.
     pub sums: Vec<(UsageKey, UsageSum)>,
 }
 
-/// What became of a part of a run's log.
+/// The result of booking a part of a run's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is noted.
+    /// It is booked.
     Noted,
-    /// Somebody is just writing the run: ask again.
+    /// The run is just being written: retry.
     Busy,
-    /// Another server has noted the log up to there.
+    /// Another server has booked the log up to there.
     Elsewhere(u64),
 }
 
-/// What goes into the ledger at once, or not at all.
+/// An atomic booking.
 #[derive(Debug, Clone, Default)]
 pub struct Booking {
-    /// Of no run.
+    /// Usage without a run.
     pub loose: Vec<(UsageKey, UsageSum)>,
     /// Of runs.
     pub runs: Vec<RunUsage>,
 }
 
-/// Whose usage is asked for.
+/// A filter of usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UsageOf {
-    /// Everybody's.
+    /// All.
     All,
-    /// An account's.
+    /// An account.
     User(UserId),
-    /// That of all who are in a group now.
+    /// The current members of a group.
     Group(GroupId),
-    /// A key's.
+    /// A key.
     Key(ApiKeyId),
-    /// That of a person of the key's front end.
+    /// A user of the key's front end.
     Person(ApiKeyId, String),
 }
 
-/// What usage is told apart by.
+/// The grouping of usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageBy {
     /// Days since 1970-01-01 UTC, as decimal digits.
@@ -187,24 +187,24 @@ pub enum UsageBy {
     Model,
     /// Keys.
     Key,
-    /// People of front ends.
+    /// Users of front ends.
     Person,
 }
 
-/// Usage of one of them.
+/// The usage of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRow {
-    /// Which; empty for no key and no person.
+    /// The group's name; empty for no key and no person.
     pub name: String,
-    /// What was used.
+    /// The totals.
     pub sum: UsageSum,
 }
 
 impl Store {
-    /// Adds to the ledger. Tells for each run what became of it, in their order.
+    /// Adds to the ledger. Returns the result for each run, in order.
     ///
     /// # Errors
-    /// Only those of the database; then nothing is noted, unless the connection broke at the end.
+    /// Database errors only; then nothing is booked, unless the connection broke at the end.
     pub async fn book_usage(&self, booking: &Booking) -> Result<Vec<Outcome>, StoreError> {
         let mut tx = self.db().begin().await?;
         let mut sums: BTreeMap<String, (&UsageKey, UsageSum)> = BTreeMap::new();
@@ -224,7 +224,7 @@ impl Store {
             .loose
             .iter()
             .for_each(|(key, sum)| add(&mut sums, key, *sum));
-        // Always in the same order, as several servers that lock rows in different orders can block each other.
+        // Always in the same order, as servers that lock rows in different orders can deadlock.
         let rows: Vec<_> = sums.into_values().collect();
         for rows in rows.chunks(MOST_ROWS) {
             upsert(self.db(), &mut tx, rows).await?;
@@ -233,11 +233,10 @@ impl Store {
         Ok(outcomes)
     }
 
-    /// What was used on the days from `first_day` to `last_day`, both included, by name; most of it first, but days in
-    /// their order.
+    /// The usage from `first_day` to `last_day`, inclusive, by group; largest first, but days in order.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn usage(
         &self,
         of: &UsageOf,
@@ -298,7 +297,7 @@ impl Store {
         Ok(readable(&rows, read))
     }
 
-    /// How far a run's log is in the ledger; nothing where all of it is.
+    /// The position of the ledger in a run's log; `None` if all of it is booked.
     ///
     /// # Errors
     /// `NotFound`.
@@ -314,10 +313,10 @@ impl Store {
             .and_then(|seq| u64::try_from(seq).ok()))
     }
 
-    /// Some runs that ended before that and whose logs are not all in the ledger: their server was gone too soon.
+    /// Some runs that ended before that time and whose logs are not completely booked: their server stopped too early.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn unbooked_runs(&self, ended_before: i64) -> Result<Vec<RunId>, StoreError> {
         let sql = "SELECT id FROM runs WHERE booked_seq IS NOT NULL AND finished_at IS NOT NULL \
                    AND finished_at < $1 ORDER BY finished_at LIMIT 100";
@@ -342,7 +341,7 @@ fn add<'a>(
     sums.entry(place).or_insert((key, UsageSum::default())).1 += sum;
 }
 
-/// Marks the runs' logs as noted, where they are noted as far as we think. Runs that are deleted count as noted.
+/// Advances the position of the runs' logs, if it is as expected. Deleted runs count as booked.
 async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, StoreError> {
     let (mut sql, mut there) = (
         String::from("SELECT id, booked_seq FROM runs WHERE id IN "),
@@ -350,7 +349,7 @@ async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, S
     );
     db.push_rows(&mut sql, 1, runs.len());
     if let Tx::Postgres(_) = tx {
-        // Never waits, so that it cannot block those who write the runs' ends.
+        // Does not wait, so that it cannot block the writers of the runs' ends.
         sql.push_str(" FOR NO KEY UPDATE SKIP LOCKED");
     }
     for row in runs
@@ -413,7 +412,7 @@ async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, S
     Ok(outcomes)
 }
 
-/// Those of them that are there.
+/// Those of them that exist.
 async fn busy<'a>(
     db: &Db,
     tx: &mut Tx,

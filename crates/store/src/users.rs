@@ -1,4 +1,4 @@
-//! Accounts. An e-mail address is unique whatever its case.
+//! Accounts. E-mail addresses are unique, case-insensitively.
 
 use domain::UserId;
 
@@ -7,11 +7,11 @@ use crate::{
     query::{Query, Row, Tx},
 };
 
-/// What a person may do.
+/// A role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UserRole {
-    /// Everything, settings and connections included.
+    /// Everything, including settings and connections.
     Admin,
     /// Own chats and keys.
     User,
@@ -22,39 +22,39 @@ pub enum UserRole {
 pub struct User {
     /// Its id.
     pub id: UserId,
-    /// The address as it was typed.
+    /// The address as typed.
     pub email: String,
-    /// What the person is called.
+    /// The name.
     pub name: String,
-    /// What the person may do.
+    /// The role.
     pub role: UserRole,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
 }
 
-/// An account to be made.
+/// An account to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewUser {
     /// Its id.
     pub id: UserId,
-    /// The address as it was typed.
+    /// The address as typed.
     pub email: String,
-    /// What the person is called.
+    /// The name.
     pub name: String,
-    /// What the person may do.
+    /// The role.
     pub role: UserRole,
-    /// The password's hash with its parameters.
+    /// The password hash with its parameters.
     pub password_hash: String,
-    /// Now.
+    /// The current time.
     pub created_at: i64,
 }
 
-/// An account and what its password is checked against.
+/// An account with its password hash.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserWithPassword {
     /// The account.
     pub user: User,
-    /// The password's hash with its parameters.
+    /// The password hash with its parameters.
     pub password_hash: String,
     /// Whether an administrator has suspended it.
     pub suspended: bool,
@@ -73,15 +73,15 @@ const TAKE_OVER: &str = "UPDATE users SET email = $2, email_key = $3, name = $4,
                          created_at = $7 WHERE id = $1 RETURNING id, email, name, role, created_at";
 
 impl Store {
-    /// Makes the first account, an administrator whatever `user.role` says. An account without a password, which
-    /// nobody can sign in to, is taken over with all that is its own; it keeps its id.
+    /// Creates the first account, always as an administrator. An account without a password, which cannot be used to
+    /// sign in, is taken over with all its data; it keeps its id.
     ///
     /// # Errors
-    /// `Conflict("admin")` where there is any account with a password; of many callers at once one succeeds.
+    /// `Conflict("admin")` if there is any account with a password; of concurrent callers only one succeeds.
     pub async fn create_first_admin(&self, user: &NewUser) -> Result<User, StoreError> {
         let mut tx = self.db().begin().await?;
         if let Tx::Postgres(_) = tx {
-            // Lets nobody else insert between our look and our insert; on SQLite we are the only writer.
+            // Prevents inserts between our check and our insert; SQLite has only one writer.
             tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")
                 .execute()
                 .await?;
@@ -117,10 +117,10 @@ impl Store {
         read_user(&row)
     }
 
-    /// Makes an account.
+    /// Creates an account.
     ///
     /// # Errors
-    /// `Conflict("email")` where somebody has the address, in whatever case.
+    /// `Conflict("email")` if the address is taken, case-insensitively.
     pub async fn create_user(&self, user: &NewUser) -> Result<User, StoreError> {
         made(
             bind_user(self.db().write(INSERT), user, user.role)
@@ -138,7 +138,7 @@ impl Store {
         read_user(&self.db().read(sql).id(id).fetch_one().await?)
     }
 
-    /// The account with this address, in whatever case.
+    /// The account with this address, case-insensitively.
     ///
     /// # Errors
     /// `NotFound`.
@@ -159,10 +159,10 @@ impl Store {
         })
     }
 
-    /// Puts another hash of the same password in the place of `old`; nothing where that is not the person's any more.
+    /// Replaces the hash `old` by another one of the same password; does nothing if the hash is not `old` any more.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn replace_password_hash(
         &self,
         user: UserId,
@@ -180,10 +180,10 @@ impl Store {
             .map(drop)
     }
 
-    /// The administrator whose account is oldest.
+    /// The oldest administrator account.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn first_admin(&self) -> Result<Option<User>, StoreError> {
         self.db()
             .read(FIRST_ADMIN)
@@ -194,10 +194,10 @@ impl Store {
             .transpose()
     }
 
-    /// Whether anybody has an account with a password, and so can sign in.
+    /// Whether any account has a password, and so can be used to sign in.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn has_users(&self) -> Result<bool, StoreError> {
         Ok(self
             .db()
@@ -236,7 +236,7 @@ fn bind_user<'a>(query: Query<'a>, user: &NewUser, role: UserRole) -> Query<'a> 
         .bind(user.created_at)
 }
 
-/// A role as it is stored.
+/// The stored name of a role.
 pub(crate) fn role_name(role: UserRole) -> &'static str {
     match role {
         UserRole::Admin => "admin",

@@ -1,5 +1,5 @@
-//! Addresses that are told when a background run has ended, and how it stands with telling them. The address and its secret
-//! are sealed: this crate cannot read them.
+//! Webhooks for finished background runs, and the state of their deliveries. The URL and its secret are encrypted: this
+//! crate cannot read them.
 
 use domain::{ChatId, RunId, RunSummary, UserId, WebhookId};
 
@@ -8,63 +8,63 @@ use crate::{
     query::{Row, Tx, readable},
 };
 
-/// How many deliveries of an address are kept beside those that are not done.
+/// The number of finished deliveries that are kept of a webhook.
 const KEPT_DELIVERIES: i64 = 20;
 
-/// An address that is told.
+/// A webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// Its id.
     pub id: WebhookId,
-    /// Whose it is.
+    /// The owner.
     pub owner: UserId,
-    /// The address and its secret.
+    /// The URL and its secret.
     pub sealed: Vec<u8>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// The latest of what it is told.
+    /// The latest delivery.
     pub last: Option<Delivery>,
 }
 
-/// How it stands with telling an address of a run.
+/// A delivery of a run's notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Of which run.
+    /// The run.
     pub run: RunId,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it is tried next; nothing where it was taken or given up.
+    /// The next attempt; `None` if it was delivered or given up.
     pub due_at: Option<i64>,
-    /// When it was tried last.
+    /// The last attempt.
     pub tried_at: Option<i64>,
-    /// Why that failed.
+    /// The last error.
     pub problem: Option<String>,
 }
 
-/// What an address is to be told, claimed by this server.
+/// A due notification, claimed by this server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
-    /// Whom to tell.
+    /// The webhook.
     pub webhook: Webhook,
-    /// Of which run.
+    /// The run.
     pub run: RunId,
     /// Its chat.
     pub chat: Option<ChatId>,
     /// The chat's title.
     pub title: Option<String>,
-    /// How the run ended.
+    /// The summary of the run.
     pub summary: Option<RunSummary>,
-    /// When it ended.
+    /// The end time.
     pub finished_at: Option<i64>,
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     pub attempts: u32,
 }
 
 impl Store {
-    /// A person's addresses, oldest first, each with the latest that it was told.
+    /// A person's webhooks, oldest first, each with its latest delivery.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn webhooks(&self, owner: UserId) -> Result<Vec<Webhook>, StoreError> {
         let sql = "SELECT id, owner, sealed, webhooks.created_at, run, attempts, due_at, tried_at, problem \
                    FROM webhooks LEFT JOIN webhook_deliveries ON webhook = id AND run = \
@@ -76,10 +76,10 @@ impl Store {
         ))
     }
 
-    /// Keeps an address.
+    /// Stores a webhook.
     ///
     /// # Errors
-    /// `Conflict("webhooks")` where its owner has `most` already.
+    /// `Conflict("webhooks")` if its owner already has `most`.
     pub async fn create_webhook(&self, new: &Webhook, most: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO webhooks (id, owner, sealed, created_at) SELECT $1, $2, $3, $4 \
                    WHERE (SELECT COUNT(*) FROM webhooks WHERE owner = $2) < $5";
@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    /// Forgets an address, and what it has not been told yet.
+    /// Deletes a webhook, and its pending deliveries.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
@@ -105,10 +105,10 @@ impl Store {
         self.db().write(sql).id(id).id(owner).execute_on_one().await
     }
 
-    /// Claims what is to be told now and no other server sees to, the longest due first, at most `limit`.
+    /// Claims due notifications, longest due first, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn claim_notices(
         &self,
         now: i64,
@@ -156,11 +156,11 @@ impl Store {
         Ok(claimed)
     }
 
-    /// Notes what came of telling: with `due_at` it is tried again then, otherwise it is over, and done where there is no
-    /// problem.
+    /// Stores the result of an attempt: with `due_at` it is retried then, otherwise it is finished, successfully if
+    /// there is no problem.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn settle_notice(
         &self,
         notice: &Notice,
@@ -184,7 +184,7 @@ impl Store {
     }
 }
 
-/// Has its owner's addresses told of a run that ends now, where a schedule has started it.
+/// Queues notifications of a run that ends now, if a schedule has started it.
 pub(crate) async fn tell(tx: &mut Tx, run: RunId, now: i64) -> Result<(), StoreError> {
     let sql = "INSERT INTO webhook_deliveries (webhook, run, created_at, due_at) \
                SELECT webhooks.id, runs.id, $2, $2 FROM runs \

@@ -1,4 +1,4 @@
-//! Group commit: one task writes what runs write, everything of a kind that waits with one statement.
+//! Group commit: one task writes the data of all runs, all waiting rows of a kind in one statement.
 
 mod flusher;
 mod log;
@@ -19,18 +19,18 @@ use log::Log;
 pub(crate) use rows::Rows;
 use rows::write_rows;
 
-/// How many may wait; the next caller waits for a place. Also the most in one statement.
+/// Capacity of the queue; further callers wait. Also the maximum of rows in one statement.
 const QUEUE: usize = 1024;
 
-/// The task's owner. Dropping it ends the task: whoever waited for an answer is gone by then.
+/// The owner of the task. Dropping it ends the task: all waiters are gone by then.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    /// Nothing once stopped.
+    /// `None` once stopped.
     queue: Mutex<Option<mpsc::Sender<Work>>>,
     task: tokio::sync::Mutex<JoinSet<()>>,
 }
 
-/// What waits to be written.
+/// Queued work.
 #[expect(
     clippy::large_enum_variant,
     reason = "at most 1,024 wait; boxes would cost each run an allocation"
@@ -43,7 +43,7 @@ pub(crate) enum Work {
     FinishRun(Job<RunEnd, bool>),
 }
 
-/// A row and who waits for what becomes of it.
+/// A row and the waiter for its result.
 #[derive(Debug)]
 pub(crate) struct Job<T, A> {
     row: T,
@@ -84,7 +84,7 @@ impl Writer {
         outcome.await.map_err(|_| stopped())?
     }
 
-    /// Lets the task write what is queued, and waits for its end.
+    /// Lets the task write the queue, and waits for its end.
     pub(crate) async fn stop(&self) {
         drop(
             self.queue
@@ -108,7 +108,7 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
     while queue.recv_many(&mut work, QUEUE).await > 0 {
         Batch::sort(work.drain(..)).write(&db, &mut log).await;
         flusher.iter().for_each(Flusher::note);
-        // Those who got their answer may have more to write: let them queue, so that they share a commit.
+        // Waiters that just got their result may have more to write: lets them queue, so that they share a commit.
         yield_now().await;
     }
     if let Db::Postgres(..) = db {
@@ -116,7 +116,7 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
     }
 }
 
-/// What is written in one go, by kind.
+/// The work of one iteration, by kind.
 #[derive(Debug, Default)]
 struct Batch {
     runs: Vec<Job<NewRun, ()>>,
@@ -139,7 +139,7 @@ impl Batch {
         batch
     }
 
-    /// Runs first: the first event of each is what somebody is looking at.
+    /// Runs first: the first event of each is awaited by a person.
     async fn write(self, db: &Db, log: &mut Log) {
         let (runs, waiters) = unzip(self.runs);
         let created = write_rows(db, &runs).await;
@@ -167,7 +167,7 @@ fn unzip<T, A>(jobs: Vec<Job<T, A>>) -> (Vec<T>, Vec<Waiter<A>>) {
 
 fn answer<A>(waiters: Vec<Waiter<A>>, outcomes: impl IntoIterator<Item = Result<A, StoreError>>) {
     for (waiter, outcome) in waiters.into_iter().zip(outcomes) {
-        // A waiter that has left does not want to know.
+        // The waiter may have left.
         let _ = waiter.send(outcome);
     }
 }

@@ -1,22 +1,22 @@
-//! Where a text cites its sources: by marks such as `[1]`, or where the model's provider says that it rests on them.
+//! Locates the citations of a text: marks such as `[1]`, and ranges reported by the model's provider.
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use domain::event::Source;
 
-/// Most citations of one text.
+/// Maximum number of citations per text.
 const MAX_CITATIONS: usize = 200;
 
-/// The sources of a run as they are told, one after the other.
+/// The sources of a run, in the order they were reported.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Sources {
     all: Vec<Source>,
-    /// Where each stands, by its id.
+    /// The index of each, by its id.
     places: HashMap<String, usize>,
 }
 
 impl Sources {
-    /// Adds sources. One that is known already is replaced, and keeps the places that it is cited at.
+    /// Adds sources. A known one is replaced, and keeps its cited ranges.
     pub(crate) fn add(&mut self, sources: &[Source]) {
         for source in sources {
             match self
@@ -44,12 +44,12 @@ impl Sources {
         }
     }
 
-    /// All of them, each once.
+    /// All of them, without duplicates.
     pub(crate) fn all(&self) -> &[Source] {
         &self.all
     }
 
-    /// The places at which the text of this item cites a source, in their order. They count characters.
+    /// The ranges at which the text of this item cites a source, in order, in characters.
     pub(crate) fn cited_in(&self, item: &str, text: &str) -> Vec<(Range<usize>, &Source)> {
         let mut marks: Vec<(usize, usize, &Source)> = Vec::new();
         for source in &self.all {
@@ -81,7 +81,7 @@ impl Sources {
     }
 }
 
-/// The sources without the places, which name items of the log: for formats that do not tell of items.
+/// The sources without the ranges, which refer to items of the log: for formats without items.
 pub(crate) fn without_places(sources: &[Source]) -> Cow<'_, [Source]> {
     if sources.iter().all(|source| source.cited.is_empty()) {
         return Cow::Borrowed(sources);

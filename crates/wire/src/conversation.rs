@@ -1,4 +1,4 @@
-//! Conversations as OpenAI's format writes them and nearly all programs send them, checked field by field.
+//! Decodes and validates conversations in OpenAI's format, which nearly all programs send.
 
 use domain::{Message, Part, Role, ToolCall};
 use provider::media::type_of_data;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{file_part, media};
 
-/// The body is not a request. `Display` is the sentence for the caller; it names the field.
+/// The body is not a valid request. `Display` is the sentence for the caller; it names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidRequest(pub(crate) String);
@@ -14,7 +14,7 @@ pub struct InvalidRequest(pub(crate) String);
 pub(crate) type Checked<T> = Result<T, InvalidRequest>;
 
 impl InvalidRequest {
-    /// The field that is wrong, such as `messages[0].role`, where it is one.
+    /// The invalid field, such as `messages[0].role`, if it is one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0
@@ -34,7 +34,7 @@ pub(crate) fn object(body: &[u8]) -> Checked<Map<String, Value>> {
     }
 }
 
-/// Refuses a conversation in which the user has not said anything.
+/// Rejects a conversation without content of the user.
 pub(crate) fn check_says_something(messages: &[Message]) -> Checked<()> {
     let speaks =
         |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
@@ -50,7 +50,7 @@ pub(crate) fn wrong<T>(what: &str, wanted: &str) -> Checked<T> {
     Err(InvalidRequest(format!("{what} must be {wanted}.")))
 }
 
-/// The field, where it is there and not `null`.
+/// The field, if it is there and not `null`.
 pub(crate) fn present<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
@@ -61,7 +61,7 @@ pub(crate) fn optional_text(fields: &Map<String, Value>, name: &str) -> Checked<
         .transpose()
 }
 
-/// A string without NUL, which databases cannot hold.
+/// A string without NUL, which databases cannot store.
 pub(crate) fn text<'a>(value: &'a Value, what: &str) -> Checked<&'a str> {
     match value.as_str() {
         None => wrong(what, "a string"),
@@ -72,7 +72,7 @@ pub(crate) fn text<'a>(value: &'a Value, what: &str) -> Checked<&'a str> {
     }
 }
 
-/// The conversation in `messages`, a message for each that stands there.
+/// The conversation in `messages`, one message for each entry.
 pub(crate) fn messages(value: Option<&Value>) -> Checked<Vec<Message>> {
     match value {
         Some(Value::Array(list)) if !list.is_empty() => {
@@ -94,10 +94,10 @@ pub(crate) fn messages(value: Option<&Value>) -> Checked<Vec<Message>> {
     }
 }
 
-/// The role of a result before there were tools; it names no call.
+/// The role of a result in the legacy function API; it names no call id.
 const FUNCTION: &str = "function";
 
-/// The call that such a result is of.
+/// The call that such a result belongs to.
 fn last_call(messages: &[Message]) -> Option<String> {
     let call = messages
         .iter()
@@ -106,7 +106,7 @@ fn last_call(messages: &[Message]) -> Option<String> {
     Some(call.id.clone())
 }
 
-/// If there are only instructions, the last of them becomes the user's message: models need one.
+/// If there are only instructions, the last of them becomes a user message: models need one.
 fn speak_instructions(messages: &mut [Message]) {
     if messages.iter().all(|message| message.role == Role::System)
         && let Some(last) = messages.last_mut()
@@ -147,7 +147,7 @@ fn message(value: &Value, at: &str) -> Checked<Message> {
     })
 }
 
-/// The content that stands at `at`.
+/// The content at `at`.
 pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
     let what = format!("`{at}`");
     match value {
@@ -159,7 +159,7 @@ pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Ve
         Some(value @ Value::String(_)) => Ok(vec![Part::Text {
             text: text(value, &what)?.to_owned(),
         }]),
-        // An assistant that only called tools said nothing, and a tool may have nothing to say.
+        // An assistant that only called tools has no content, and a tool may return none.
         None | Some(Value::Null) if matches!(role, Role::Assistant | Role::Tool) => Ok(Vec::new()),
         _ => wrong(&what, "a string or a list of content parts"),
     }
@@ -186,13 +186,13 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
             text: text(words, &format!("`{at}.text`"))?.to_owned(),
         }),
         ("text" | "input_text" | "output_text", None) => wrong(&format!("`{at}.text`"), "a string"),
-        // The model should know that something was there.
+        // A note tells the model that something was there.
         (kind, None) => Ok(media::left_out(kind, "")),
     }
 }
 
-/// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Where it lies at the
-/// caller's provider under an id, the model learns that it was there.
+/// A file in OpenAI's format, `{"file": {"filename", "file_data"}}` or the same without the inner object. A file stored
+/// at the caller's provider is replaced by a note.
 fn file(fields: &Map<String, Value>, kind: &str, at: &str) -> Checked<Part> {
     let file = fields
         .get("file")
@@ -262,7 +262,7 @@ fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
         .collect()
 }
 
-/// The form that a call had before there were tools, without an id.
+/// A call of the legacy function API, without an id.
 fn function_call(call: &Value, at: &str) -> Checked<ToolCall> {
     let what = format!("`{at}.function_call`");
     let Some(name) = call.get("name") else {
@@ -276,7 +276,7 @@ fn function_call(call: &Value, at: &str) -> Checked<ToolCall> {
     })
 }
 
-/// The JSON of a call's arguments; some write it as an object instead of a text, or leave it out.
+/// The JSON of a call's arguments; some clients send an object instead of text, or omit it.
 pub(crate) fn arguments(value: Option<&Value>, what: &str) -> Checked<String> {
     match value {
         None | Some(Value::Null) => Ok("{}".to_owned()),

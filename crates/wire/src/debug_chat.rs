@@ -1,4 +1,4 @@
-//! The body of `POST /api/chat`, the chat with debug events: what is said, and where.
+//! Decodes the body of `POST /api/chat`, the chat with debug events.
 
 use domain::{Message, MessageId, Role};
 
@@ -10,31 +10,31 @@ use crate::{
     },
 };
 
-/// Longest name of a conversation, bytes.
+/// Maximum length of a name of a conversation, bytes.
 const ID_LIMIT_BYTES: usize = 200;
 
-/// A checked request.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DebugChatRequest {
-    /// What is said now, by the user; it says something.
+    /// The user's message; it is not empty.
     pub said: Message,
-    /// What was said before, where the client keeps the conversation itself.
+    /// The earlier conversation, if the client keeps it itself.
     pub before: Option<Vec<Message>>,
-    /// The conversation, by the client's name; a new one where there is none.
+    /// The client's id of the conversation; `None` starts a new one.
     pub conversation: Option<String>,
-    /// The message that this one answers; the conversation's last one where the client does not say.
+    /// The message that this one answers; by default the conversation's last one.
     pub parent: Option<MessageId>,
-    /// The model to use; the server's default where `None`.
+    /// The model; the server's default if `None`.
     pub model: Option<String>,
     /// The kind of work.
     pub mode: Mode,
 }
 
 impl DebugChatRequest {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let Some(words) = present(&fields, "message") else {
@@ -50,7 +50,7 @@ impl DebugChatRequest {
             ));
         }
         let before = match present(&fields, "messages") {
-            // Nothing was said before.
+            // The conversation was empty.
             Some(serde_json::Value::Array(list)) if list.is_empty() => Some(Vec::new()),
             Some(list) => Some(messages(Some(list))?),
             None => None,

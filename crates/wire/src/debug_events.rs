@@ -1,4 +1,4 @@
-//! Tells a run as debug events: what was asked, what came back, and what went wrong, without secrets.
+//! Encodes a run as debug events: requests, responses and errors, without secrets.
 
 use domain::{
     EventBody, Outcome, RunEvent,
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::{file_news::file_news, hook_news::hook_news, memory_update::memory_update};
 
-/// One thing that happened.
+/// One debug event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DebugEvent {
     /// Unique.
     pub id: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub timestamp: i64,
-    /// What kind of thing it is.
+    /// The kind of event.
     #[serde(rename = "type")]
     pub kind: DebugKind,
-    /// Who did it.
+    /// The origin of the event.
     pub source: DebugSource,
     /// The details.
     pub data: Value,
@@ -27,23 +27,23 @@ pub struct DebugEvent {
     pub description: String,
 }
 
-/// What kind of thing happened.
+/// The kind of a debug event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DebugKind {
-    /// Something was asked.
+    /// A request was sent or received.
     Request,
-    /// Something came back.
+    /// A response arrived.
     Response,
-    /// A tool was called, or has ended.
+    /// A tool was called, or has finished.
     ToolCall,
     /// The model reasoned.
     Thought,
-    /// Something failed.
+    /// An operation failed.
     Error,
 }
 
-/// Who did it.
+/// The origin of a debug event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DebugSource {
@@ -56,7 +56,7 @@ pub enum DebugSource {
 }
 
 impl DebugEvent {
-    /// Any event; secrets are taken out of `data` and `description`.
+    /// Any event; secrets are redacted from `data` and `description`.
     #[must_use]
     pub fn new(
         id: String,
@@ -77,8 +77,8 @@ impl DebugEvent {
         }
     }
 
-    /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished. `detail` is what stands
-    /// beside the event while the run goes on: what the person said, or what a model is sent.
+    /// The debug event of a run's event. Deltas have none: the complete item follows. `detail` accompanies the event
+    /// while the run is live: the person's message, or the request to a model.
     #[must_use]
     pub fn of(event: &RunEvent, detail: Option<&Value>) -> Option<Self> {
         let (kind, source, mut data, description) = told(&event.body, detail)?;
@@ -93,7 +93,7 @@ impl DebugEvent {
     }
 }
 
-/// The descriptions of the three events that each exchange has at least.
+/// The descriptions of the three events that each exchange has.
 const RECEIVED: &str = "User message received";
 const SENDING: &str = "Sending request to LLM";
 const RESPONDED: &str = "LLM responded";
@@ -105,7 +105,7 @@ fn told(
     use DebugKind::{Error, Request, Response, Thought, ToolCall};
     use DebugSource::{Backend, Frontend, Llm};
     Some(match body {
-        // It answers a message of a chat, or one that came with the request.
+        // It answers a message of a chat, or one in the request.
         EventBody::RunStarted { model, message, .. } if message.is_some() || detail.is_some() => (
             Request,
             Frontend,
@@ -406,7 +406,7 @@ fn told(
             } else {
                 Response
             },
-            // What the last try of a model call has come to ends the run.
+            // The last attempt of a model call ended the run.
             if problem
                 .as_ref()
                 .is_some_and(|problem| problem.code.is_of_model())

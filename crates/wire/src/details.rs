@@ -1,5 +1,4 @@
-//! Shows a run as one Markdown text with an element for each tool call, as Open WebUI's page reads them
-//! (`?format=details`).
+//! Renders a run as one Markdown text with an element for each tool call, in Open WebUI's format (`?format=details`).
 
 use domain::{
     EventBody, RunEvent,
@@ -17,7 +16,7 @@ use crate::{
     tool_result::shown,
 };
 
-/// Longer results are cut here; the log has them whole.
+/// Longer results are cut here; the log has them complete.
 const RESULT_LIMIT_CHARS: usize = 10_000;
 
 /// Encodes one run for one reader.
@@ -49,7 +48,7 @@ impl DetailsEncoder {
         }
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut Output::none(event));
     }
@@ -61,7 +60,7 @@ impl DetailsEncoder {
         out.numbered()
     }
 
-    /// The whole text as it stands.
+    /// The complete text so far.
     #[must_use]
     pub fn content(&self) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {
@@ -180,7 +179,7 @@ impl DetailsEncoder {
                     *cost_micro_usd,
                 );
             }
-            // An element of a call that is never answered here would spin for ever.
+            // The element of a call that is never answered here would spin for ever.
             EventBody::ToolHandedOver { .. }
             | EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -221,7 +220,7 @@ impl DetailsEncoder {
         }
     }
 
-    /// Puts a call's element where the call has one already, or at the end.
+    /// Replaces a call's element, or appends it.
     fn add(&mut self, id: &str, new: String, out: &mut Output<'_>) {
         let known = self.pieces.iter_mut().find_map(|piece| match piece {
             Piece::Call { call, element } if call == id => Some(element),
@@ -291,11 +290,11 @@ fn list<T: Serialize>(values: &[T]) -> String {
     if values.is_empty() {
         return String::new();
     }
-    // Plain texts and values always have a JSON form.
+    // Plain texts and values always serialize.
     html(&serde_json::to_string(values).unwrap_or_default())
 }
 
-/// An id or a name inside a tag, which must stay on one line.
+/// An attribute value, which must stay on one line.
 fn attribute(text: &str) -> String {
     html(&text.replace(|c: char| c.is_control(), " "))
 }

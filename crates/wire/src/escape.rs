@@ -1,6 +1,6 @@
-//! Makes foreign text harmless inside HTML and Markdown.
+//! Escapes foreign text for HTML and Markdown.
 
-/// Most characters of a result that a step shows.
+/// Maximum number of characters of a result's preview.
 const PREVIEW_CHARS: usize = 200;
 
 /// The text with `& < > " '` written as entities.
@@ -19,7 +19,7 @@ pub(crate) fn html(text: &str) -> String {
     escaped
 }
 
-/// At most `limit` characters of the text, then `...` where there is more.
+/// At most `limit` characters of the text, with `...` if it was cut.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -27,8 +27,8 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// A piece of foreign text as one line of Markdown: no line breaks or control characters, no HTML, and no link or
-/// picture, which a client might load by itself.
+/// Foreign text as one line of Markdown: no line breaks or control characters, no HTML, and no link or picture, which a
+/// client might load by itself.
 pub(crate) fn markdown_line(text: &str) -> String {
     let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
@@ -41,7 +41,7 @@ pub(crate) fn markdown_line(text: &str) -> String {
 
 /// The beginning of a result as one line of Markdown.
 pub(crate) fn preview(text: &str) -> String {
-    // Long texts need not be gone through to their end for a line; what white space takes is little.
+    // A preview does not need the end of a long text; white space takes up little.
     let start: String = text.chars().take(PREVIEW_CHARS * 20).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
     let mut line = cut(&words.join(" "), PREVIEW_CHARS);

@@ -25,32 +25,32 @@ use domain::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The number of this format.
+/// The version of this format.
 pub const FORMAT: u32 = 1;
 
-/// One line.
+/// One line of an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// The first.
+    /// The header, always first.
     GlasshouseExport(Head),
-    /// Whose all this is.
+    /// The owner of the data.
     Profile(Profile),
     /// A conversation; its messages, runs and files follow.
     Chat(Chat),
     /// One of its messages.
     Message(Message),
-    /// A run: one of the chat before, or of none.
+    /// A run of the preceding chat, or of none.
     Run(Run),
-    /// A piece of the log of the run before.
+    /// A part of the preceding run's log.
     Log(Log),
-    /// A file of the chat or of the run before.
+    /// A file of the preceding chat or run.
     File(File),
-    /// A text that agents keep of the person.
+    /// An agent's memory of the person.
     Memory(Memory),
-    /// Something that was learned about the person.
+    /// A fact learned about the person.
     Fact(Fact),
-    /// What is done at set times.
+    /// A scheduled task.
     Schedule(Schedule),
     /// A collection of documents; these follow.
     Collection(Collection),
@@ -58,39 +58,39 @@ pub enum Line {
     Document(Document),
     /// A part of that file.
     DocumentPart(DocumentPart),
-    /// A key for programs, without its secret.
+    /// An API key, without its secret.
     Key(Key),
     /// An agent that an administrator has defined.
     Agent(Agent),
-    /// Something that could not be read where the file was made; at its end.
+    /// Data that could not be read on export; at the end.
     Damaged(Damaged),
-    /// The last.
+    /// The trailer, always last.
     End(End),
 }
 
-/// What the file is.
+/// The header of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// [`FORMAT`].
     pub format: u32,
-    /// The program that has made it.
+    /// The version of the exporting program.
     pub version: String,
-    /// When it was made.
+    /// The time of the export.
     pub made_at: i64,
 }
 
 /// A person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The address they sign in with.
+    /// The e-mail address for signing in.
     pub email: String,
-    /// What they are called.
+    /// The display name.
     pub name: String,
     /// `admin` or `user`.
     pub role: String,
-    /// When the account was made.
+    /// The creation time of the account.
     pub created_at: i64,
-    /// The groups they are in, by name. Elsewhere they are in none because of it.
+    /// The names of the person's groups. An import does not add memberships.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
@@ -98,36 +98,36 @@ pub struct Profile {
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chat {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: ChatId,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// The leaf of the tree that is shown.
+    /// The displayed leaf of the message tree.
     #[serde(default)]
     pub current: Option<MessageId>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// When something last changed in it.
+    /// The time of the last change.
     pub updated_at: i64,
-    /// Whether something in it was not looked at.
+    /// Whether it has unread messages.
     #[serde(default)]
     pub unread: bool,
-    /// The directory of the machine that its files are in; they are not taken along then.
+    /// The directory of its files on the source machine; they are not exported then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// Whether it stands above the others.
+    /// Whether it is pinned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether it is put away.
+    /// Whether it is archived.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// What the folder is called that it is in.
+    /// The name of its folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// Its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What is set for its model calls.
+    /// The parameters of its model calls.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub parameters: ModelParameters,
 }
@@ -135,35 +135,35 @@ pub struct Chat {
 /// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: MessageId,
-    /// The chat before.
+    /// The preceding chat.
     pub chat: ChatId,
-    /// What it follows.
+    /// The parent message.
     #[serde(default)]
     pub parent: Option<MessageId>,
-    /// Who speaks.
+    /// The role of the author.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Vec<Part>,
-    /// When.
+    /// The creation time.
     pub created_at: i64,
-    /// The model that answers.
+    /// The answering model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The run that has filled it: of this chat, or of the one that this is a fork of.
+    /// The run that produced it: of this chat, or of the one that this is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// That run in short.
+    /// The summary of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<RunSummary>,
-    /// The name of the schedule that says it.
+    /// The name of the schedule that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// The first of the answers beside which it stands, where it is not that one.
+    /// The first of its alternative answers, if it is not that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<MessageId>,
-    /// The answers beside it that it was made of.
+    /// The alternative answers that it was combined from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made_of: Vec<MessageId>,
 }
@@ -171,22 +171,22 @@ pub struct Message {
 /// A run of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: RunId,
-    /// The chat before; nothing where it belongs to none.
+    /// The preceding chat; `None` if it belongs to none.
     #[serde(default)]
     pub chat: Option<ChatId>,
-    /// The message that it fills.
+    /// The message that it produced.
     #[serde(default)]
     pub message: Option<MessageId>,
     /// The main agent's model.
     pub model: String,
     /// When it began.
     pub started_at: i64,
-    /// When it ended; nothing where it was still going.
+    /// The end time; `None` if it was still running.
     #[serde(default)]
     pub finished_at: Option<i64>,
-    /// It in short, once it has ended.
+    /// The summary, if it has ended.
     #[serde(default)]
     pub summary: Option<RunSummary>,
 }
@@ -194,7 +194,7 @@ pub struct Run {
 /// Consecutive events of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Log {
-    /// The run before.
+    /// The preceding run.
     pub run: RunId,
     /// Its next events.
     pub events: Vec<RunEvent>,
@@ -203,44 +203,44 @@ pub struct Log {
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// The id of the chat or run whose file it is.
+    /// The id of the chat or run that owns the file.
     pub workspace: String,
     /// Its path there.
     pub path: String,
-    /// How often it was written.
+    /// The number of times it was written.
     pub version: u64,
-    /// When it was written last.
+    /// The time of the last write.
     pub changed_at: i64,
-    /// What it holds.
+    /// The content.
     pub base64: String,
 }
 
-/// A text that agents keep.
+/// A memory of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: MemoryId,
-    /// The one agent that has it; empty where all have it.
+    /// The only agent that has it; empty if all have it.
     #[serde(default)]
     pub agent: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub description: String,
-    /// All of it.
+    /// The complete text.
     pub text: String,
-    /// Whether agents are told all of it.
+    /// Whether it is part of every prompt.
     #[serde(default)]
     pub pinned: bool,
-    /// When it was last changed.
+    /// The time of the last change.
     pub changed_at: i64,
 }
 
-/// Something that was learned.
+/// A learned fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: FactId,
     /// A sentence.
     pub text: String,
@@ -250,37 +250,37 @@ pub struct Fact {
     /// The message it was learned from.
     #[serde(default)]
     pub message: Option<MessageId>,
-    /// When.
+    /// The time.
     pub learned_at: i64,
-    /// Whether it is in the person's own words.
+    /// Whether the person has edited it.
     #[serde(default)]
     pub corrected: bool,
 }
 
-/// What is done at set times.
+/// A scheduled task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: ScheduleId,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What the agent is told.
+    /// The prompt.
     pub prompt: String,
     /// The model or agent.
     #[serde(default)]
     pub model: Option<String>,
-    /// The times.
+    /// The cron expression.
     #[serde(default)]
     pub cron: Option<String>,
-    /// The one time.
+    /// The time of a single run.
     #[serde(default)]
     pub once_at: Option<i64>,
-    /// Where the times are meant.
+    /// The time zone of the times.
     pub time_zone: String,
-    /// Whether each run gets a chat of its own.
+    /// Whether each run gets a new chat.
     #[serde(default)]
     pub new_chat: bool,
-    /// Whether it was on.
+    /// Whether it was enabled.
     #[serde(default)]
     pub enabled: bool,
 }
@@ -288,85 +288,85 @@ pub struct Schedule {
 /// A collection of documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: CollectionId,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What is in it.
+    /// The description.
     #[serde(default)]
     pub description: String,
-    /// Whether everybody there could search it.
+    /// Whether everybody on the source server could search it.
     #[serde(default)]
     pub open: bool,
-    /// Where it is one file that came with a message: its chat.
+    /// The chat, if it is one file attached to a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat: Option<ChatId>,
 }
 
-/// A document, without what was read of it: it is read anew.
+/// A document, without its extracted text: it is read again after import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Its id there.
+    /// Its id on the source server.
     pub id: DocumentId,
-    /// The collection before.
+    /// The preceding collection.
     pub collection: CollectionId,
-    /// What its file is called.
+    /// The file name.
     pub name: String,
-    /// Of the file.
+    /// The size of the file.
     pub size_bytes: u64,
 }
 
 /// Consecutive bytes of a document's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentPart {
-    /// The document before.
+    /// The preceding document.
     pub document: DocumentId,
-    /// At most some millions of them.
+    /// At most a few million bytes.
     pub base64: String,
 }
 
-/// A key for programs.
+/// An API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// When it was made.
+    /// The creation time.
     pub created_at: i64,
-    /// When it ends.
+    /// The expiry time.
     #[serde(default)]
     pub expires_at: Option<i64>,
 }
 
-/// An agent.
+/// An agent definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// The rest.
+    /// The other fields.
     pub definition: Value,
 }
 
-/// What is left out.
+/// Data that is missing from the export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damaged {
-    /// Of what it was, such as `run run_…` or `memories`.
+    /// The affected data, such as `run run_…` or `memories`.
     pub of: String,
-    /// What is wrong with it, for the administrator.
+    /// The reason, for the administrator.
     pub why: String,
 }
 
-/// The end, without which the file is not whole.
+/// The trailer, without which the file is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// How many lines stand before it.
+    /// The number of lines before it.
     pub lines: u64,
 }
 
 impl Line {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// What is wrong with it, in a few words that name none of its content.
+    /// What is wrong with it, without quoting its content.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         if has_too_many_values(line) {
             return Err("it has too many values".to_owned());
@@ -378,19 +378,19 @@ impl Line {
     }
 }
 
-/// Most values of a line, or of another JSON that people bring: in memory each is many times as large as it may be written.
+/// Maximum number of JSON values in a line, or in other imported JSON: parsed, each is many times larger than its text.
 const MOST_VALUES: usize = 1_000_000;
 
-/// Whether reading this JSON could take far more memory than it has bytes.
+/// Whether parsing this JSON could take far more memory than it has bytes.
 pub(crate) fn has_too_many_values(json: &[u8]) -> bool {
-    // Those in texts count too: what has so many of them is long in any case.
+    // Those inside strings count too: a text with so many of them is large in any case.
     memchr::memchr3_iter(b',', b'[', b'{', json)
         .nth(MOST_VALUES)
         .is_some()
         && values(json) > MOST_VALUES
 }
 
-/// Values of a JSON text, about, those in texts not counted.
+/// The approximate number of values of a JSON text, not counting those inside strings.
 fn values(json: &[u8]) -> usize {
     let (mut count, mut in_text, mut bytes) = (0, false, json.iter());
     while let Some(byte) = bytes.next() {
@@ -404,7 +404,7 @@ fn values(json: &[u8]) -> usize {
     count
 }
 
-/// Whether these are events as they are stored: each a JSON object in a line.
+/// Whether these are stored events: a JSON object per line.
 #[must_use]
 pub fn are_lines(stored: &str) -> bool {
     stored.ends_with('\n')
@@ -413,7 +413,7 @@ pub fn are_lines(stored: &str) -> bool {
         })
 }
 
-/// A log's line, from events as they are stored: each in a line.
+/// A log's line, from stored events, one per line.
 #[must_use]
 pub fn log_line(run: RunId, stored: &str) -> String {
     let mut line = format!("{{\"log\":{{\"run\":\"{run}\",\"events\":[");

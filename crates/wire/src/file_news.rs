@@ -1,9 +1,9 @@
-//! What formats with JSON in camel case say about a changed file.
+//! A changed file, for formats with JSON in camel case.
 
 use domain::EventBody;
 use serde_json::{Value, json};
 
-/// The change as an object; nothing for other events.
+/// The change as an object; `Null` for other events.
 pub(crate) fn file_news(body: &EventBody) -> Value {
     let EventBody::FileChanged {
         path,

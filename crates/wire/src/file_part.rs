@@ -1,4 +1,4 @@
-//! Files in messages, as the formats of clients write them.
+//! Decodes files in messages of clients.
 
 use domain::Part;
 use provider::{
@@ -12,10 +12,10 @@ use crate::{
     media::is_media_type,
 };
 
-/// Longest name that is kept, characters.
+/// Maximum length of a kept name, characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// Reads a file by its URL at `at`: an address, or a `data:` URL in base64. `said` is the media type that stands beside it.
+/// Reads a file by its URL at `at`: an address, or a `data:` URL in Base64. `said` is the media type given with it.
 pub(crate) fn file(url: &Value, said: Option<&str>, name: &str, at: &str) -> Checked<Part> {
     let what = format!("`{at}`");
     let url = text(url, &what)?;
@@ -42,7 +42,7 @@ pub(crate) fn file(url: &Value, said: Option<&str>, name: &str, at: &str) -> Che
     })
 }
 
-/// The media type of a file at an address, by its ending.
+/// The media type of a URL's file, by its extension.
 fn type_by_ending(url: &str) -> &'static str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     match path

@@ -1,4 +1,4 @@
-//! The frames that one event becomes, numbered so that a reader may come back at any of them.
+//! The frames of one event, numbered so that a reader can resume after any of them.
 
 use domain::RunEvent;
 use serde::Serialize;
@@ -7,12 +7,12 @@ use sse::Frame;
 /// The frames of one event.
 pub(crate) struct Frames {
     seq: u64,
-    /// `None` where the reader has them already.
+    /// `None` if the reader has them already.
     frames: Option<Vec<Frame>>,
 }
 
 impl Frames {
-    /// For an event that the reader is to have.
+    /// For an event that is sent.
     pub(crate) fn of(event: &RunEvent) -> Self {
         Self {
             seq: event.seq,
@@ -20,7 +20,7 @@ impl Frames {
         }
     }
 
-    /// For an event that the reader has already.
+    /// For an event that the reader already has.
     pub(crate) fn none(event: &RunEvent) -> Self {
         Self {
             seq: event.seq,
@@ -37,15 +37,15 @@ impl Frames {
         });
     }
 
-    /// Adds a frame, made only where the reader needs it.
+    /// Adds a frame, built only if it is sent.
     pub(crate) fn add(&mut self, frame: impl FnOnce() -> Frame) {
         if let Some(frames) = &mut self.frames {
             frames.push(frame());
         }
     }
 
-    /// With the event's number. Only the last frame says that the reader has the event: one cut off between two
-    /// frames of an event gets both again, rather than never the second.
+    /// With the event's number. Only the last frame carries it: a reader cut off between two frames of an event gets
+    /// both again, rather than never the second.
     pub(crate) fn numbered(self) -> Vec<Frame> {
         let mut frames = self.frames.unwrap_or_default();
         if let Some((last, earlier)) = frames.split_last_mut() {
@@ -57,7 +57,7 @@ impl Frames {
         frames
     }
 
-    /// For readers that cannot come back.
+    /// For readers that cannot resume.
     pub(crate) fn unnumbered(self) -> Vec<Frame> {
         self.frames.unwrap_or_default()
     }
@@ -65,9 +65,9 @@ impl Frames {
 
 /// A payload as JSON.
 pub(crate) fn json(payload: &impl Serialize) -> String {
-    // Most frames find room in this, so that memory is asked for once.
+    // Fits most frames, so that memory is allocated once.
     let mut out = Vec::with_capacity(256);
-    // Plain structs and values always have a JSON form, and that is UTF-8.
+    // Plain structs and values always serialize, and JSON is UTF-8.
     match serde_json::to_writer(&mut out, payload) {
         Ok(()) => String::from_utf8(out).unwrap_or_default(),
         Err(_) => String::new(),

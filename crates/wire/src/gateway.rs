@@ -1,4 +1,4 @@
-//! Requests of programs for a model itself, and its answers in the format of the program, whichever provider gives them.
+//! Translates requests and answers between a program's format and any model provider.
 
 mod call_ids;
 mod chat;
@@ -17,44 +17,44 @@ pub use run::RunAnswer;
 
 use crate::openai::CallerTool;
 
-/// A request for a model, in no program's format.
+/// A model request, independent of the program's format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainRequest {
     /// The conversation.
     pub messages: Vec<Message>,
     /// Tools that the program runs itself.
     pub tools: Vec<CallerTool>,
-    /// Further fields as Chat Completions calls them, such as `temperature`.
+    /// Additional fields under their Chat Completions names, such as `temperature`.
     pub fields: Map<String, Value>,
-    /// Whether the answer is to come in pieces.
+    /// Whether the answer is streamed.
     pub stream: bool,
-    /// Whether a stream ends with the tokens used.
+    /// Whether a stream ends with the usage.
     pub include_usage: bool,
 }
 
-/// What a model call has used.
+/// The usage of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Used {
     /// Tokens.
     pub usage: Usage,
-    /// Millionths of a US dollar, where the price is known.
+    /// Cost in millionths of a US dollar, if the price is known.
     pub cost_micro_usd: Option<u64>,
 }
 
-/// Writes an answer in the format of the program that asked, in pieces or whole.
+/// Encodes an answer in the format of the requesting program, streamed or complete.
 pub trait AnswerEncoder: Send {
-    /// What a stream begins with.
+    /// The frames at the start of a stream.
     fn begin(&mut self, out: &mut Vec<Frame>);
 
-    /// The next piece. `Finished` is passed to [`AnswerEncoder::finish`] instead.
+    /// Encodes the next event. `Finished` is passed to [`AnswerEncoder::finish`] instead.
     fn push(&mut self, event: AnswerEvent, out: &mut Vec<Frame>);
 
     /// The model is done.
     fn finish(&mut self, reason: StopReason, used: Used, out: &mut Vec<Frame>);
 
-    /// The answer broke off, for this reason in words.
+    /// The answer broke off for this reason.
     fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>);
 
-    /// The whole answer, for a program that did not ask for a stream. Everything was pushed before.
+    /// The complete answer, for a program that did not request a stream. All events were pushed before.
     fn whole(&mut self) -> Value;
 }

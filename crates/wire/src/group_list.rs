@@ -1,19 +1,19 @@
-//! A page of the groups that a person is in, as directories answer it: Microsoft Graph, and endpoints that repeat the claim.
+//! Decodes a page of a person's groups, from Microsoft Graph or an endpoint that repeats the claim.
 
 use serde_json::Value;
 
 /// One page of groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupPage {
-    /// The groups by what the claim would name them by: their id.
+    /// The groups by id, as in the claim.
     pub groups: Vec<String>,
-    /// The address of the next page.
+    /// The URL of the next page.
     pub next: Option<String>,
 }
 
-/// Reads a page: a list under `value`, as Microsoft Graph has it, or under the claim's own name. A group is a string or an
-/// object with an `id`. `None` if there is no list, or if one of its groups cannot be read: half a list would end the
-/// memberships of the other half.
+/// Decodes a page: a list under `value`, as in Microsoft Graph, or under the claim's own name. A group is a string or
+/// an object with an `id`. `None` if there is no list, or if one of its groups is invalid: half a list would end the
+/// memberships in the other half.
 #[must_use]
 pub fn decode(answer: &Value, claim: &[String]) -> Option<GroupPage> {
     let claimed = || claim.iter().try_fold(answer, |place, name| place.get(name));
@@ -76,7 +76,7 @@ mod tests {
             Some((&["a", "b"], None)),
         );
         check(json!({"value": []}), Some((&[], None)));
-        // Nothing that can be believed to be all of them.
+        // Lists that may be incomplete.
         check(
             json!({"error": {"code": "Authorization_RequestDenied"}}),
             None,

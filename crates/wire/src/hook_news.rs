@@ -1,4 +1,4 @@
-//! What the formats say about calls of hooks.
+//! Encodes hook calls for the formats.
 
 use domain::{
     EventBody,
@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A call of a hook, as formats with JSON in snake case have it.
+/// A hook call, for formats with JSON in snake case.
 #[derive(Debug, Serialize)]
 pub(crate) struct HookFrame<'a> {
     hook_id: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct HookFrame<'a> {
     step: Option<u32>,
 }
 
-/// The same with what came of it.
+/// The same with its result.
 #[derive(Debug, Serialize)]
 pub(crate) struct HookEndFrame<'a> {
     #[serde(flatten)]
@@ -81,7 +81,7 @@ impl<'a> From<&'a HookEnd> for HookEndFrame<'a> {
     }
 }
 
-/// The call as an object in camel case, with what came of it once that is known; nothing for other events.
+/// The call as an object in camel case, with its result once known; `Null` for other events.
 pub(crate) fn hook_news(body: &EventBody) -> Value {
     let (call, end) = match body {
         EventBody::HookStarted(call) => (&**call, None),

@@ -1,4 +1,4 @@
-//! Pure codecs for what is served to clients and taken from them: no clock, no sockets, no database.
+//! Pure codecs for the protocols served to clients: no clock, no sockets, no database.
 
 pub mod ag_ui;
 pub mod anthropic;

@@ -1,5 +1,5 @@
-//! Shows a run as one Markdown text for clients that know no events (`?format=markup`): all steps fold away in one
-//! block, and the answer stands below it.
+//! Renders a run as one Markdown text for clients without events (`?format=markup`): the steps are in one collapsible
+//! block, and the answer below it.
 
 mod appended;
 mod whole;
@@ -20,13 +20,13 @@ use crate::{
     tool_result::{COMPLETED, says_something},
 };
 
-/// What a reader of a text can do with what it has.
+/// How a reader can update its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Writing {
     /// Only append.
     #[default]
     Append,
-    /// Replace all of it, too.
+    /// Append, and replace the whole text.
     Replace,
 }
 
@@ -46,12 +46,12 @@ enum Page {
     Replaced(Whole),
 }
 
-/// What happens to the reader's text.
+/// A change of the reader's text.
 enum Change {
     Nothing,
-    /// This comes behind it.
+    /// Appends this.
     More(String),
-    /// It is another one now.
+    /// The whole text has changed.
     All,
 }
 
@@ -70,7 +70,7 @@ impl MarkupEncoder {
         }
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut Output::none(event));
     }
@@ -82,7 +82,7 @@ impl MarkupEncoder {
         out.numbered()
     }
 
-    /// The whole text as it stands; nothing for a reader that appends.
+    /// The complete text so far; empty for a reader that appends.
     #[must_use]
     pub fn content(&self) -> String {
         match &self.page {

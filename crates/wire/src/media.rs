@@ -1,4 +1,4 @@
-//! Pictures, sounds and films in messages, as the formats of clients write them.
+//! Decodes pictures, sounds and videos in messages of clients.
 
 use domain::Part;
 use provider::media::is_base64;
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::conversation::{Checked, text, wrong};
 
-/// Longest media type.
+/// Maximum length of a media type.
 const MAX_TYPE_BYTES: usize = 80;
 
-/// The part for a URL of this media type; `None` if it is no picture, sound or film.
+/// The part for a URL of this media type; `None` if it is no picture, sound or video.
 pub(crate) fn part(media_type: &str, url: String) -> Option<Part> {
     match media_type.split('/').next()? {
         "image" => Some(Part::Image { url }),
@@ -33,7 +33,7 @@ pub(crate) fn is_media_type(media_type: &str) -> bool {
             .is_some_and(|(family, kind)| is_token(family) && is_token(kind))
 }
 
-/// A sound or film by its URL, which stands in `value` or in its field `url`: an address, or a `data:` URL of that family.
+/// A sound or video by its URL, in `value` or in its field `url`: an address, or a `data:` URL of that family.
 pub(crate) fn by_url(value: Option<&Value>, family: &str, at: &str) -> Checked<Part> {
     let what = format!("`{at}`");
     let url = match value {
@@ -61,7 +61,7 @@ pub(crate) fn by_url(value: Option<&Value>, family: &str, at: &str) -> Checked<P
     }
 }
 
-/// Sound as OpenAI writes it: `{"data": base64, "format": "wav"}`.
+/// Sound in OpenAI's form: `{"data": base64, "format": "wav"}`.
 pub(crate) fn input_audio(value: Option<&Value>, at: &str) -> Checked<Part> {
     let field = |name: &str| {
         value
@@ -87,7 +87,7 @@ pub(crate) fn input_audio(value: Option<&Value>, at: &str) -> Checked<Part> {
     })
 }
 
-/// What stands in the place of something that no model can be given here.
+/// The note that replaces content that models cannot receive.
 pub(crate) fn left_out(kind: &str, name: &str) -> Part {
     let clean = |text: &str, most: usize| -> String {
         text.chars()

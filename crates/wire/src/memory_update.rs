@@ -1,4 +1,4 @@
-//! What formats with JSON in camel case say about a change of what is remembered.
+//! A changed memory, for formats with JSON in camel case.
 
 use domain::EventBody;
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
-//! A notice as protocols carry it that take any JSON: its words, and its code where it has one.
+//! Encodes a notice for protocols that carry arbitrary JSON: its message, and its code if it has one.
 
 use domain::{Coded, event::NoticeLevel};
 use serde_json::{Value, json};
 
-/// `{"level": …, "message": …}`, with `sentence` where there is one.
+/// `{"level": …, "message": …}`, with `sentence` if there is one.
 pub(crate) fn notice(level: NoticeLevel, message: &str, sentence: Option<&Coded>) -> Value {
     let mut value = json!({"level": level, "message": message});
     if let Some(sentence) = sentence {

@@ -1,5 +1,5 @@
-//! Reads the chats that Open WebUI exports: a JSON array of them, each with a tree of messages. What its versions have
-//! changed is read in all the forms; what is missing or has another type is passed over where that is possible.
+//! Decodes Open WebUI's chat exports: a JSON array of chats, each with a tree of messages. The forms of all its
+//! versions are supported; missing or malformed fields are ignored if possible.
 
 mod details;
 mod elements;
@@ -21,57 +21,57 @@ use crate::export::has_too_many_values;
 /// A conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chat {
-    /// Its id there; empty where it has none.
+    /// Its original id; empty if it has none.
     pub id: String,
-    /// What it is called; may be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// When it was made, milliseconds since 1970.
+    /// The creation time, milliseconds since 1970.
     pub created_at: i64,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: i64,
-    /// Whether it stands above the others.
+    /// Whether it is pinned.
     pub pinned: bool,
-    /// Whether it is put away.
+    /// Whether it is archived.
     pub archived: bool,
-    /// Its tags. Of the folder it is in, the file has no name.
+    /// Its tags. The export does not contain the name of its folder.
     pub tags: Vec<String>,
-    /// Its messages, each after the one that it follows.
+    /// Its messages, each after its parent.
     pub messages: Vec<Message>,
-    /// The place of the one that is shown last.
+    /// The index of the last displayed one.
     pub current: Option<usize>,
-    /// How many attached files and foreign pictures are not in it.
+    /// The number of attached files and remote pictures that the export does not contain.
     pub attachments_left: u64,
-    /// How many messages could not be read, or are of a role that no message of a chat here has.
+    /// The number of messages that could not be read, or have a role that is not supported here.
     pub messages_left: u64,
 }
 
 /// One of its messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Its id there, unique in the chat.
+    /// Its original id, unique in the chat.
     pub id: String,
-    /// The place of the one that it follows, which is before it.
+    /// The index of its parent, which precedes it.
     pub parent: Option<usize>,
     /// The person, or an assistant.
     pub role: Role,
-    /// What is said, without what an assistant did beside it.
+    /// The text, without other content of an assistant.
     pub text: String,
-    /// Pictures as `data:image/…` addresses.
+    /// Pictures as `data:image/…` URLs.
     pub pictures: Vec<String>,
-    /// When, milliseconds since 1970; not before the one that it follows.
+    /// The time, milliseconds since 1970; not before its parent's.
     pub at: i64,
-    /// The model that answers.
+    /// The answering model.
     pub model: Option<String>,
-    /// What an assistant did beside saying `text`; nothing where nothing.
+    /// An assistant's content besides `text`; `None` if there is none.
     pub answer: Option<Answer>,
 }
 
-/// Most messages of a chat.
+/// Maximum number of messages of a chat.
 const MOST_MESSAGES: usize = 20_000;
-/// Of more tags these many are looked at.
+/// Maximum number of tags that are read.
 const MOST_TAGS: usize = 100;
 
-/// A chat as it stands in the file. What else it has is not asked for.
+/// A chat as exported. Other fields are ignored.
 #[derive(Deserialize)]
 struct Row {
     #[serde(default)]
@@ -98,16 +98,16 @@ struct Row {
     models: Value,
     #[serde(default)]
     timestamp: Value,
-    /// As ChatGPT has its messages.
+    /// ChatGPT's messages.
     #[serde(default)]
     mapping: Value,
-    /// As Claude has them.
+    /// Claude's messages.
     #[serde(default)]
     chat_messages: Value,
 }
 
 impl Row {
-    /// The product whose export it is, where that is known and none of Open WebUI.
+    /// The product that made the export, if it is recognized and not Open WebUI.
     fn other_product(&self) -> Option<&'static str> {
         match () {
             () if self.chat.is_object() => None,
@@ -119,10 +119,10 @@ impl Row {
 }
 
 impl Chat {
-    /// Reads one element of the export.
+    /// Decodes one element of the export.
     ///
     /// # Errors
-    /// Why it is no chat that can be read, in a few words that name none of its content.
+    /// Why it cannot be read as a chat, without quoting its content.
     pub fn read(json: &[u8]) -> Result<Self, String> {
         if has_too_many_values(json) {
             return Err("It has too many values.".to_owned());
@@ -137,7 +137,7 @@ impl Chat {
         let (id, outer_title) = (text_of(&row.id), text_of(&row.title));
         let (pinned, archived) = (is_so(&row.pinned), is_so(&row.archived));
         let (made, changed) = (time(&row.created_at), time(&row.updated_at));
-        // One chat by itself may come without what the list has around it.
+        // A single chat may come without the fields around it.
         let inner = match row.chat {
             Value::Object(inner) => inner,
             _ => Map::from_iter([
@@ -186,7 +186,7 @@ impl Chat {
     }
 
     fn take(&mut self, found: &tree::Found<'_>, model: Option<String>) {
-        // Where each came to stand; those that were left stand where the one does that they follow.
+        // The new index of each; skipped ones have that of their parent.
         let mut places: Vec<Option<usize>> = vec![None; found.len()];
         for (at, parent) in found.in_order() {
             let parent = parent.and_then(|parent| places[parent]);
@@ -219,32 +219,32 @@ impl Chat {
     }
 }
 
-/// Newer versions have the tags beside the chat, older ones in it.
+/// Newer versions have the tags next to the chat, older ones in it.
 fn tags_of(meta: &Value, inner: &Map<String, Value>) -> Vec<String> {
     let found = meta
         .get("tags")
         .or_else(|| inner.get("tags"))
         .and_then(Value::as_array);
     let tags = found.into_iter().flatten().take(MOST_TAGS);
-    // As ids of tags they have lines for blanks.
+    // Tag ids have underscores for spaces.
     tags.filter_map(Value::as_str)
         .map(|tag| tag.replace('_', " "))
         .collect()
 }
 
-/// Old ones have numbers.
+/// Old versions use numbers.
 fn is_so(value: &Value) -> bool {
     value
         .as_bool()
         .unwrap_or_else(|| value.as_i64().is_some_and(|number| number != 0))
 }
 
-/// A text, or nothing where it is something else.
+/// A text, or an empty one.
 fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A time in whatever unit it is: seconds, milliseconds, microseconds or nanoseconds since 1970. As milliseconds.
+/// A time in seconds, milliseconds, microseconds or nanoseconds since 1970, as milliseconds.
 fn time(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,

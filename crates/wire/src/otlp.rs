@@ -1,4 +1,4 @@
-//! Runs as traces in the JSON form of OTLP, with the attributes of OpenTelemetry's conventions for generative AI.
+//! Encodes runs as traces in OTLP's JSON form, with OpenTelemetry's semantic conventions for generative AI.
 
 mod spans;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 pub use spans::{Content, spans_of};
 
-/// What stands around a piece of work. `INTERNAL` and `CLIENT` as numbers of the protocol.
+/// The kind of a span. `INTERNAL` and `CLIENT` as numbers of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(into = "u8")]
 pub enum SpanKind {
     /// In this program.
     Internal,
-    /// A call of another one.
+    /// A call of another program.
     Client,
 }
 
@@ -26,7 +26,7 @@ impl From<SpanKind> for u8 {
     }
 }
 
-/// A piece of work with its beginning and its end.
+/// A span of work with its start and end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Span {
@@ -34,25 +34,25 @@ pub struct Span {
     pub trace_id: String,
     /// 16 hexadecimal digits.
     pub span_id: String,
-    /// Empty for a trace's first.
+    /// Empty for the root span.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub parent_span_id: String,
-    /// What was done, in few words that repeat.
+    /// A low-cardinality name.
     pub name: String,
-    /// Where it was done.
+    /// The kind.
     pub kind: SpanKind,
     /// Nanoseconds since 1970-01-01 UTC, as text: JSON has no whole numbers of that size.
     pub start_time_unix_nano: String,
-    /// The same for the end.
+    /// The end, likewise.
     pub end_time_unix_nano: String,
     /// Key and value.
     pub attributes: Vec<Value>,
-    /// How it ended, where it failed.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Value>,
 }
 
-/// An attribute. Whole numbers are text in this protocol, as every 64-bit number in its JSON form.
+/// An attribute. Integers are text in this protocol, like every 64-bit number in its JSON form.
 fn attribute(key: &str, value: impl Into<Value>) -> Value {
     let value = match value.into() {
         Value::Number(number) if !number.is_f64() => json!({"intValue": number.to_string()}),

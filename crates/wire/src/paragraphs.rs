@@ -1,29 +1,29 @@
-//! The texts of one agent as one text, in which each is a paragraph of its own.
+//! Joins the texts of one agent to one text with a paragraph for each.
 
 use std::{borrow::Cow, collections::HashMap};
 
-/// What parts two paragraphs.
+/// Separates two paragraphs.
 pub(crate) const PARAGRAPH_BREAK: &str = "\n\n";
 
 /// Joins texts as they come.
 #[derive(Debug, Default)]
 pub(crate) struct Paragraphs {
     open: HashMap<String, Open>,
-    /// Length of all that was sent, characters.
+    /// Total length sent, characters.
     chars: usize,
 }
 
 /// A text that has not ended.
 #[derive(Debug)]
 struct Open {
-    /// What was sent of it, bytes.
+    /// Bytes of it that were sent.
     sent_bytes: usize,
-    /// Where it begins in the whole, characters.
+    /// Its start in the joined text, characters.
     start: usize,
 }
 
 impl Paragraphs {
-    /// What to send for more of `item`.
+    /// The text to send for more of `item`.
     pub(crate) fn more<'d>(&mut self, item: &str, delta: &'d str) -> Cow<'d, str> {
         if delta.is_empty() {
             return Cow::Borrowed(delta);
@@ -51,7 +51,7 @@ impl Paragraphs {
         }
     }
 
-    /// What is still to be sent of a whole text, and where the text begins in the whole, in characters.
+    /// The unsent rest of a complete text, and its start in the joined text, in characters.
     pub(crate) fn rest<'d>(&mut self, item: &str, text: &'d str) -> (Cow<'d, str>, usize) {
         let sent = self.open.get(item).map_or(0, |open| open.sent_bytes);
         let rest = self.more(item, text.get(sent..).unwrap_or_default());

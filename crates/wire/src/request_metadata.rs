@@ -1,62 +1,60 @@
-//! `metadata` of a request, as Open WebUI writes it and other programs may: the chat that the request is of, what came with
-//! it, and what is switched off.
+//! Decodes `metadata` of a request, as sent by Open WebUI and others: the chat, attachments, and switched-off features.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value};
 
 use crate::conversation::{Checked, InvalidRequest, present, text, wrong};
 
-/// Most entries of a list.
+/// Maximum number of entries of a list.
 const LIST_LIMIT: usize = 100;
-/// Longest name of a chat, a tool, a file or a variable, bytes.
+/// Maximum length of a name of a chat, a tool, a file or a variable, bytes.
 const NAME_LIMIT_BYTES: usize = 200;
-/// Longest value of a variable, bytes.
+/// Maximum length of a value of a variable, bytes.
 const VALUE_LIMIT_BYTES: usize = 4_000;
-/// The most of it that model servers are told, with every call of a run, bytes.
+/// Maximum size of the part that is passed to model servers with every call of a run, bytes.
 const PASSED_ON_LIMIT_BYTES: usize = 32 << 10;
 
-/// What of it means something to an agent. The rest, such as `filter_ids`, is the sender's own.
+/// The fields with a meaning to agents. The rest, such as `filter_ids`, is private to the sender.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestMetadata {
-    /// The chat of another program: `chat_id`, or `session_id` where that is missing.
+    /// The chat of another program: `chat_id`, or `session_id` if that is missing.
     pub chat_id: Option<String>,
-    /// `files`: what the person has attached.
+    /// `files`: attachments of the person.
     pub files: Vec<AttachedFile>,
-    /// `tool_ids`: the only tools to be used; all where it is empty.
+    /// `tool_ids`: the only allowed tools; all if empty.
     pub tool_ids: Vec<String>,
     /// `features`.
     pub features: Features,
-    /// `variables`: what the program knows of the person and the moment, by names without braces.
+    /// `variables`: facts about the person and the moment, by names without braces.
     pub variables: Vec<(String, String)>,
-    /// All of it as it came, for model servers that are told; without nulls, and without what is long, such as contents
-    /// of files.
+    /// The received object for model servers; without nulls and long values, such as file contents.
     pub passed_on: Map<String, Value>,
 }
 
-/// A file as it came along.
+/// An attached file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// As the person called it; without folders.
+    /// The file name, without folders.
     pub name: String,
-    /// What it holds; nothing where only its name came.
+    /// The content; `None` if only the name was sent.
     pub content: Option<Vec<u8>>,
 }
 
-/// What is switched; nothing where the sender does not say.
+/// Feature switches; `None` if unspecified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Features {
     /// Searching the web.
     pub web_search: Option<bool>,
     /// Running programs.
     pub code_interpreter: Option<bool>,
-    /// What is remembered of the person.
+    /// Memories of the person.
     pub memory: Option<bool>,
     /// Showing sources.
     pub citations: Option<bool>,
 }
 
 impl RequestMetadata {
-    /// Reads the field of a request; nothing is said where it is not there.
+    /// Decodes the field of a request; the default if it is missing.
     pub(crate) fn of(request: &Map<String, Value>) -> Checked<Self> {
         let fields = match present(request, "metadata") {
             None => return Ok(Self::default()),
@@ -81,7 +79,7 @@ impl RequestMetadata {
     }
 }
 
-/// What model servers are told of it.
+/// The part that is passed to model servers.
 #[must_use]
 pub fn passed_on(metadata: &Map<String, Value>) -> Map<String, Value> {
     let mut told = Map::new();
@@ -137,7 +135,7 @@ impl Features {
 }
 
 impl AttachedFile {
-    /// Nothing where the entry is no file, such as a collection.
+    /// `None` if the entry is no file, such as a collection.
     fn of(entry: &Value, at: &str) -> Checked<Option<Self>> {
         let Value::Object(fields) = entry else {
             return wrong(at, "an object");
@@ -183,7 +181,7 @@ impl AttachedFile {
     }
 }
 
-/// The bytes of a `data:` address, from behind its colon.
+/// The bytes of a `data:` URL, from after its colon.
 fn decoded(data: &str, at: &str) -> Checked<Vec<u8>> {
     let bytes = data
         .split_once(";base64,")
@@ -238,7 +236,7 @@ fn variables(metadata: &Map<String, Value>) -> Checked<Vec<(String, String)>> {
     Ok(read)
 }
 
-/// The entries of a list; those that `read` gives nothing for are left out.
+/// The entries of a list; those for which `read` returns `None` are left out.
 fn list<T>(
     metadata: &Map<String, Value>,
     field: &str,

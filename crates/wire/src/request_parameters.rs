@@ -1,4 +1,4 @@
-//! The parameters for model calls in requests of each format, as [`ModelParameters`] that are checked.
+//! Decodes the model parameters in requests of each format to validated [`ModelParameters`].
 
 use domain::{ModelParameters, Parameter, ReasoningEffort};
 use provider::{Effort, Parameters, Reasoning, budget_effort};
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::{Checked, InvalidRequest, present, text, wrong};
 
-/// A level above the highest of ours, as several providers name it.
+/// A level above our highest, as named by several providers.
 const MAX_EFFORT: &str = "max";
 
-/// Those of `POST /v1/chat/completions`; the reasoning also in the forms of OpenRouter (`reasoning`) and of Anthropic's
+/// Those of `POST /v1/chat/completions`; reasoning also in the forms of OpenRouter (`reasoning`) and of Anthropic's
 /// models (`thinking`).
 pub(crate) fn of_chat(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     let mut read = Reader::default();
@@ -19,7 +19,7 @@ pub(crate) fn of_chat(fields: &Map<String, Value>) -> Checked<ModelParameters> {
         &[Parameter::Temperature, Parameter::TopP, Parameter::Seed],
     )?;
     for name in ["max_tokens", "max_completion_tokens"] {
-        // Some servers know -1 for “no limit”.
+        // Some servers use -1 for “no limit”.
         let limit = present(fields, name).filter(|limit| limit.as_i64() != Some(-1));
         read.set(Parameter::MaxOutputTokens, name, limit.cloned())?;
     }
@@ -35,7 +35,7 @@ pub(crate) fn of_chat(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     Ok(read.parameters)
 }
 
-/// Those of `POST /v1/responses`, without the reasoning effort: it may be a word that only the model's server knows.
+/// Those of `POST /v1/responses`, without the reasoning effort: it may be a level that only the model's server knows.
 pub(crate) fn of_responses(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     let mut read = Reader::default();
     read.same_names(
@@ -49,7 +49,7 @@ pub(crate) fn of_responses(fields: &Map<String, Value>) -> Checked<ModelParamete
     Ok(read.parameters)
 }
 
-/// Those of `POST /v1/messages`, whose types were checked before.
+/// Those of `POST /v1/messages`, whose types were validated before.
 pub(crate) fn of_messages(set: &Parameters) -> Checked<ModelParameters> {
     let mut read = Reader::default();
     read.set(
@@ -68,7 +68,7 @@ pub(crate) fn of_messages(set: &Parameters) -> Checked<ModelParameters> {
     Ok(read.parameters)
 }
 
-/// The level that this word in `field` means.
+/// The level named in `field`.
 pub(crate) fn effort(word: &Value, field: &str) -> Checked<ReasoningEffort> {
     let word = if word == MAX_EFFORT {
         ReasoningEffort::XHigh.name().into()
@@ -83,14 +83,14 @@ pub(crate) fn effort(word: &Value, field: &str) -> Checked<ReasoningEffort> {
     }
 }
 
-/// Sets values one by one, so that what is wrong is named as the caller wrote it.
+/// Sets values one by one, so that errors name the caller's field.
 #[derive(Default)]
 struct Reader {
     parameters: ModelParameters,
 }
 
 impl Reader {
-    /// Those that the format names as we do.
+    /// Those with our own names.
     fn same_names(&mut self, fields: &Map<String, Value>, parameters: &[Parameter]) -> Checked<()> {
         parameters.iter().try_for_each(|parameter| {
             self.set(
@@ -101,7 +101,7 @@ impl Reader {
         })
     }
 
-    /// Reads the value of `field`. It replaces one that was set before.
+    /// Decodes the value of `field`. It replaces an earlier one.
     fn set(&mut self, parameter: Parameter, field: &str, value: Option<Value>) -> Checked<()> {
         let Some(value) = value else { return Ok(()) };
         let fields = Map::from_iter([(parameter.name().to_owned(), value)]);
@@ -126,7 +126,7 @@ fn stop(value: &Value) -> Option<Value> {
     }
 }
 
-/// OpenRouter's `reasoning`, or `thinking` as Anthropic and others have it.
+/// OpenRouter's `reasoning`, or `thinking` as in Anthropic and others.
 fn other_reasoning(fields: &Map<String, Value>) -> Checked<Option<ReasoningEffort>> {
     let part = |name: &str| present(fields, name).and_then(Value::as_object);
     if let Some(word) = part("reasoning").and_then(|reasoning| present(reasoning, "effort")) {
@@ -148,7 +148,7 @@ fn other_reasoning(fields: &Map<String, Value>) -> Checked<Option<ReasoningEffor
     })
 }
 
-/// The level nearest to that; `None` leaves it to the model.
+/// The nearest level; `None` leaves it to the model.
 fn nearest_effort(reasoning: Reasoning) -> Option<ReasoningEffort> {
     let effort = match reasoning {
         Reasoning::On => return None,

@@ -1,14 +1,14 @@
-//! What providers want back, in a form that programs of another format keep: signatures and encrypted reasoning come back
-//! as they were sent, and nobody is shown them.
+//! Encodes opaque provider data for programs of another format: signatures and encrypted reasoning come back unchanged,
+//! and are never shown.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::StoredBlock;
 use serde::{Deserialize, Serialize};
 
-/// Stands before our data; no provider's begins so.
+/// The prefix of our data, distinct from that of any provider.
 pub(crate) const PREFIX: &str = "glasshouse-1.";
 
-/// A block of an answer, and who wants it back.
+/// A block of an answer, and its owner.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SealedBlock {
     pub(crate) provider: String,
@@ -16,14 +16,14 @@ pub(crate) struct SealedBlock {
 }
 
 impl SealedBlock {
-    /// The text that stands for it.
+    /// The encoded text.
     pub(crate) fn seal(&self) -> String {
-        // Writing a plain struct into memory cannot fail.
+        // Serializing a plain struct to memory cannot fail.
         let json = serde_json::to_vec(self).unwrap_or_default();
         format!("{PREFIX}{}", BASE64.encode(json))
     }
 
-    /// The way back; `None` if the text is another's.
+    /// Decodes it; `None` if the text is not ours.
     pub(crate) fn open(sealed: &str) -> Option<Self> {
         let json = BASE64.decode(sealed.strip_prefix(PREFIX)?).ok()?;
         serde_json::from_slice(&json).ok()

@@ -1,4 +1,4 @@
-//! Turns a run's events into the flat frames of the tool-call stream (`?format=tool_calls`).
+//! Encodes a run's events as the flat frames of the tool-call stream (`?format=tool_calls`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,18 +18,18 @@ use crate::{
     tool_files::{FileView, views},
 };
 
-/// Longer results are cut here; the log has them whole.
+/// Longer results are cut here; the log has them complete.
 const RESULT_LIMIT_CHARS: usize = 2_000;
 
-/// What every frame is called.
+/// The event name of every frame.
 const NAME: &str = "message";
 
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
 pub struct ToolCallsEncoder {
-    /// Bytes of each open text of the main agent that the reader has.
+    /// Bytes of each open text of the main agent that were sent.
     sent_text: HashMap<String, usize>,
-    /// Open calls the reader knows of.
+    /// Open calls that were announced.
     started: HashSet<String>,
     /// Names of open calls, for questions, which do not name their call.
     names: HashMap<String, String>,
@@ -101,7 +101,7 @@ enum Payload<'a> {
 }
 
 impl ToolCallsEncoder {
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut Frames::none(event));
     }
@@ -117,7 +117,7 @@ impl ToolCallsEncoder {
 
     fn read(&mut self, event: &RunEvent, out: &mut Frames) {
         match &event.body {
-            // This format has nothing to take a line away with.
+            // This format cannot hide a line.
             EventBody::Status {
                 description,
                 hidden: false,
@@ -261,7 +261,7 @@ impl ToolCallsEncoder {
         }
     }
 
-    /// Announces a call the first time there is something to say about it.
+    /// Announces a call when it is first needed.
     fn start(&mut self, call: &str, name: &str, arguments: &Value, out: &mut Frames) {
         if self.started.insert(call.to_owned()) {
             out.push(&Payload::ToolCallStart {
@@ -321,7 +321,7 @@ fn finish(out: &mut Frames, outcome: Outcome, problem: Option<&Problem>) {
         Outcome::Failed => out.push(&Payload::Error {
             content: said.unwrap_or("The run failed."),
         }),
-        // What was written stands, so it is no error.
+        // The written text is kept, so it is no error.
         Outcome::Limited => status(out, said.unwrap_or("A limit was reached.")),
         Outcome::Completed | Outcome::Cancelled | Outcome::HandedOver => {}
     }

@@ -1,10 +1,10 @@
-//! The files of a tool call as readers are told of them.
+//! Encodes the files of a tool call for readers.
 
 use domain::event::ToolFile;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A file with the address at which the reader can fetch it.
+/// A file with its URL.
 #[derive(Debug, Serialize)]
 pub(crate) struct FileView<'a> {
     name: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct FileView<'a> {
     embed: bool,
 }
 
-/// The files with their addresses.
+/// The files with their URLs.
 pub(crate) fn views(files: &[ToolFile]) -> Vec<FileView<'_>> {
     files.iter().map(FileView::of).collect()
 }
@@ -38,7 +38,7 @@ impl<'a> FileView<'a> {
     }
 }
 
-/// The files as Open WebUI shows them: pictures by their content, since its page loads none from elsewhere here.
+/// The files in Open WebUI's form: pictures inline, since its page does not load them from another origin.
 pub(crate) fn open_webui_files(files: &[ToolFile]) -> Vec<Value> {
     files
         .iter()
@@ -56,7 +56,7 @@ fn open_webui_file(file: &ToolFile) -> Option<Value> {
     Some(json!({"type": "file", "url": url, "name": name, "size": file.size_bytes}))
 }
 
-/// The HTML documents that tools want shown, as Open WebUI's `embeds`.
+/// The HTML documents to be shown, as Open WebUI's `embeds`.
 pub(crate) fn open_webui_embeds(files: &[ToolFile]) -> Vec<&str> {
     files
         .iter()
@@ -69,7 +69,7 @@ pub(crate) fn open_webui_embeds(files: &[ToolFile]) -> Vec<&str> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A file as a reader gets it.
+    /// A file in the form for readers.
     pub(crate) fn file(path: &str, media_type: &str, content: Option<&str>) -> ToolFile {
         ToolFile {
             path: path.into(),

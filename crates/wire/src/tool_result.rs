@@ -1,15 +1,15 @@
-//! What people are shown of a tool's result: it says so where it failed, and where it has nothing to say.
+//! The displayed text of a tool's result, with placeholders for failures and empty results.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Stands for the result of a call that went well and returned nothing to read.
+/// The text for a successful call without output.
 pub(crate) const COMPLETED: &str = "✓ completed";
-/// Stands for the words of a call that failed without any.
+/// The text for a failed call without a message.
 const FAILED: &str = "the call failed";
 
-/// The result in words, for a text or an attribute.
+/// The text of the result, for a message or an attribute.
 pub(crate) fn shown(result: &str, error: bool) -> Cow<'_, str> {
     match (error, says_something(result)) {
         (false, true) => result.into(),
@@ -19,7 +19,7 @@ pub(crate) fn shown(result: &str, error: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether there is anything to read: not so in an empty result, nor in JSON without a value.
+/// Whether there is anything to read: false for an empty result, and for JSON without a value.
 pub(crate) fn says_something(result: &str) -> bool {
     fn has_value(value: &Value) -> bool {
         match value {

@@ -1,4 +1,4 @@
-//! The AI SDK's UI message stream: the request its chat sends, and the parts it is answered with.
+//! The AI SDK's UI message stream: its chat request, and the parts of the answer.
 
 mod encoder;
 mod request;

@@ -205,7 +205,7 @@ async fn the_status_of_an_abandoned_server_is_not_shown() {
     );
     assert_eq!(lines(&log), ["main finished Failed: It broke."]);
     let turned = || {
-        Line::Event(ModelEvent::Turned {
+        Line::Event(ModelEvent::FailedOver {
             words: "Another is asked.".into(),
         })
     };

@@ -1,18 +1,18 @@
-//! Whom each event is for.
+//! The audience of each event.
 
 use super::EventBody;
 
-/// Whom an event is for.
+/// The audience of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Worth showing to the person who asked.
+    /// Visible to the person.
     User,
-    /// Bookkeeping; shown in the debug view.
+    /// Diagnostic; shown in the debug view.
     Debug,
 }
 
 impl EventBody {
-    /// Whom it is for.
+    /// The audience of this event.
     #[must_use]
     pub fn audience(&self) -> Audience {
         match self {

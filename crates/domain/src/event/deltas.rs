@@ -1,10 +1,10 @@
-//! Deltas: pieces of items, which may be put together.
+//! Deltas: appendable pieces of items.
 
 use super::EventBody;
 
 impl EventBody {
-    /// Whether it only adds to an item whose finish will carry the whole value. Only these may be seen
-    /// before they are stored, and left out of a replay once their item has finished.
+    /// Whether it only extends an item whose finish event repeats the whole value. Only deltas may be sent before they
+    /// are stored, and left out of a replay once their item has finished.
     #[must_use]
     pub fn is_delta(&self) -> bool {
         matches!(
@@ -13,7 +13,7 @@ impl EventBody {
         )
     }
 
-    /// How much of the event is one long text, bytes.
+    /// The size of the event's long text, bytes.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
         match self {
@@ -29,10 +29,10 @@ impl EventBody {
         }
     }
 
-    /// Appends `next` to this delta where both belong to the same item; gives `next` back where not.
+    /// Appends `next` to this delta if both belong to the same item.
     ///
     /// # Errors
-    /// Returns `next` unchanged where the two are not deltas of one item.
+    /// Returns `next` unchanged if the two are not deltas of one item.
     #[expect(
         clippy::result_large_err,
         reason = "the event is handed straight back, on the token path"

@@ -113,7 +113,7 @@ pub struct HookEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub reason: Option<String>,
-    /// What it put in the place of the arguments, the result or the answer.
+    /// What it put in place of the arguments, the result or the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
     pub change: Option<Value>,

@@ -1,9 +1,9 @@
-//! What each event is called.
+//! The serialized names of events.
 
 use super::EventBody;
 
 impl EventBody {
-    /// The event's name as it stands in JSON.
+    /// The event's name in JSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -1,16 +1,15 @@
-//! What some events mean, for people, how those are made that say something, and how a log ends, and is
-//! numbered after a restart.
+//! Texts of events for people, constructors of events with messages, and the sequence numbers after a restart.
 
 use super::{EventBody, NoticeLevel, RunEvent};
 use crate::Words;
 
-/// What [`RunResumed`](super::EventBody::RunResumed) means, for people.
+/// The text of [`RunResumed`](super::EventBody::RunResumed), for people.
 pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
 
-/// What [`RunForked`](super::EventBody::RunForked) means, for people.
+/// The text of [`RunForked`](super::EventBody::RunForked), for people.
 pub const FORKED: &str = "What is above was done by another run; this one goes on from here.";
 
-/// What [`ContextCompacted`](super::EventBody::ContextCompacted) means, for people.
+/// The text of [`ContextCompacted`](super::EventBody::ContextCompacted), for people.
 #[must_use]
 pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String {
     let what = if summary.is_empty() {
@@ -26,7 +25,7 @@ pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String
 }
 
 impl EventBody {
-    /// A notice in these words.
+    /// A notice with this message.
     pub fn notice(level: NoticeLevel, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
         Self::Notice {
@@ -37,7 +36,7 @@ impl EventBody {
         }
     }
 
-    /// A notice that a try of a model call has failed, and what is done now.
+    /// A notice that an attempt of a model call has failed, and how it continues.
     pub fn failed_try(words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
         Self::Notice {
@@ -48,7 +47,7 @@ impl EventBody {
         }
     }
 
-    /// The end of a change of what is remembered that changed nothing.
+    /// The end of a memory update that changed nothing.
     pub fn memory_update_failed(
         call: Option<String>,
         name: Option<String>,
@@ -67,7 +66,7 @@ impl EventBody {
         }
     }
 
-    /// The line that says what is going on now.
+    /// A status line.
     pub fn status(words: impl Into<Words>) -> Self {
         let Words {
             message: description,
@@ -83,14 +82,14 @@ impl EventBody {
 }
 
 impl RunEvent {
-    /// Whether it is the log's last.
+    /// Whether it is the log's last event.
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self.body, EventBody::RunFinished { .. })
     }
 }
 
-/// A number with a comma before every three digits.
+/// A number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
@@ -103,7 +102,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// The number of the first event that another process writes to a log after event `last`: the next million, and one.
-/// Readers may have seen a few deltas that were not stored when the first process died, and no number means two things.
+/// Readers may have seen a few deltas that were not stored when the first process died, and numbers must stay unique.
 #[must_use]
 pub fn seq_after_restart(last: u64) -> u64 {
     const STEP: u64 = 1_000_000;

@@ -1,75 +1,75 @@
-//! One field of a form, and whether a value fits it.
+//! A field of a form, and the validation of its values.
 
 use serde_json::{Number, Value};
 
 use super::{MOST_CHOICES, TEXT_LIMIT_CHARS, WORDS_LIMIT_CHARS, formats};
 use crate::{Words, refusal::Forms};
 
-/// How many choices a sentence names.
+/// Maximum number of choices named in a sentence.
 const CHOICES_NAMED: usize = 12;
 
-/// Something to fill in.
+/// A field of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// What programs call it; unique in its form.
+    /// The name for programs; unique in its form.
     pub name: String,
-    /// What people call it; its name where absent.
+    /// The label; the name if absent.
     pub title: Option<String>,
-    /// What helps to fill it in.
+    /// The help text.
     pub description: Option<String>,
-    /// Whether it may not be left out.
+    /// Whether a value is required.
     pub required: bool,
-    /// What it holds where nothing is said.
+    /// The default value.
     pub default: Option<Value>,
-    /// What it takes.
+    /// The type of its values.
     pub kind: Kind,
 }
 
-/// What a field takes.
+/// The type of a field's values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Words.
+    /// Text.
     Text {
-        /// Least characters.
+        /// Minimum number of characters.
         least: u64,
-        /// Most characters.
+        /// Maximum number of characters.
         most: Option<u64>,
-        /// What kind of words.
+        /// The format.
         format: Option<TextFormat>,
     },
     /// A whole number.
     Integer {
-        /// The least.
+        /// The minimum.
         least: Option<i64>,
-        /// The most.
+        /// The maximum.
         most: Option<i64>,
     },
     /// A number.
     Number {
-        /// The least.
+        /// The minimum.
         least: Option<f64>,
-        /// The most.
+        /// The maximum.
         most: Option<f64>,
     },
     /// Yes or no.
     YesNo,
-    /// One of these.
+    /// One of these choices.
     One(Vec<Choice>),
-    /// Several of these.
+    /// Several of these choices.
     Several {
-        /// Which there are.
+        /// The choices.
         choices: Vec<Choice>,
-        /// At least so many.
+        /// Minimum number of choices.
         least: u64,
-        /// At most so many.
+        /// Maximum number of choices.
         most: Option<u64>,
     },
 }
 
-/// What kind of words a text is.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
-    /// An address for mail.
+    /// An e-mail address.
     Email,
     /// A web address.
     Uri,
@@ -79,23 +79,23 @@ pub enum TextFormat {
     DateTime,
 }
 
-/// A value to choose, and what people call it.
+/// A choice with its label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The value.
     pub value: String,
-    /// What it is called.
+    /// The label.
     pub title: String,
 }
 
 impl Field {
-    /// What people call it.
+    /// The label.
     #[must_use]
     pub fn label(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 
-    /// The value as it is kept, or what it has to be, as a sentence.
+    /// The normalized value, or the expected format as a sentence.
     pub(super) fn check(&self, value: Value) -> Result<Value, Forms> {
         let unfit = || Forms::FieldUnfit {
             label: self.label().to_owned(),
@@ -104,7 +104,7 @@ impl Field {
         self.kind.check(value).ok_or_else(unfit)
     }
 
-    /// Whether it can be shown and filled in.
+    /// Validates the field itself.
     pub(super) fn validate(&self) -> Result<(), String> {
         let Self {
             name,
@@ -133,7 +133,7 @@ impl Field {
 }
 
 impl Kind {
-    /// What it has to be, to stand after “has to be”.
+    /// The expected format, to follow “has to be”.
     #[must_use]
     pub fn words(&self) -> Words {
         let says = match self {
@@ -222,7 +222,7 @@ impl Kind {
                     |value: &Value| choices.iter().any(|choice| *value == *choice.value);
                 let is_new = |at: usize| !values[..at].contains(&values[at]);
                 let (count, most) = (values.len() as u64, most.unwrap_or(u64::MAX));
-                // Few enough to compare each with each once they are known to be choices.
+                // Few enough to compare all pairs once they are known to be choices.
                 (*least..=most).contains(&count)
                     && values.len() <= choices.len()
                     && values.iter().all(is_choice)
@@ -286,7 +286,7 @@ fn is_empty<T: PartialOrd>(least: Option<T>, most: Option<T>) -> bool {
     matches!((least, most), (Some(least), Some(most)) if least > most)
 }
 
-/// A number without a fraction, as JavaScript writes 3 and others 3.0.
+/// A number without a fraction: JavaScript writes 3, others 3.0.
 fn whole(number: &Number) -> Option<i64> {
     let fraction = number
         .as_f64()

@@ -1,9 +1,9 @@
-//! Texts of a certain form, checked as far as that helps a person to see a slip.
+//! Validates formatted texts, as far as that catches typing errors.
 
 use super::TextFormat;
 use crate::refusal::Forms;
 
-/// What it has to be.
+/// The expected format.
 pub(super) fn words(format: TextFormat) -> Forms {
     match format {
         TextFormat::Email => Forms::AnEmailAddress,
@@ -13,7 +13,7 @@ pub(super) fn words(format: TextFormat) -> Forms {
     }
 }
 
-/// Whether the text has the form.
+/// Whether the text matches the format.
 pub(super) fn fits(text: &str, format: TextFormat) -> bool {
     match format {
         TextFormat::Email => is_email(text),
@@ -65,7 +65,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// As RFC 3339 has it: with seconds and with an offset.
+/// According to RFC 3339: with seconds and with an offset.
 fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else {
         return false;

@@ -1,4 +1,4 @@
-//! A form as JSON Schema: the flat objects of primitive properties that MCP restricts elicitation to.
+//! Forms as JSON Schema: the flat objects of primitive properties of MCP's elicitation.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::{Choice, Field, Form, FormFault, Kind, TextFormat, WORDS_LIMIT_CHARS}
 impl TryFrom<Value> for Form {
     type Error = FormFault;
 
-    /// Reads a schema from anywhere. What only decorates is cut or left out where it does not fit.
+    /// Reads a schema from an untrusted source. Purely descriptive parts are cut or left out if invalid.
     fn try_from(schema: Value) -> Result<Self, FormFault> {
         let none = Map::new();
         let properties = schema
@@ -126,8 +126,7 @@ fn read_kind(schema: &Value) -> Option<Kind> {
     })
 }
 
-/// The values to choose from, as MCP writes them and wrote them before; nothing where there are none, `Some(None)` where
-/// they cannot be shown.
+/// The choices, in MCP's current and earlier forms; `None` if there are none, `Some(None)` if they cannot be shown.
 #[expect(
     clippy::option_option,
     reason = "no choices, and choices that cannot be shown, are two things"
@@ -246,7 +245,7 @@ fn write_field(field: &Field) -> Value {
     Value::Object(schema)
 }
 
-/// As bare values where these are what people call them too.
+/// As bare values if these are the labels, too.
 fn write_choices(choices: &[Choice], titled: &'static str) -> (&'static str, Value) {
     if choices.iter().all(|choice| choice.value == choice.title) {
         return (

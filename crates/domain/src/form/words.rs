@@ -1,4 +1,4 @@
-//! A form filled in with words, by people whose program shows no forms.
+//! Fills in a form from plain text, for people whose client shows no forms.
 
 use serde_json::{Map, Number, Value};
 
@@ -6,11 +6,11 @@ use super::{Field, Form, FormFault, Kind};
 use crate::refusal::Forms;
 
 impl Form {
-    /// What somebody's words fill in: a JSON object, or a line “name: value” for each field; where there is one field only,
-    /// all of it is its value. Titles stand for names. A line that begins with neither goes on with the text before.
+    /// The values in a text: a JSON object, or a line “name: value” for each field; with a single field, the whole text
+    /// is its value. Labels are accepted for names. Other lines continue the value before.
     ///
     /// # Errors
-    /// What cannot be read, or the first field whose value does not fit.
+    /// Unreadable text, or the first invalid value.
     pub fn read_words(&self, text: &str) -> Result<Map<String, Value>, FormFault> {
         let text = text.trim();
         if let Ok(Value::Object(values)) = serde_json::from_str(text)
@@ -35,7 +35,7 @@ impl Form {
         self.check(read.collect())
     }
 
-    /// What can be filled in, a line for each field, for those who see no form.
+    /// A description of the form, a line for each field, for clients without forms.
     #[must_use]
     pub fn words(&self) -> String {
         let line = |field: &Field| {
@@ -93,7 +93,7 @@ impl Form {
 }
 
 impl Kind {
-    /// The value that words stand for; words that stand for none stay words, which then do not fit.
+    /// The value of a text; a text without a valid value stays text, and fails validation.
     fn read(&self, words: &str) -> Value {
         let words = words.trim();
         let value = match self {

@@ -1,8 +1,8 @@
-//! What is refused about who somebody is and what they may do: signing in and up, passwords, passkeys, groups, keys, limits.
+//! Refusals about accounts and access: signing in and up, passwords, passkeys, groups, keys, limits.
 
 use serde::{Deserialize, Serialize};
 
-/// What is refused about accounts and rights.
+/// Refusals about accounts and rights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -43,7 +43,7 @@ pub enum Accounts {
     #[error("This link has been used or is too old. Ask an administrator for another.")]
     ResetLinkOver,
 
-    // The second step.
+    // The second factor.
     #[error("The code is wrong, or has been used already. Wait for the next one.")]
     WrongCode,
     #[error(

@@ -1,8 +1,8 @@
-//! What is refused about conversations: chats, messages, runs, files of chats, memories, imports.
+//! Refusals about chats: messages, runs, files, memories, imports.
 
 use serde::{Deserialize, Serialize};
 
-/// What is refused about chats and runs.
+/// Refusals about chats and runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -42,7 +42,7 @@ pub enum Chats {
     #[error("A chat can be shared with {count} people by name.")]
     TooManyReaders { count: u64 },
 
-    // Answers side by side.
+    // Alternative answers.
     #[error("1 to {count} answers can be asked for at a time.")]
     BadNumberOfAnswers { count: u64 },
     #[error("There are 1 to {count} layers of answers.")]
@@ -87,7 +87,7 @@ pub enum Chats {
     #[error("The run could not be brought back to take the answer. Try again in a moment.")]
     RunStillRests,
 
-    // What a run asks.
+    // Questions of a run.
     #[error(
         "Nothing waits for this answer any more: it was answered already, or the run has ended."
     )]

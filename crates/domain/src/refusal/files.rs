@@ -1,8 +1,8 @@
-//! What is refused about the files of a chat.
+//! Refusals about the files of a chat.
 
 use serde::{Deserialize, Serialize};
 
-/// What is refused about the files of a chat, to people and to tools.
+/// Refusals about the files of a chat, for people and for tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",

@@ -1,10 +1,10 @@
-//! What is wrong with what was filled in where an agent asks.
+//! Faults in the values of a form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// What is wrong with an answer to a form, and what a field takes.
+/// Faults in a form's values, and the expected formats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -27,7 +27,7 @@ pub enum Forms {
     )]
     AnswersUnreadable { names: String },
 
-    // What a field takes, after “has to be”.
+    // The expected formats, after “has to be”.
     #[error("an email address")]
     AnEmailAddress,
     #[error("an address such as https://example.org")]

@@ -1,10 +1,10 @@
-//! Why an import has left something: each a line of its report.
+//! Items skipped by an import, each a line of its report.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// Why an import has left something.
+/// Why an import has skipped something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",

@@ -1,10 +1,10 @@
-//! What is refused about documents: collections, files, crawls, graphs, sharing, and the models that help with them.
+//! Refusals about documents: collections, files, crawls, graphs, sharing, and their models.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// What is refused about documents.
+/// Refusals about documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -90,7 +90,7 @@ pub enum Knowledge {
     #[error("its answer is too large")]
     GraphAnswerTooLarge,
 
-    // The model for meanings.
+    // The embedding model.
     #[error("It may have {limit} characters, and no NUL.")]
     BadPrefix { limit: u64 },
     #[error("Name the model that is to be tried.")]

@@ -1,10 +1,10 @@
-//! What is refused about what the server works with: models, connections, agents, pipelines, schedules, webhooks, MCP servers.
+//! Refusals about configuration: models, connections, agents, pipelines, schedules, webhooks, MCP servers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// What is refused about models, agents and whatever else is set up.
+/// Refusals about models, agents and other settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",

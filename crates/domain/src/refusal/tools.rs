@@ -1,10 +1,10 @@
-//! Why what agents could use cannot be used: MCP servers and their tools, the sign-ins to them, programs, skills.
+//! Why tools are unavailable: MCP servers and their tools, sign-ins, programs, skills.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Words;
 
-/// Why tools, programs and skills cannot be used.
+/// Why tools, programs and skills are unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(
     feature = "typescript",
@@ -60,7 +60,7 @@ pub enum Tools {
     #[error("it answers not as an MCP server does; check the address")]
     McpNotMcp,
 
-    // Tools of theirs that are left out, and why.
+    // Tools that are left out, and why.
     #[error("The tool “{name}” cannot be used: {why}.")]
     McpToolLeftOut { name: String, why: Words },
     #[error("Of its tools, {count} more cannot be used.")]

@@ -1,4 +1,4 @@
-//! Where each kind of provider takes a call, and in which header its key stands.
+//! The URLs of each kind of provider, and the header that carries its key.
 
 use provider::{anthropic, bedrock, gemini, url_path};
 use reqwest::{
@@ -12,7 +12,7 @@ use crate::{ProviderKind, openai::ServerSettings};
 /// The call for Bedrock's second list of models.
 pub(crate) const FOUNDATION_MODELS: &str = "foundation-models";
 
-/// Where a call of `model` goes; `call` is what OpenAI calls it, such as `chat/completions` or `models`.
+/// The URL of a call of `model`; `call` is OpenAI's name for it, such as `chat/completions` or `models`.
 pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     let base = &server.base_url;
     let options = &server.options;
@@ -45,7 +45,7 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
         ProviderKind::Vertex => base.join(gemini::VERTEX_MODELS_PATH),
         ProviderKind::Bedrock if answers => base.join(&bedrock::path(model)),
         ProviderKind::Bedrock if embeds => base.join(&bedrock::embedding_path(model)),
-        // Lists are at another host than answers: of models, and of inference profiles, which the newer ones need.
+        // Lists of models and of inference profiles, which newer models need, are on another host than answers.
         ProviderKind::Bedrock => {
             let mut url = base.join(match call {
                 FOUNDATION_MODELS => FOUNDATION_MODELS,
@@ -55,14 +55,14 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
                 url.host_str()
                     .unwrap_or_default()
                     .replacen("bedrock-runtime.", "bedrock.", 1);
-            // It was a host before.
+            // The URL had a host before.
             let _ = url.set_host(Some(&host));
             url
         }
     }
 }
 
-/// The older address of Azure, where a model is named by its deployment.
+/// The older URLs of Azure, which name a model by its deployment.
 fn azure_deployment(mut url: Url, model: &str, call: &str, version: &str) -> Url {
     let path = url.path().trim_end_matches('/');
     let root = path.strip_suffix("/v1").unwrap_or(path).to_owned();
@@ -75,7 +75,7 @@ fn azure_deployment(mut url: Url, model: &str, call: &str, version: &str) -> Url
     url
 }
 
-/// Headers of each request, beside the key.
+/// Headers of each request, in addition to the key.
 pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static str)] {
     match kind {
         ProviderKind::Anthropic => &[(anthropic::VERSION_HEADER, anthropic::VERSION)],
@@ -83,7 +83,7 @@ pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static s
     }
 }
 
-/// The header that the key stands in as it is, and what stands before it; nothing where the key is used to sign.
+/// The header that carries the key, and the prefix of its value; `None` if the key is used to sign.
 pub(crate) fn key_header(
     kind: ProviderKind,
     key: Option<&str>,
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_its_addresses() {
+    fn each_kind_has_its_urls() {
         let none = ProviderOptions::default;
         let some = |text: &str| Some(text.to_owned());
         let chat = "chat/completions";

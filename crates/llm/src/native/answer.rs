@@ -1,4 +1,4 @@
-//! Turns the bytes of an answer into model events by the codec of its format.
+//! Turns the bytes of an answer into model events with the codec of its format.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,13 @@ use crate::{
     openai::{Fault, Target, fault},
 };
 
-/// No honest event is larger: a picture may be in one.
+/// Maximum size of an event; a picture may be in one.
 const EVENT_LIMIT_BYTES: usize = 32 << 20;
 
-/// No honest answer is longer on its way.
+/// Maximum size of an answer as received.
 const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug)]
 pub(crate) struct NativeAnswer {
     decoder: Box<dyn AnswerDecoder>,
@@ -33,7 +33,7 @@ pub(crate) struct NativeAnswer {
     is_complete: bool,
 }
 
-/// How events are parted.
+/// How events are delimited.
 #[derive(Debug)]
 enum Framing {
     /// Only white space so far.
@@ -62,12 +62,12 @@ impl NativeAnswer {
         }
     }
 
-    /// The next event that is ready.
+    /// The next decoded event.
     pub(crate) fn pop(&mut self) -> Option<ModelEvent> {
         self.events.pop_front()
     }
 
-    /// Whether anything of the answer has come.
+    /// Whether any part of the answer has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -77,7 +77,7 @@ impl NativeAnswer {
         self.received_bytes > 0
     }
 
-    /// Whether the end has been read: what follows does not matter.
+    /// Whether the end has been read: the rest does not matter.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -133,7 +133,7 @@ impl NativeAnswer {
         }
     }
 
-    /// The server sent all it has to send.
+    /// The server closed the stream.
     pub(crate) fn end(&mut self, target: &Target) -> Result<(), Fault> {
         let read = match std::mem::replace(&mut self.framing, Framing::Unknown) {
             Framing::Unknown if self.received_bytes == 0 => return Err(Fault::truncated()),
@@ -167,7 +167,7 @@ impl NativeAnswer {
     }
 }
 
-/// Moves what was read to the events that are ready; says whether the model is done.
+/// Moves decoded events to the queue; returns whether the model is done.
 fn take(
     read: &mut Vec<AnswerEvent>,
     annotator: &mut Annotator,

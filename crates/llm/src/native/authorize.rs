@@ -1,4 +1,4 @@
-//! Puts on a request what proves who sends it, where that is more than a key in a header.
+//! Signs requests or adds access tokens, for providers whose key alone does not authorize a request.
 
 use std::{
     collections::HashMap,
@@ -21,54 +21,54 @@ use crate::{
     openai::{Fault, ServerSettings},
 };
 
-/// What has an end is not used so shortly before it.
-const SPARE: Duration = Duration::from_secs(60);
-/// A failure is remembered this long, so that one failure answers every call that waits.
-const PAUSE: Duration = Duration::from_secs(3);
+/// Credentials are renewed this long before they expire.
+const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
+/// A failure is remembered this long, so that it answers all waiting calls.
+const FAILURE_TTL: Duration = Duration::from_secs(3);
 
-/// What a server's keys, or the machine without a key, gave access to.
+/// The credentials obtained with a server's keys, or by a machine without a key.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
-    google: Kept<Secret>,
-    aws: Kept<Credentials>,
+    google: TokenCache<Secret>,
+    aws: TokenCache<Credentials>,
 }
 
-/// What was got with keys, by their place. One call asks, the others wait for its answer.
+/// Credentials by the index of their key. One call fetches them, the others wait for it.
 #[derive(Debug)]
-struct Kept<T>(Mutex<HashMap<usize, Got<T>>>);
+struct TokenCache<T>(Mutex<HashMap<usize, CachedToken<T>>>);
 
 #[derive(Debug)]
-struct Got<T> {
+struct CachedToken<T> {
     result: Result<T, String>,
     used_until: Instant,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for TokenCache<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Clone> Kept<T> {
-    async fn get_or(
+impl<T: Clone> TokenCache<T> {
+    async fn get_or_fetch(
         &self,
-        place: usize,
+        key_index: usize,
         get: impl Future<Output = Result<(T, Duration), String>>,
     ) -> Result<T, String> {
-        let mut kept = self.0.lock().await;
-        if let Some(known) = kept
-            .get(&place)
+        let mut cached = self.0.lock().await;
+        if let Some(known) = cached
+            .get(&key_index)
             .filter(|known| known.used_until > Instant::now())
         {
             return known.result.clone();
         }
         let (result, good_for) = match get.await {
-            Ok((got, good_for)) => (Ok(got), good_for.saturating_sub(SPARE)),
-            Err(why) => (Err(why), PAUSE),
+            Ok((got, good_for)) => (Ok(got), good_for.saturating_sub(EXPIRY_MARGIN)),
+            Err(why) => (Err(why), FAILURE_TTL),
         };
-        kept.insert(
-            place,
-            Got {
+        cached.insert(
+            key_index,
+            CachedToken {
                 result: result.clone(),
                 used_until: Instant::now() + good_for,
             },
@@ -77,11 +77,11 @@ impl<T: Clone> Kept<T> {
     }
 }
 
-/// Signs a request or gives it a token, where its kind of provider wants that; `place` is that of the key.
+/// Signs a request or adds a token, if its kind of provider requires that; `key_index` is the index of the key.
 pub(crate) async fn authorize(
     request: RequestBuilder,
     server: &ServerSettings,
-    (key, place): (Option<&Secret>, usize),
+    (key, key_index): (Option<&Secret>, usize),
     tokens: &Tokens,
     http: &HttpClient,
 ) -> Result<RequestBuilder, Fault> {
@@ -89,7 +89,7 @@ pub(crate) async fn authorize(
     match server.kind {
         ProviderKind::Vertex => {
             let account = match key.map(ServiceAccount::read) {
-                // It went into its header already.
+                // The key is already in its header.
                 Some(None) => return Ok(request),
                 Some(account) => account,
                 None => None,
@@ -104,7 +104,11 @@ pub(crate) async fn authorize(
                 };
                 Ok((Secret::new(access_token), Duration::from_secs(expires_in)))
             };
-            let token = tokens.google.get_or(place, get).await.map_err(no_token)?;
+            let token = tokens
+                .google
+                .get_or_fetch(key_index, get)
+                .await
+                .map_err(no_token)?;
             Ok(request.header(AUTHORIZATION, format!("Bearer {}", token.reveal())))
         }
         ProviderKind::Bedrock => {
@@ -112,9 +116,13 @@ pub(crate) async fn authorize(
                 Some(AwsKey::Access(credentials)) => credentials,
                 Some(AwsKey::Bearer) => return Ok(request),
                 None => {
-                    // Boxed, as the futures of AWS's library are too deep to be a part of each call's.
+                    // Boxed, as the futures of AWS's library are too large to be part of each call's.
                     let get = aws_chain::credentials(&server.options, http).boxed();
-                    tokens.aws.get_or(place, get).await.map_err(no_token)?
+                    tokens
+                        .aws
+                        .get_or_fetch(key_index, get)
+                        .await
+                        .map_err(no_token)?
                 }
             };
             sign(request, server, credentials)
@@ -165,8 +173,8 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn tokens_are_asked_for_once_and_again_before_they_end() {
-        let (kept, asked) = (Kept::<u32>::default(), AtomicU32::new(0));
+    async fn tokens_are_fetched_once_and_renewed_before_expiry() {
+        let (cached, asked) = (TokenCache::<u32>::default(), AtomicU32::new(0));
         let get = async || {
             let get = async {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -175,7 +183,7 @@ mod tests {
                     time => Ok((time, Duration::from_secs(100))),
                 }
             };
-            kept.get_or(0, get).await
+            cached.get_or_fetch(0, get).await
         };
         assert_eq!(tokio::join!(get(), get(), get()), (Ok(0), Ok(0), Ok(0)));
         tokio::time::advance(Duration::from_secs(39)).await;
@@ -185,7 +193,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(41)).await;
         let away = Err("away".to_owned());
         assert_eq!(tokio::join!(get(), get()), (away.clone(), away));
-        tokio::time::advance(PAUSE).await;
+        tokio::time::advance(FAILURE_TTL).await;
         assert_eq!(get().await, Ok(3));
     }
 }

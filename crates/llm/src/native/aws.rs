@@ -1,4 +1,4 @@
-//! Signature version 4, for Bedrock with the access keys of an AWS account.
+//! AWS signature version 4, for Bedrock with access keys.
 
 use std::time::SystemTime;
 
@@ -9,9 +9,9 @@ use aws_sigv4::{
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// What a key of a `bedrock` connection is.
+/// The kinds of keys of a `bedrock` connection.
 pub(crate) enum AwsKey {
-    /// A Bedrock API key, which is sent as it is.
+    /// A Bedrock API key, sent unchanged.
     Bearer,
     /// Access keys, with which each request is signed.
     Access(Credentials),
@@ -39,7 +39,7 @@ impl AwsKey {
     }
 }
 
-/// The headers that sign a request at this time. `None` where something in it cannot be signed.
+/// The headers that sign a request at this time. `None` if something in it cannot be signed.
 pub(crate) fn signed(
     credentials: Credentials,
     region: &str,
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_what_is_sent_for_its_region() {
+    fn signs_requests_for_their_region() {
         let Some(AwsKey::Access(keys)) = AwsKey::read(Some(
             "AKIDEXAMPLEEXAMPLE12:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:token",
         )) else {

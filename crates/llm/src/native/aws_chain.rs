@@ -1,5 +1,5 @@
-//! The credentials of an AWS account that a machine or container has, found as AWS's own programs find them: in the
-//! environment, a profile, a web identity, and the roles of a container or an instance.
+//! The AWS credentials of a machine or container, found as AWS's own programs find them: in the environment, a profile,
+//! a web identity, and the roles of a container or an instance.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,15 +17,15 @@ use reqwest::{Method, Url};
 
 use crate::{HttpClient, ProviderOptions};
 
-/// How long credentials without an end are used, as the files they come from may change.
-const READ_AGAIN_AFTER: Duration = Duration::from_secs(5 * 60);
-/// How long a service that gives credentials may take where AWS's library sets no limit.
+/// How long credentials without an expiry are cached, as the files they come from may change.
+const CREDENTIALS_TTL: Duration = Duration::from_secs(5 * 60);
+/// Timeout for credential services where AWS's library sets none.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks for credentials; returns them with how long they are valid.
+/// Looks for credentials; returns them with their remaining validity.
 ///
 /// # Errors
-/// Why there are none, in words.
+/// The reason why there are none.
 #[expect(
     clippy::disallowed_methods,
     reason = "AWS says by the clock of the world when credentials end"
@@ -44,7 +44,7 @@ pub(crate) async fn credentials(
     }
     let chain = loader.load().await.credentials_provider();
     let found = chain
-        .ok_or_else(none_found)?
+        .ok_or_else(no_credentials)?
         .provide_credentials()
         .await
         .map_err(|error| {
@@ -52,19 +52,19 @@ pub(crate) async fn credentials(
                 error = &error as &dyn std::error::Error,
                 "no AWS credentials"
             );
-            none_found()
+            no_credentials()
         })?;
     let left = found
         .expiry()
         .map(|end| end.duration_since(SystemTime::now()).unwrap_or_default());
-    Ok((found, left.unwrap_or(READ_AGAIN_AFTER)))
+    Ok((found, left.unwrap_or(CREDENTIALS_TTL)))
 }
 
-fn none_found() -> String {
+fn no_credentials() -> String {
     "this machine has no AWS credentials that can be used".to_owned()
 }
 
-/// Our connections for AWS's library.
+/// Our HTTP connections, for AWS's library.
 fn client(http: HttpClient) -> SharedHttpClient {
     http_client_fn(move |settings, _| {
         SharedHttpConnector::new(Connector {

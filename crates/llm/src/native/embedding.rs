@@ -1,4 +1,4 @@
-//! Which format an embedding model has, and how many texts one request of it takes.
+//! The request formats of embedding models, and the maximum number of texts per request.
 
 use provider::{
     bedrock::{self, EmbeddingFamily},
@@ -8,7 +8,7 @@ use provider::{
 
 use crate::ProviderKind;
 
-/// Most texts of one request to Vertex AI, where a request has at most 20,000 tokens.
+/// Maximum number of texts per request to Vertex AI, whose requests have at most 20,000 tokens.
 const MAX_VERTEX_TEXTS: usize = 20;
 
 /// A format of embedding models.
@@ -20,15 +20,15 @@ pub(crate) enum EmbeddingFormat {
     Gemini,
     /// Vertex AI's `predict`.
     Vertex {
-        /// Texts of one request.
+        /// Maximum number of texts per request.
         max_texts: usize,
     },
-    /// That of a family of models at Bedrock.
+    /// The format of a model family on Bedrock.
     Bedrock(EmbeddingFamily),
 }
 
 impl EmbeddingFormat {
-    /// That of a model of this kind of server; `None` if the model has no embeddings.
+    /// The format of a model of this kind of server; `None` if the model has no embeddings.
     pub(crate) fn of(kind: ProviderKind, model: &str) -> Option<Self> {
         match kind {
             ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => {
@@ -47,7 +47,7 @@ impl EmbeddingFormat {
         }
     }
 
-    /// Most texts of one request; others are cut into several.
+    /// Maximum number of texts per request; longer lists are split.
     pub(crate) fn max_texts(self) -> usize {
         match self {
             Self::OpenAi => usize::MAX,
@@ -66,11 +66,11 @@ impl EmbeddingFormat {
         }
     }
 
-    pub(crate) fn decode(self, body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
+    pub(crate) fn decode(self, body: &[u8], count: usize) -> Result<Embedded, BadEmbeddings> {
         match self {
-            Self::OpenAi => embeddings::decode(body, asked),
-            Self::Gemini | Self::Vertex { .. } => gemini::decode_embeddings(body, asked),
-            Self::Bedrock(_) => bedrock::decode_embeddings(body, asked),
+            Self::OpenAi => embeddings::decode(body, count),
+            Self::Gemini | Self::Vertex { .. } => gemini::decode_embeddings(body, count),
+            Self::Bedrock(_) => bedrock::decode_embeddings(body, count),
         }
     }
 }

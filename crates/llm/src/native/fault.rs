@@ -1,4 +1,4 @@
-//! What providers say is wrong, in our sentences.
+//! Maps the errors of providers to our faults and messages.
 
 use domain::{ProblemCode, Sentence};
 use provider::{AnswerError, ErrorKind};
@@ -7,11 +7,11 @@ use reqwest::{StatusCode, header::HeaderMap};
 use super::Format;
 use crate::openai::{
     Fault, Target,
-    fault::{self, Retry, saying},
+    fault::{self, Retry, with_quote},
     retry,
 };
 
-/// What is wrong inside an answer.
+/// An error inside an answer.
 pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
     let quote = fault::quote(&error.message, target);
     let reported = |code| {
@@ -29,13 +29,17 @@ pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
         ErrorKind::Key => reported(ProblemCode::ModelUnauthorized),
         ErrorKind::NoCredit => fault::no_credit(&quote),
         ErrorKind::NoModel => reported(ProblemCode::ModelNotFound),
-        ErrorKind::RateLimit => later(reported(ProblemCode::ModelRateLimited), error, None),
-        ErrorKind::Overloaded => later(reported(ProblemCode::ModelUnavailable), error, None),
-        ErrorKind::Server => later(reported(ProblemCode::ModelFailed), error, None),
+        ErrorKind::RateLimit => {
+            with_retry_delay(reported(ProblemCode::ModelRateLimited), error, None)
+        }
+        ErrorKind::Overloaded => {
+            with_retry_delay(reported(ProblemCode::ModelUnavailable), error, None)
+        }
+        ErrorKind::Server => with_retry_delay(reported(ProblemCode::ModelFailed), error, None),
     }
 }
 
-/// What is wrong where the answer has this status, which is none of success.
+/// An answer with an unsuccessful status.
 pub(crate) fn of_status(
     format: Format,
     (status, headers, body): (StatusCode, &HeaderMap, &str),
@@ -53,8 +57,8 @@ pub(crate) fn of_status(
         ErrorKind::ContextFull => fault::context_full(said),
         ErrorKind::Key => fault::unauthorized(status, &said, target),
         ErrorKind::NoCredit => fault::no_credit(&said),
-        // Without a model it is the address that is not there.
-        ErrorKind::NoModel if target.model().is_empty() => Fault::protocol(saying(
+        // Without a model name, the URL itself does not exist.
+        ErrorKind::NoModel if target.model().is_empty() => Fault::protocol(with_quote(
             Sentence::NoApi {
                 server: target.shown(),
             },
@@ -64,17 +68,19 @@ pub(crate) fn of_status(
             let sentence = Sentence::NoSuchModel {
                 model: target.model().to_owned(),
             };
-            Fault::new(ProblemCode::ModelNotFound, saying(sentence, &said))
+            Fault::new(ProblemCode::ModelNotFound, with_quote(sentence, &said))
         }
         ErrorKind::RateLimit => {
             let fault = Fault::new(
                 ProblemCode::ModelRateLimited,
-                saying(Sentence::SlowDown, &said),
+                with_quote(Sentence::SlowDown, &said),
             );
-            later(fault, &error, Some(headers))
+            with_retry_delay(fault, &error, Some(headers))
         }
-        ErrorKind::Overloaded => later(fault::overloaded(status, &said), &error, Some(headers)),
-        ErrorKind::Server => later(fault::failed(status, &said), &error, Some(headers)),
+        ErrorKind::Overloaded => {
+            with_retry_delay(fault::overloaded(status, &said), &error, Some(headers))
+        }
+        ErrorKind::Server => with_retry_delay(fault::failed(status, &said), &error, Some(headers)),
         ErrorKind::Request | ErrorKind::StaleReasoning | ErrorKind::Protocol => Fault {
             retry: Retry::OtherForm,
             refusal: Some(fault::refusal(status, &said, body)),
@@ -83,8 +89,8 @@ pub(crate) fn of_status(
     }
 }
 
-/// With when to ask again, as the headers or the error itself say.
-fn later(fault: Fault, error: &AnswerError, headers: Option<&HeaderMap>) -> Fault {
+/// Adds the retry delay from the headers or the error itself.
+fn with_retry_delay(fault: Fault, error: &AnswerError, headers: Option<&HeaderMap>) -> Fault {
     match headers.and_then(retry::retry_after).or(error.retry_after) {
         Some(wait) => Fault {
             retry: Retry::After(wait),

@@ -1,4 +1,4 @@
-//! The formats and their codecs.
+//! The native formats and their codecs.
 
 use domain::{Abilities, LeftOut, ListedModel, Parameter};
 use provider::{
@@ -9,7 +9,7 @@ use reqwest::header::HeaderMap;
 
 use crate::ProviderKind;
 
-/// A format that has a codec of its own.
+/// A format that has its own codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Messages,
@@ -19,7 +19,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format that servers of this kind speak; nothing where it is Chat Completions.
+    /// The format of servers of this kind; `None` for Chat Completions.
     pub(crate) fn of(kind: ProviderKind) -> Option<Self> {
         match kind {
             ProviderKind::Openai | ProviderKind::Azure => None,
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// Who can take back what it gives: all providers of the format.
+    /// The owner of its opaque data: all providers of the format.
     pub(crate) fn provider(self) -> &'static str {
         match self {
             Self::Messages => anthropic::PROVIDER,
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// The same as the format of tools.
+    /// The corresponding tool format.
     pub(crate) fn tool_format(self) -> ToolFormat {
         match self {
             Self::Messages => ToolFormat::Messages,
@@ -59,7 +59,7 @@ impl Format {
         }
     }
 
-    /// The same, and what is set that it leaves out.
+    /// The encoded request, and the parameters that it leaves out.
     pub(crate) fn encode_with_left_out(
         self,
         request: &ModelRequest<'_>,
@@ -72,7 +72,7 @@ impl Format {
         }
     }
 
-    /// The parameters that the model of this name never takes.
+    /// The parameters that a model of this name never accepts.
     pub(crate) fn unsupported(self, model: &str) -> Vec<Parameter> {
         match self {
             Self::Messages => anthropic::unsupported(model),
@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// What requests can do without, where a server refuses it.
+    /// Fields that can be removed from requests if a server refuses them.
     pub(crate) fn optional_fields(self) -> &'static [OptionalField] {
         match self {
             Self::Messages => anthropic::OPTIONAL_FIELDS,
@@ -92,7 +92,7 @@ impl Format {
         }
     }
 
-    /// Headers that a request needs beside those of its connection.
+    /// Headers that a request needs in addition to those of its connection.
     pub(crate) fn headers(self, request: &ModelRequest<'_>) -> HeaderMap {
         let betas = match self {
             Self::Messages => anthropic::betas(request),
@@ -107,7 +107,7 @@ impl Format {
         headers
     }
 
-    /// What an answer with this status, which is none of success, says is wrong.
+    /// The error in an answer with this unsuccessful status.
     pub(crate) fn error(self, status: u16, headers: &HeaderMap, body: &str) -> AnswerError {
         match self {
             Self::Messages => anthropic::error(status, body),
@@ -137,12 +137,12 @@ impl Format {
     }
 }
 
-/// The models in the list of a server of this kind; `None` where it is no list, or the kind has that of OpenAI.
+/// The models in the list of a server of this kind; `None` if it is no list, or the kind uses OpenAI's.
 pub(crate) fn listed(kind: ProviderKind, body: &str) -> Option<Vec<ListedModel>> {
     match kind {
         ProviderKind::Anthropic => {
             let page = anthropic::decode_models(body)?;
-            // Gateways that speak Messages often list models as other servers do.
+            // Gateways that speak Messages often list models in another format.
             let others = model_list::decode(body).unwrap_or_default();
             let better = |model: ListedModel| {
                 let other = others

@@ -1,4 +1,4 @@
-//! Access tokens of Google Cloud, for Vertex AI with a service account or on a machine of Google's.
+//! Access tokens of Google Cloud for Vertex AI, from a service account or a Google machine's metadata server.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,13 +16,13 @@ use serde_json::json;
 
 use crate::HttpClient;
 
-/// Whose token is asked for on a machine of Google's.
+/// The token endpoint of the metadata server of Google machines.
 const METADATA_SERVER: &str =
     "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token";
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The file that Google gives for a service account, as far as it matters.
+/// The fields we use of Google's service account file.
 #[derive(Deserialize)]
 pub(crate) struct ServiceAccount {
     client_email: String,
@@ -36,7 +36,7 @@ fn google() -> String {
     "https://oauth2.googleapis.com/token".to_owned()
 }
 
-/// A token, and for how long it is good.
+/// A token and its remaining validity.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Token {
     pub(crate) access_token: String,
@@ -44,20 +44,20 @@ pub(crate) struct Token {
 }
 
 impl ServiceAccount {
-    /// Reads a key of a connection; nothing where it is an API key.
+    /// Reads a key of a connection; `None` if it is an API key.
     pub(crate) fn read(key: &str) -> Option<Self> {
         if key.trim_start().starts_with('{') {
             return serde_json::from_str(key).ok();
         }
-        // In one line, as environment variables have it.
+        // Base64 on one line, as in environment variables.
         let bytes = BASE64_STANDARD.decode(key.trim()).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Asks Google for a token.
+    /// Requests a token from Google.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// The reason why there is none.
     #[expect(
         clippy::disallowed_methods,
         reason = "what is signed says when, by the clock of the world"
@@ -66,7 +66,7 @@ impl ServiceAccount {
         let url =
             Url::parse(&self.token_uri).map_err(|_| "`token_uri` is no address".to_owned())?;
         let assertion = self.assertion(SystemTime::now())?;
-        // None of its characters needs to be encoded.
+        // No character of it needs encoding.
         let form = format!(
             "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion={assertion}"
         );
@@ -117,7 +117,7 @@ impl ServiceAccount {
 /// The token of the machine's own service account.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// The reason why there is none.
 pub(crate) async fn token_of_machine(http: &HttpClient) -> Result<Token, String> {
     let url = Url::parse(METADATA_SERVER).map_err(|error| error.to_string())?;
     let client = http.for_url(&url).map_err(|error| error.to_string())?;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_a_service_account_from_a_key() {
+    fn tells_a_service_account_from_a_key() {
         let file =
             json!({"type": "service_account", "client_email": "a@b", "private_key": "-----BEGIN"})
                 .to_string();

@@ -1,4 +1,4 @@
-//! Turns the bytes of an answer into model events, whatever a server makes of the protocol. No I/O.
+//! Turns the bytes of a Chat Completions answer into model events, tolerating deviations from the protocol. No I/O.
 
 use std::collections::VecDeque;
 
@@ -14,67 +14,66 @@ use super::{
     citation_lists::CitationLists,
     fault::{self, Fault},
     finish_reason::finish_reason,
-    given::Given,
     images::image_events,
-    rescue::Piece,
+    reasoning_details::ReasoningDetails,
+    text_calls::Piece,
     text_reader::TextReader,
-    thinking::{Said, Thinking},
+    thinking::{Segment, Thinking},
 };
 use crate::{FinishReason, ModelEvent};
 
-/// No honest event is larger: a picture may be in one.
+/// Maximum size of an event; a picture may be in one.
 const EVENT_LIMIT_BYTES: usize = 32 << 20;
 
-/// No honest answer is longer on its way, where each token is an event of some hundred bytes.
+/// Maximum size of an answer as received, where each token is an event of some hundred bytes.
 const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
 
-/// No honest answer says more, which is about a million tokens: text, reasoning and arguments of calls. All of it is held
-/// until it ends.
+/// Maximum size of text, reasoning and arguments together, about a million tokens. All of it is held until it ends.
 const ANSWER_LIMIT_BYTES: usize = 4 << 20;
 
-/// More of a status is not looked at; less than that is shown.
+/// Longer status fields are cut before they are parsed; less than that is shown.
 const STATUS_LIMIT_BYTES: usize = 4 << 10;
 
-/// More of what is no chunk is not kept.
-const JUNK_LIMIT_BYTES: usize = 4 << 10;
+/// How much of a malformed chunk is kept for the error.
+const MALFORMED_LIMIT_BYTES: usize = 4 << 10;
 
-/// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
+/// Ollama's: it inserts a text to be continued into the model's template as if it were a message.
 const ANSWERS_TEXTS: &str = "fp_ollama";
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug)]
 pub(crate) struct Answer {
     form: Form,
-    /// Halves of characters that the server has cut.
+    /// Surrogate halves that the server has split across chunks.
     halves: Halves,
     thinking: Thinking,
     text: TextReader,
     calls: Calls,
-    given: Given,
+    given: ReasoningDetails,
     citations: CitationLists,
-    /// Length of the text that was given out, characters.
+    /// Length of the emitted text, characters.
     text_chars: usize,
-    /// Emptied lists, to be filled again.
-    said: Vec<Said>,
+    /// Emptied lists, to be reused.
+    said: Vec<Segment>,
     pieces: Vec<Piece>,
     events: VecDeque<ModelEvent>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
-    /// What was sent in the place of a chunk, cut.
-    junk: Option<String>,
+    /// Malformed data received instead of a chunk, cut.
+    malformed: Option<String>,
     received_bytes: usize,
-    /// Text, reasoning and arguments of calls.
+    /// Size of text, reasoning and arguments of calls.
     written_bytes: usize,
-    /// Something of the answer has come, so the request must not be sent again.
+    /// Part of the answer has arrived, so the request must not be sent again.
     begun: bool,
-    /// Text of the answer was given out.
+    /// Text of the answer was emitted.
     has_shown_text: bool,
-    /// The server has said what it is doing.
+    /// The server has reported its activity.
     is_at_work: bool,
     over: bool,
 }
 
-/// What the server answers with.
+/// The framing of the answer.
 #[derive(Debug)]
 enum Form {
     /// Only white space so far.
@@ -93,7 +92,7 @@ impl Answer {
             thinking: Thinking::default(),
             text,
             calls: Calls::default(),
-            given: Given::default(),
+            given: ReasoningDetails::default(),
             citations: CitationLists::default(),
             text_chars: 0,
             said: Vec::new(),
@@ -101,7 +100,7 @@ impl Answer {
             events: VecDeque::new(),
             finish: None,
             usage: None,
-            junk: None,
+            malformed: None,
             received_bytes: 0,
             written_bytes: 0,
             begun: false,
@@ -111,40 +110,40 @@ impl Answer {
         }
     }
 
-    /// The same of a model that has begun in its reasoning before, without a tag.
+    /// For a model that is known to start inside its reasoning, without an opening tag.
     pub(crate) fn beginning_inside(mut self) -> Self {
         self.thinking = Thinking::presumed();
         self
     }
 
-    /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
+    /// Whether the model started inside its reasoning without a tag. `None` if unknown.
     pub(crate) fn begins_inside(&self) -> Option<bool> {
         self.thinking.begins_inside()
     }
 
-    /// The next event that is ready.
+    /// The next decoded event.
     pub(crate) fn pop(&mut self) -> Option<ModelEvent> {
         let event = self.events.pop_front();
         self.has_shown_text |= matches!(event, Some(ModelEvent::TextDelta(_)));
         event
     }
 
-    /// Whether anything of the answer has come.
+    /// Whether any part of the answer has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether the server has said that it works on an answer, whatever that is to be.
+    /// Whether the server has reported that it works on the answer.
     pub(crate) fn is_at_work(&self) -> bool {
         self.is_at_work
     }
 
-    /// Whether the end has been read: what follows does not matter.
+    /// Whether the end has been read: the rest does not matter.
     pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Whether the model said that it is done, even if the stream goes on.
+    /// Whether the model has finished, even if the stream continues.
     pub(crate) fn is_complete(&self) -> bool {
         self.finish.is_some()
     }
@@ -181,7 +180,7 @@ impl Answer {
         }
     }
 
-    /// The server sent all it has to send.
+    /// The server closed the stream.
     pub(crate) fn end(&mut self, target: &Target) -> Result<(), Fault> {
         match std::mem::replace(&mut self.form, Form::Unknown) {
             Form::Unknown if self.received_bytes == 0 => Err(Fault::truncated()),
@@ -198,8 +197,8 @@ impl Answer {
                         self.finish();
                         Ok(())
                     }
-                    (false, None) => match &self.junk {
-                        Some(junk) => Err(fault::no_answer(junk, target)),
+                    (false, None) => match &self.malformed {
+                        Some(malformed) => Err(fault::no_answer(malformed, target)),
                         None => Err(Fault::truncated()),
                     },
                 }
@@ -207,10 +206,10 @@ impl Answer {
         }
     }
 
-    /// Makes the last events.
+    /// Emits the last events.
     pub(crate) fn finish(&mut self) {
         self.over = true;
-        self.give_reasoning();
+        self.emit_reasoning_data();
         let is_cut = matches!(
             self.finish,
             Some(FinishReason::Length | FinishReason::ContentFilter)
@@ -221,10 +220,10 @@ impl Answer {
         let mut said = Vec::new();
         self.thinking
             .finish(!is_cut && self.calls.count() == 0, &mut said);
-        self.add_said(&mut said);
+        self.add_segments(&mut said);
         let mut pieces = Vec::new();
         self.text.finish(is_cut, &mut pieces);
-        self.add_pieces(pieces);
+        self.add_text_pieces(pieces);
         let citations = self.citations.read(self.text_chars);
         if !citations.is_empty() {
             self.events.push_back(ModelEvent::Citations(citations));
@@ -237,7 +236,7 @@ impl Answer {
             (_, 0) => FinishReason::Stop,
         };
         let written = (self.written_bytes / 4) as u64;
-        // Zeros for an answer that has text are no count.
+        // Zero counts for an answer with text are no counts.
         let counted = self
             .usage
             .filter(|usage| written == 0 || usage.total_tokens() > 0);
@@ -253,7 +252,7 @@ impl Answer {
             .push_back(ModelEvent::Finished { reason, usage });
     }
 
-    /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
+    /// The answer is cut off: held text is emitted, incomplete calls are not.
     pub(crate) fn break_off(&mut self) {
         let half = self.halves.finish();
         self.read_text(half);
@@ -261,25 +260,25 @@ impl Answer {
         self.thinking.finish(false, &mut said);
         for said in said {
             match said {
-                Said::Reasoning(text) => self.add_reasoning(text),
-                Said::Answer(text) => self.text.push(text, &mut pieces),
-                Said::WasReasoning | Said::Call { .. } => {}
+                Segment::Reasoning(text) => self.add_reasoning(text),
+                Segment::Answer(text) => self.text.push(text, &mut pieces),
+                Segment::WasReasoning | Segment::Call { .. } => {}
             }
         }
         self.text.finish(true, &mut pieces);
         pieces.retain(|piece| matches!(piece, Piece::Text(_)));
-        self.add_pieces(pieces);
+        self.add_text_pieces(pieces);
     }
 
     fn read_events(&mut self, target: &Target) -> Result<(), Fault> {
-        // The decoder leaves while its events are read, which borrow from it.
+        // The decoder is taken out while its events, which borrow from it, are read.
         let Form::Stream(mut decoder) = std::mem::replace(&mut self.form, Form::Unknown) else {
             return Ok(());
         };
         while let Some(event) = decoder.next() {
             let event = event.map_err(|_| too_large())?;
             if event.name == Some("error") && self.finish.is_some() {
-                // The answer was whole before that.
+                // The answer was already complete.
                 continue;
             }
             if event.name == Some("error") {
@@ -305,37 +304,37 @@ impl Answer {
             return Ok(());
         }
         if data.trim_matches('"').eq_ignore_ascii_case(DONE) {
-            if let (Some(junk), false, None) = (&self.junk, self.begun, self.finish) {
-                return Err(fault::no_answer(junk, target));
+            if let (Some(malformed), false, None) = (&self.malformed, self.begun, self.finish) {
+                return Err(fault::no_answer(malformed, target));
             }
             self.finish();
             return Ok(());
         }
         match Chunk::decode_next(data, &mut self.halves) {
-            // It may be an error in a form of its own; an answer may follow all the same.
+            // It may be an error in an unknown form; an answer may still follow.
             Ok(chunk) if chunk == Chunk::default() && !data.contains("\"choices\"") => {
-                self.keep_junk(data)
+                self.keep_malformed(data)
             }
             Ok(chunk) => self.read_chunk(chunk, target)?,
-            // A sign of life in words, or what follows a whole answer.
+            // A keep-alive in plain text, or data after a complete answer.
             Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
                 tracing::debug!(
                     model = target.model,
                     "what the model server sent is no chunk, and left out"
                 );
-                self.keep_junk(data);
+                self.keep_malformed(data);
             }
             Err(_) => return Err(fault::no_answer(data, target)),
         }
-        // Nobody pays for what a model makes up.
+        // Text after a call is made up by the model, and is not read to its end.
         if self.text.is_done() {
             self.finish();
         }
         Ok(())
     }
 
-    fn keep_junk(&mut self, data: &str) {
-        self.junk = Some(data[..data.floor_char_boundary(JUNK_LIMIT_BYTES)].to_owned());
+    fn keep_malformed(&mut self, data: &str) {
+        self.malformed = Some(data[..data.floor_char_boundary(MALFORMED_LIMIT_BYTES)].to_owned());
     }
 
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {
@@ -356,7 +355,7 @@ impl Answer {
 
     fn read_chunk(&mut self, chunk: Chunk<'_>, target: &Target) -> Result<(), Fault> {
         match &chunk.error {
-            // The answer was whole before that.
+            // The answer was already complete.
             Some(_) if self.finish.is_some() => return Ok(()),
             Some(error) => return Err(fault::in_stream(error, target)),
             None => {}
@@ -381,7 +380,7 @@ impl Answer {
         self.citations.push(&chunk.citations);
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() || !chunk.calls.is_empty() {
-            self.give_reasoning();
+            self.emit_reasoning_data();
         }
         if !chunk.content.is_empty() {
             self.begun = true;
@@ -389,7 +388,7 @@ impl Answer {
         }
         if let Some(images) = &chunk.images {
             self.begun = true;
-            self.give_reasoning();
+            self.emit_reasoning_data();
             self.events.extend(image_events(images));
         }
         for piece in chunk.calls {
@@ -397,7 +396,7 @@ impl Answer {
             self.calls.push(piece, &mut self.events);
         }
         if let Some(usage) = chunk.usage {
-            // Some servers count what was read in their first chunk, and what was written in their last one.
+            // Some servers count the prompt in their first chunk and the completion in their last.
             self.usage = Some(self.usage.map_or(usage, |before| before.followed_by(usage)));
         }
         match chunk.finish_reason.as_deref().map(finish_reason) {
@@ -408,8 +407,8 @@ impl Answer {
         Ok(())
     }
 
-    /// The reasoning so far is whole: what its server wants back with it.
-    fn give_reasoning(&mut self) {
+    /// The reasoning so far is complete: emits the data to return with it.
+    fn emit_reasoning_data(&mut self) {
         if let Some(data) = self.given.take() {
             self.begun = true;
             self.events.push_back(ModelEvent::ProviderData {
@@ -423,12 +422,12 @@ impl Answer {
         if !text.is_empty() {
             let mut said = std::mem::take(&mut self.said);
             self.thinking.push(text, &mut said);
-            self.add_said(&mut said);
+            self.add_segments(&mut said);
             self.said = said;
         }
     }
 
-    /// Of statuses that come at once only the last counts, so that nobody fills the queue with them.
+    /// Of consecutive statuses only the last is kept, so that they cannot fill the queue.
     fn add_status(&mut self, status: &Status<'_>, target: &Target) {
         self.is_at_work = true;
         let start = status.description.floor_char_boundary(STATUS_LIMIT_BYTES);
@@ -451,17 +450,17 @@ impl Answer {
         }
     }
 
-    fn add_said(&mut self, all: &mut Vec<Said>) {
+    fn add_segments(&mut self, all: &mut Vec<Segment>) {
         for said in all.drain(..) {
             match said {
-                Said::Reasoning(text) => self.add_reasoning(text),
-                Said::Answer(text) => {
+                Segment::Reasoning(text) => self.add_reasoning(text),
+                Segment::Answer(text) => {
                     let mut pieces = std::mem::take(&mut self.pieces);
                     self.text.push(text, &mut pieces);
-                    self.pieces = self.add_pieces(pieces);
+                    self.pieces = self.add_text_pieces(pieces);
                 }
-                Said::WasReasoning => self.turn_into_reasoning(),
-                Said::Call { name, arguments } => {
+                Segment::WasReasoning => self.turn_into_reasoning(),
+                Segment::Call { name, arguments } => {
                     let piece = match self.text.tool(&name) {
                         Some(tool) => Piece::Call {
                             name: tool.to_owned(),
@@ -469,13 +468,13 @@ impl Answer {
                         },
                         None => Piece::Text(arguments),
                     };
-                    self.add_pieces(vec![piece]);
+                    self.add_text_pieces(vec![piece]);
                 }
             }
         }
     }
 
-    /// All text so far was reasoning: the model's template has opened that in the prompt.
+    /// All text so far was reasoning: the model's template has the opening tag in the prompt.
     fn turn_into_reasoning(&mut self) {
         if self.calls.count() > 0 {
             return;
@@ -493,8 +492,8 @@ impl Answer {
         self.add_reasoning(held);
     }
 
-    /// Gives the emptied list back.
-    fn add_pieces(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+    /// Returns the emptied list.
+    fn add_text_pieces(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         for piece in pieces.drain(..) {
             match piece {
                 Piece::Text(text) => {

@@ -1,4 +1,4 @@
-//! The address of a model server, as people type it and as we use it.
+//! Parses and normalizes the base URL of a model server.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use crate::ProviderKind;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
-/// The text is not the address of a server. `Display` is the sentence for the person.
+/// The text is not a server URL. `Display` is the sentence for the person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct InvalidBaseUrl(pub refusal::Settings);
 
 impl BaseUrl {
-    /// Reads what a person typed: the scheme, `/v1` and a slash at the end may be there or not, and a whole
-    /// `…/chat/completions` or `…/models` address is understood too.
+    /// Parses user input: the scheme, `/v1` and a trailing slash are optional, and a full `…/chat/completions` or
+    /// `…/models` URL is accepted too.
     ///
     /// # Errors
-    /// Where the text cannot be the address of an HTTP server.
+    /// If the text cannot be the URL of an HTTP server.
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
         Self::parse_of(ProviderKind::Openai, text)
     }
@@ -29,7 +29,7 @@ impl BaseUrl {
     /// The same for a server of this kind.
     ///
     /// # Errors
-    /// Where the text cannot be the address of an HTTP server.
+    /// If the text cannot be the URL of an HTTP server.
     pub fn parse_of(kind: ProviderKind, text: &str) -> Result<Self, InvalidBaseUrl> {
         let invalid = || {
             InvalidBaseUrl(refusal::Settings::BadBaseUrl {
@@ -51,7 +51,7 @@ impl BaseUrl {
         for tail in ["/chat/completions", "/responses", "/messages", "/models"] {
             path = path.strip_suffix(tail).unwrap_or(path);
         }
-        // Only a bare host can be known to lack the version; other paths are taken as they are.
+        // Only a bare host is known to lack the version; other paths are kept.
         let path = if path.is_empty() {
             kind.usual_path().to_owned()
         } else {
@@ -61,19 +61,19 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// Whether both are the same machine and port, asked the same way.
+    /// Whether both have the same scheme, host and port.
     #[must_use]
     pub fn is_same_server(&self, other: &Self) -> bool {
         self.0.origin() == other.0.origin()
     }
 
-    /// The machine that it names.
+    /// The host of the URL.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         self.0.host_str()
     }
 
-    /// The address of one call, such as `models` or `models?limit=1000`.
+    /// The URL of one call, such as `models` or `models?limit=1000`.
     pub(crate) fn join(&self, call: &str) -> Url {
         let (path, query) = call
             .split_once('?')
@@ -87,10 +87,10 @@ impl BaseUrl {
         url
     }
 
-    /// The address without user name, password and query, to be shown.
+    /// The URL without user name, password and query, safe to show.
     pub(crate) fn shown(&self) -> String {
         let mut url = self.0.clone();
-        // Both fail only for addresses without a host, which cannot be here.
+        // Both fail only for URLs without a host, which cannot occur here.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_query(None);
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn understands_what_people_type() {
+    fn accepts_the_urls_that_people_type() {
         for (typed, meant) in [
             ("http://localhost:11434", "http://localhost:11434/v1"),
             ("localhost:11434/", "http://localhost:11434/v1"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_server() {
+    fn rejects_invalid_server_urls() {
         for bad in [
             "",
             "   ",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_behind_the_path_and_hides_the_password() {
+    fn joins_paths_and_hides_the_password() {
         let url = BaseUrl::parse("http://me:pw@host/v1?k=s").unwrap();
         assert_eq!(
             url.join("models").as_str(),

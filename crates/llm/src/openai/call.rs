@@ -1,4 +1,4 @@
-//! One call: asks, asks again where that may help, and reads the answer while it is pulled.
+//! One model call: sends the request, retries and fails over, and reads the answer on demand.
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -14,93 +14,93 @@ use tokio::{
 };
 
 use super::{
-    INCLUDE_STATUS, OpenAiSettings, Reach, Target,
-    asked::{Answering, Asked},
+    INCLUDE_STATUS, ModelEndpoint, OpenAiSettings, Target,
+    encoded_request::{AnswerReader, EncodedRequest},
     fault::{self, Fault, Retry},
-    gather::Gather,
     inflate::{self, Inflate},
-    pool::Tried,
+    pool::Attempts,
+    read_pacer::ReadPacer,
     retry,
 };
-use crate::{Alarm, CallerInfo, ModelError, ModelEvent};
+use crate::{CallerInfo, IdleTimer, ModelError, ModelEvent};
 
-/// More of an error page is not read.
+/// How much of an error page is read.
 const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
 
-/// How long we wait for a finished answer to end, so that its connection can be used again.
+/// How long to wait for a finished answer to end, so that its connection can be reused.
 const DRAIN_TIME: Duration = Duration::from_millis(20);
 
-/// How long we wait for what may follow the last word of the model: its tokens, and the end of the stream.
+/// How long to wait for token counts and the end of the stream after the model has finished.
 const WAIT_AFTER_FINISH: Duration = Duration::from_secs(5);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 
 /// A call of an OpenAI-compatible server.
 pub(crate) struct OpenAiCall {
-    reach: Arc<Reach>,
-    /// Who is asked now; nobody before the first attempt.
+    endpoint: Arc<ModelEndpoint>,
+    /// The target of the current attempt; `None` before the first.
     target: Option<Arc<Target>>,
-    /// Who has failed since the last wait.
-    tried: Tried,
-    ask: Asked,
-    /// Beside those of every call.
+    /// The targets that have failed since the last wait.
+    attempts: Attempts,
+    ask: EncodedRequest,
+    /// In addition to those of every call.
     headers: HeaderMap,
-    /// Who it is made for; told to those servers that are trusted.
+    /// The caller, disclosed to trusted servers only.
     caller: Option<Arc<CallerInfo>>,
     stage: Stage,
     failed_attempts: u32,
-    /// Goes off when silence has lasted too long.
-    silence: Alarm,
-    /// What went wrong, to be dealt with once the events before it are given out.
+    /// Expires when the server has been silent for too long.
+    silence: IdleTimer,
+    /// The failure to handle once the events before it are emitted.
     fault: Option<Fault>,
 }
 
 enum Stage {
-    /// Nothing was sent yet, or the request is to be sent again at that time.
+    /// The request is to be sent at this time.
     Waiting(Instant),
-    /// The request is on its way.
+    /// The request was sent.
     Opening(Opening),
-    /// The answer comes.
+    /// The answer is being read.
     Reading(Box<Reading>),
 }
 
 struct Reading {
     response: Response,
-    /// Where the server compresses what it sends.
+    /// Set if the server compresses the answer.
     inflate: Option<Inflate>,
-    answer: Answering,
-    gather: Gather,
+    answer: AnswerReader,
+    gather: ReadPacer,
 }
 
 impl OpenAiCall {
     pub(super) fn new(
-        reach: Arc<Reach>,
-        ask: Asked,
+        endpoint: Arc<ModelEndpoint>,
+        ask: EncodedRequest,
         headers: HeaderMap,
         caller: Option<Arc<CallerInfo>>,
     ) -> Self {
         let now = Instant::now();
         Self {
-            reach,
+            endpoint,
             target: None,
-            tried: Tried::default(),
+            attempts: Attempts::default(),
             ask,
             headers,
             caller,
             stage: Stage::Waiting(now),
             failed_attempts: 0,
-            silence: Alarm::new(now),
+            silence: IdleTimer::new(now),
             fault: None,
         }
     }
 
-    /// Has the server asked to say what it is doing.
-    pub(crate) fn ask_for_status(&mut self) {
+    /// Asks the server to report its activity.
+    pub(crate) fn request_status(&mut self) {
         self.headers
             .insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
 
-    /// The next event. Abandoning the wait loses nothing: all progress is in `self`.
+    /// The next event. Cancel-safe: all progress is in `self`.
     pub(crate) async fn next(&mut self) -> Result<ModelEvent, ModelError> {
         loop {
             if let Stage::Reading(reading) = &mut self.stage
@@ -112,9 +112,9 @@ impl OpenAiCall {
                 return Ok(ModelEvent::ParameterLeftOut(left_out));
             }
             if let Some(fault) = self.fault.take()
-                && let Some(told) = self.ask_again(fault)?
+                && let Some(event) = self.retry_after_fault(fault)?
             {
-                return Ok(told);
+                return Ok(event);
             }
             if let Err(fault) = self.advance().await {
                 if let Stage::Reading(reading) = &mut self.stage {
@@ -126,16 +126,16 @@ impl OpenAiCall {
     }
 
     async fn advance(&mut self) -> Result<(), Fault> {
-        let settings = &self.reach.settings;
+        let settings = &self.endpoint.settings;
         match &mut self.stage {
             Stage::Waiting(until) => {
-                // Even a sleep that is over takes until the timer's next tick, a millisecond or two.
+                // Even an expired sleep takes until the timer's next tick, a millisecond or two.
                 if *until > Instant::now() {
                     sleep_until(*until).await;
                 }
                 let target = match &self.target {
                     Some(target) => Arc::clone(target),
-                    None => Arc::new(self.reach.first()?),
+                    None => Arc::new(self.endpoint.first()?),
                 };
                 self.target = Some(Arc::clone(&target));
                 self.silence
@@ -144,7 +144,7 @@ impl OpenAiCall {
                 headers.extend(self.ask.headers().cloned().unwrap_or_default());
                 if let Some(caller) = target.may_know(self.caller.as_deref()) {
                     headers.extend(caller.headers().clone());
-                    body = caller.added_to(body, target.server.settings.kind);
+                    body = caller.body_for(body, target.server.settings.kind);
                 }
                 self.stage = Stage::Opening(Box::pin(open(target, headers, body)));
                 Ok(())
@@ -152,7 +152,7 @@ impl OpenAiCall {
             Stage::Opening(opening) => {
                 let response = tokio::select! {
                     opened = opening => opened?,
-                    () = self.silence.rings() => {
+                    () = self.silence.expired() => {
                         return Err(Fault::no_first_token(settings.first_token_timeout));
                     }
                 };
@@ -166,7 +166,7 @@ impl OpenAiCall {
                     response,
                     inflate,
                     answer,
-                    gather: Gather::new(),
+                    gather: ReadPacer::new(),
                 };
                 self.stage = Stage::Reading(Box::new(reading));
                 Ok(())
@@ -190,10 +190,10 @@ impl OpenAiCall {
                     self.silence
                         .set(Instant::now() + settings.idle_timeout.min(wait));
                     if !had_begun {
-                        self.reach.note_answer(target);
+                        self.endpoint.record_success(target);
                     }
                 } else if reading.answer.is_at_work() {
-                    // An agent may work for longer than that before its first word; a comment is a sign of life too.
+                    // An agent may work longer than that before its first token; a comment is a sign of life too.
                     self.silence
                         .set(Instant::now() + settings.first_token_timeout);
                 }
@@ -202,41 +202,41 @@ impl OpenAiCall {
         }
     }
 
-    /// Arranges another attempt, which is told unless it only asks in another form: at once where somebody else can
-    /// be asked, else after a wait. Or gives the fault out.
-    fn ask_again(&mut self, fault: Fault) -> Result<Option<ModelEvent>, ModelError> {
+    /// Prepares another attempt, at once on another target if there is one, else after a wait; or returns the fault.
+    /// The attempt is reported unless it only changes the form of the request.
+    fn retry_after_fault(&mut self, fault: Fault) -> Result<Option<ModelEvent>, ModelError> {
         let begun = matches!(&self.stage, Stage::Reading(reading) if reading.answer.has_begun());
         if begun {
             return Err(fault.into_error());
         }
-        if let Some(told) = self.ask.use_other_form(&fault, self.target.as_deref()) {
+        if let Some(event) = self.ask.use_other_form(&fault, self.target.as_deref()) {
             self.stage = Stage::Waiting(Instant::now());
-            return Ok(told);
+            return Ok(event);
         }
         if let Some(target) = self.target.take() {
-            target.note_fault(&fault);
-            if self.tried.add(target.place, &fault)
-                && let Some(next) = self.reach.next(&self.tried)
+            target.record_fault(&fault);
+            if self.attempts.add(target.key, &fault)
+                && let Some(next) = self.endpoint.next(&self.attempts)
             {
-                target.server.note_turn();
+                target.server.record_failover();
                 let words = next.instead_of(&target, fault.error.words()).into();
                 self.target = Some(Arc::new(next));
                 self.stage = Stage::Waiting(Instant::now());
-                return Ok(Some(ModelEvent::Turned { words }));
+                return Ok(Some(ModelEvent::FailedOver { words }));
             }
         }
-        self.wait_for(fault).map(Some)
+        self.schedule_retry(fault).map(Some)
     }
 
-    /// Nobody else can be asked: all of them again a little later, where that may help.
-    fn wait_for(&mut self, fault: Fault) -> Result<ModelEvent, ModelError> {
-        let settings = &self.reach.settings;
-        self.tried.forget();
+    /// No other target is left: retries all of them later, if that may help.
+    fn schedule_retry(&mut self, fault: Fault) -> Result<ModelEvent, ModelError> {
+        let settings = &self.endpoint.settings;
+        self.attempts.forget();
         self.failed_attempts += 1;
         let wait = match fault.retry {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
-            Retry::After(hint) if hint <= retry::LONGEST_WAIT => {
-                retry::after_hint(hint, settings.retry_wait)
+            Retry::After(hint) if hint <= retry::MAX_RETRY_WAIT => {
+                retry::hinted_wait(hint, settings.retry_wait)
             }
             Retry::After(_)
             | Retry::No
@@ -267,10 +267,10 @@ impl OpenAiCall {
 }
 
 impl Reading {
-    /// Waits for more of the answer; says whether the answer has begun.
+    /// Waits for more of the answer; returns whether it has begun.
     async fn read_on(
         &mut self,
-        silence: &mut Alarm,
+        silence: &mut IdleTimer,
         target: &Target,
         settings: &OpenAiSettings,
     ) -> Result<bool, Fault> {
@@ -278,18 +278,18 @@ impl Reading {
         let chunk = tokio::select! {
             biased;
             chunk = self.response.chunk() => Some(chunk),
-            () = silence.rings() => None,
+            () = silence.expired() => None,
         };
         self.take(chunk, target, settings)?;
         while self.gather.has_gathered() && !self.answer.is_over() {
-            // The connection hands over a piece at a time: it needs a turn to bring the next.
+            // The connection yields one piece per poll: it needs a turn to bring the next.
             yield_now().await;
             let Some(chunk) = self.response.chunk().now_or_never() else {
                 break;
             };
             self.take(Some(chunk), target, settings)?;
         }
-        // Never between the head of an answer and its first words.
+        // Never between the head of an answer and its first token.
         if self.answer.has_begun() {
             self.gather.begin();
         }
@@ -302,7 +302,7 @@ impl Reading {
         Ok(self.answer.has_begun())
     }
 
-    /// Reads a piece, the end, or how it broke off; nothing where silence has lasted too long.
+    /// Handles a piece, the end, or an interruption; `None` if the silence has lasted too long.
     fn take(
         &mut self,
         chunk: Option<Result<Option<Bytes>, reqwest::Error>>,
@@ -320,7 +320,7 @@ impl Reading {
                 None => self.answer.feed(&bytes, target),
             },
             Some(Ok(None)) => self.answer.end(target),
-            // The model was done: what is missing is only the formal end, or what was counted.
+            // The model was done: only the formal end or the usage is missing.
             Some(Err(_)) | None if self.answer.is_complete() => {
                 self.answer.finish();
                 Ok(())
@@ -335,7 +335,7 @@ impl Reading {
 impl std::fmt::Debug for OpenAiCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OpenAiCall")
-            .field("reach", &self.reach)
+            .field("reach", &self.endpoint)
             .finish_non_exhaustive()
     }
 }
@@ -353,7 +353,7 @@ async fn open(target: Arc<Target>, headers: HeaderMap, body: Bytes) -> Result<Re
     check(request.send().await, &target).await
 }
 
-/// The answer, or the fault its status stands for.
+/// The answer, or the fault for its status.
 pub(crate) async fn check(
     answer: Result<Response, reqwest::Error>,
     target: &Target,
@@ -373,10 +373,10 @@ pub(crate) async fn check(
     ))
 }
 
-/// The error page, as far as it came and is worth reading.
+/// The error page, cut at the limit.
 pub(crate) async fn read_error(response: &mut Response) -> String {
     let mut body = BytesMut::new();
-    // What came of the error page is good enough, also where the connection breaks.
+    // A partial error page is good enough, even if the connection breaks.
     while let Ok(Ok(Some(bytes))) = timeout(Duration::from_secs(5), response.chunk()).await {
         body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BODY_LIMIT_BYTES - body.len())]);
         if body.len() >= ERROR_BODY_LIMIT_BYTES {

@@ -1,59 +1,59 @@
-//! Puts the pieces of parallel tool calls together, however a server numbers them.
+//! Assembles parallel tool calls from their pieces, however a server numbers them.
 
 use std::{borrow::Cow, collections::VecDeque};
 
 use provider::{DataPart, openai::chunk::CallDelta};
 use serde_json::{Value, json};
 
-use super::{json_end::JsonEnd, written_call::UNREADABLE};
+use super::{call_json::UNREADABLE, json_end::JsonEnd};
 use crate::ModelEvent;
 
-/// Further calls of one answer are those of a model gone wild, and left out.
+/// Maximum number of calls in one answer; further ones are left out as runaway output.
 const MAX_CALLS: usize = 128;
 
-/// Longer ids and names are rubbish, bytes.
+/// Maximum length of an id or name, bytes; longer ones are invalid.
 const MAX_NAME_BYTES: usize = 256;
 
 /// The calls of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     calls: Vec<Call>,
-    /// How many the agent knows of.
+    /// How many were announced to the agent.
     announced: usize,
 }
 
 #[derive(Debug)]
 struct Call {
-    /// The server's number for it, which need not be ours.
+    /// The server's index, which may differ from ours.
     upstream: Option<u64>,
     /// The server's id.
     id: Option<String>,
     name: String,
-    /// As the agent knows it; the call has not been announced before its name is whole.
+    /// Our index; `None` until the name is complete and the call is announced.
     index: Option<usize>,
-    /// Arguments from before that.
+    /// Arguments received before that.
     waiting: String,
-    /// Whether the arguments are whole.
+    /// Tracks whether the arguments are complete.
     end: JsonEnd,
     /// The name was repeated after the arguments were complete: further arguments belong to a second call of the tool.
     is_named_again: bool,
-    /// What goes back with it.
+    /// Opaque content to return with it.
     extra_content: Option<Value>,
 }
 
 impl Calls {
-    /// How many the agent knows of.
+    /// How many were announced to the agent.
     pub(crate) fn count(&self) -> usize {
         self.announced
     }
 
-    /// Takes the next piece.
+    /// Adds a piece.
     pub(crate) fn push(&mut self, piece: CallDelta<'_>, out: &mut VecDeque<ModelEvent>) {
         let at = match self.find(&piece) {
             Some(at) => at,
             None if self.calls.len() >= MAX_CALLS => return,
             None => {
-                // The name of the one before is whole.
+                // The name of the previous call is complete.
                 self.announce_named(out);
                 let name = self.repeated_name(&piece);
                 let at = self.open(piece.index, piece.id.as_deref());
@@ -83,7 +83,7 @@ impl Calls {
         }
     }
 
-    /// Adds a whole call that was not sent as one.
+    /// Adds a complete call that came in another form.
     pub(crate) fn add(&mut self, name: &str, arguments: String, out: &mut VecDeque<ModelEvent>) {
         if self.calls.len() < MAX_CALLS {
             let at = self.open(None, None);
@@ -93,8 +93,8 @@ impl Calls {
         }
     }
 
-    /// The answer has ended. A call without a name is given out as one that cannot be read, so that the model hears of it;
-    /// one without anything is none.
+    /// The answer has ended. A call without a name is emitted as unreadable, so that the model is told; an empty one is
+    /// dropped.
     pub(crate) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.announce_rest(out);
         for call in &mut self.calls {
@@ -123,9 +123,9 @@ impl Calls {
         }
     }
 
-    /// The call a piece belongs to, if it is not a new one.
+    /// The call that a piece belongs to; `None` if it starts a new one.
     fn find(&self, piece: &CallDelta<'_>) -> Option<usize> {
-        // The last one counts: some servers give every call the number 0, or the same id.
+        // Searched from the last: some servers give every call the index 0, or the same id.
         let found = match (piece.index, &piece.id, &piece.name) {
             (Some(number), _, _) => self
                 .calls
@@ -141,7 +141,7 @@ impl Calls {
         found.filter(|at| !self.calls[*at].is_before(piece))
     }
 
-    /// The name of a new call, where it was sent before the arguments and under the number of the previous call.
+    /// The name of a new call that came before the arguments and under the index of the previous call.
     fn repeated_name(&self, piece: &CallDelta<'_>) -> String {
         let before = self
             .calls
@@ -164,7 +164,7 @@ impl Calls {
         self.calls.len() - 1
     }
 
-    /// Announces the calls that have a name and wait for arguments.
+    /// Announces the calls that have a name and no arguments yet.
     fn announce_named(&mut self, out: &mut VecDeque<ModelEvent>) {
         for at in 0..self.calls.len() {
             if self.calls[at].index.is_none() && !self.calls[at].name.is_empty() {
@@ -211,7 +211,7 @@ fn add_arguments(index: usize, delta: Cow<'_, str>, out: &mut VecDeque<ModelEven
 }
 
 impl Call {
-    /// Names come in pieces, whole, or whole with each piece of the arguments.
+    /// Names come in pieces, at once, or again with each piece of the arguments.
     fn add_name(&mut self, piece: &str) {
         if self.name.is_empty() || piece.starts_with(&self.name) {
             piece.clone_into(&mut self.name);
@@ -220,7 +220,7 @@ impl Call {
         }
     }
 
-    /// Whether a piece with the same number or id is of another call, which comes after it.
+    /// Whether a piece with the same index or id belongs to a later call.
     fn is_before(&self, piece: &CallDelta<'_>) -> bool {
         let Some(name) = &piece.name else {
             return self.is_named_again && piece.arguments.trim_start().starts_with('{');
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_of_numbering() {
+    fn calls_in_every_numbering() {
         check(
             &[
                 (Some(0), "a", "ls", ""),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_after_whole_arguments_is_another_call() {
+    fn a_name_after_complete_arguments_starts_another_call() {
         let two = ["call_0 ls({})", "call_1 ls({\"a\":\"}\"})"];
         check(
             &[
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_pieces_and_again_and_again() {
+    fn split_and_repeated_names() {
         let pieces = [
             (Some(0), "a", "write", ""),
             (Some(0), "", "_file", ""),
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_cannot_be_read_are_given_out_and_others_left_out() {
+    fn unreadable_calls_are_emitted_and_empty_ones_dropped() {
         check(&[(Some(0), "", "", "{}")], &["call_0 tool_calls({})"]);
         check(
             &[(Some(0), "a", "", ""), (Some(1), "b", "ls", "{}")],

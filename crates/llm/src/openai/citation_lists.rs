@@ -1,16 +1,16 @@
-//! Collects the lists of citations in the chunks of an answer.
+//! Collects the citation lists in the chunks of an answer.
 
 use provider::{Citation, MAX_CITATIONS, chat_citations, openai::CitationFields};
 use serde_json::Value;
 
-/// Longest list that is read, bytes.
+/// Maximum length of a parsed list, bytes.
 const MAX_LIST_BYTES: usize = 2 << 20;
 
 /// The lists so far.
 #[derive(Debug, Default)]
 pub(super) struct CitationLists {
     annotations: Vec<Value>,
-    /// Each chunk has all of them, so the last one counts.
+    /// Each chunk repeats the whole list, so the last one counts.
     citations: Option<String>,
     search_results: Option<String>,
 }
@@ -32,7 +32,7 @@ impl CitationLists {
         }
     }
 
-    /// The citations of an answer of so many characters.
+    /// The citations for an answer of this many characters.
     pub(super) fn read(&mut self, text_chars: usize) -> Vec<Citation> {
         let whole =
             |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());

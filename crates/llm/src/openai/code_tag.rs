@@ -1,29 +1,29 @@
-//! Code that a model writes between `<code_interpreter type="code" lang="python">` and its end.
+//! Finds code between `<code_interpreter type="code" lang="python">` and its closing tag.
 
-/// How the tag begins.
+/// The beginning of the opening tag.
 pub(crate) const CODE_TAG: &str = "<code_interpreter";
 
-/// How it ends.
+/// The closing tag.
 const CODE_END: &str = "</code_interpreter>";
 
-/// Longer attributes are no tag of ours, bytes.
-const MOST_HEAD_BYTES: usize = 200;
+/// Maximum length of the opening tag, bytes.
+const MAX_TAG_BYTES: usize = 200;
 
-/// No tool takes more code, bytes.
-const MOST_CODE_BYTES: usize = 400_000;
+/// Maximum length of the code, bytes; no tool accepts more.
+const MAX_CODE_BYTES: usize = 400_000;
 
-/// What stands where the tag may begin.
+/// The result of looking for the opening tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Head {
-    /// More has to come before that can be said.
+    /// More text is needed to decide.
     Undecided,
-    /// It is something else.
+    /// No tag.
     No,
-    /// The tag, with its language in lower case, and how many bytes it has.
+    /// The tag: its language in lower case, and its length in bytes.
     Whole(String, usize),
 }
 
-/// Reads the tag at the beginning of `text`.
+/// Reads the opening tag at the beginning of `text`.
 pub(crate) fn read_head(text: &str) -> Head {
     let Some(after) = text.strip_prefix(CODE_TAG) else {
         return Head::No;
@@ -32,13 +32,13 @@ pub(crate) fn read_head(text: &str) -> Head {
         return Head::No;
     }
     match after.find('>') {
-        Some(end) if end <= MOST_HEAD_BYTES => {
+        Some(end) if end <= MAX_TAG_BYTES => {
             let language = attribute(&after[..end], "lang")
                 .unwrap_or("python")
                 .to_lowercase();
             Head::Whole(language, CODE_TAG.len() + end + 1)
         }
-        None if after.len() <= MOST_HEAD_BYTES => Head::Undecided,
+        None if after.len() <= MAX_TAG_BYTES => Head::Undecided,
         _ => Head::No,
     }
 }
@@ -49,19 +49,19 @@ fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     Some(value.trim_matches(['"', '\'']))
 }
 
-/// Code whose end has not come yet.
+/// Code whose closing tag has not come yet.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) language: String,
-    /// So many bytes were looked through.
+    /// How many bytes were searched.
     searched: usize,
 }
 
-/// How far the code has come.
+/// The progress of reading the code.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Open,
-    /// The code has so many bytes, and with its end so many.
+    /// The length of the code in bytes, without and with its closing tag.
     Ended(usize, usize),
     TooLong,
 }
@@ -74,13 +74,13 @@ impl Code {
         }
     }
 
-    /// Looks for the end in `text`, which begins with the code and only grows at its end.
+    /// Looks for the closing tag in `text`, which begins with the code and only grows at its end.
     pub(crate) fn advance(&mut self, text: &str) -> Progress {
         let from = text.floor_char_boundary(self.searched.saturating_sub(CODE_END.len()));
         self.searched = text.len();
         match text[from..].find(CODE_END) {
             Some(end) => Progress::Ended(from + end, from + end + CODE_END.len()),
-            None if text.len() > MOST_CODE_BYTES => Progress::TooLong,
+            None if text.len() > MAX_CODE_BYTES => Progress::TooLong,
             None => Progress::Open,
         }
     }
@@ -90,7 +90,7 @@ impl Code {
         matches!(self.language.as_str(), "" | "python" | "python3" | "py")
     }
 
-    /// Code that is not run, as people read code, and why it is not where that is to be said.
+    /// Code that is not run, as a Markdown block, with the reason if given.
     pub(crate) fn shown(&self, code: &str, why: Option<&str>) -> String {
         let code = bare(code);
         let fence = if code.contains("```") { "~~~~" } else { "```" };
@@ -106,7 +106,7 @@ impl Code {
     }
 }
 
-/// The code without the fence that many models put around it, and without an end that has only begun.
+/// The code without the fence that many models put around it, and without a partial closing tag.
 pub(crate) fn bare(code: &str) -> &str {
     let half = (2..CODE_END.len())
         .rev()
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_and_what_is_none() {
+    fn code_tags_are_told_from_text() {
         let whole = |language: &str, size| Head::Whole(language.to_owned(), size);
         for (text, head) in [
             ("<code_interpreter>x", whole("python", 18)),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stands_alone() {
+    fn code_loses_its_fence() {
         for (written, code) in [
             ("\nprint(1)\n", "print(1)"),
             ("\n    x = 1\n", "    x = 1"),

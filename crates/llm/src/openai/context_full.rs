@@ -1,6 +1,6 @@
-//! How model servers say that a conversation is longer than the model can read. There is no standard for it.
+//! Recognizes the errors of model servers that mean a full context. There is no standard for them.
 
-/// Names that stand in an error's `code` or `type`.
+/// Values of an error's `code` or `type`.
 const KINDS: [&str; 3] = [
     "context_length_exceeded",
     "exceed_context_size_error",
@@ -33,9 +33,9 @@ const SENTENCES: [&str; 17] = [
     "`inputs` tokens + `max_new_tokens` must be",
 ];
 
-/// Whether an error with this status, name and these words means that the conversation is too long. Some servers call
-/// it a fault of their own.
-pub(super) fn says_context_full(status: u16, kind: Option<&str>, words: &str) -> bool {
+/// Whether an error with this status, type and message means that the conversation is too long. Some servers report it
+/// as their own failure.
+pub(super) fn is_context_full(status: u16, kind: Option<&str>, words: &str) -> bool {
     if !matches!(status, 400 | 413 | 422 | 500) {
         return false;
     }
@@ -48,10 +48,10 @@ pub(super) fn says_context_full(status: u16, kind: Option<&str>, words: &str) ->
 
 #[cfg(test)]
 mod tests {
-    use super::says_context_full;
+    use super::is_context_full;
 
     #[test]
-    fn knows_the_sentences_of_servers() {
+    fn recognizes_the_errors_of_servers() {
         for (status, kind, words) in [
             (400, Some("context_length_exceeded"), "Too long."),
             (
@@ -87,7 +87,7 @@ mod tests {
                 "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096.",
             ),
         ] {
-            assert!(says_context_full(status, kind, words), "{words}");
+            assert!(is_context_full(status, kind, words), "{words}");
         }
         for (status, words) in [
             (400, "Unknown field: response_format"),
@@ -99,7 +99,7 @@ mod tests {
             (500, "Internal error"),
         ] {
             assert!(
-                !says_context_full(status, Some("invalid_request_error"), words),
+                !is_context_full(status, Some("invalid_request_error"), words),
                 "{words}"
             );
         }

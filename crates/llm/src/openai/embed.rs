@@ -1,4 +1,4 @@
-//! Vectors of texts from a model's servers, whatever their format.
+//! Requests embeddings from a model's servers, in any of their formats.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use provider::openai::embeddings::Embedded;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Fault, NoAnswer, Passed, Told, Upstream};
+use super::{Fault, ForwardContext, ForwardError, UpstreamResponse, UpstreamRoute};
 use crate::{ModelError, native::EmbeddingFormat};
 
-/// No honest answer is longer.
+/// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// Requests at once, where a model takes few texts in each.
+/// Maximum number of concurrent requests, if a model takes few texts in each.
 const MAX_REQUESTS_AT_ONCE: usize = 8;
 
-impl Upstream {
-    /// Whether the model makes vectors of texts, as far as its kind of server says.
+impl UpstreamRoute {
+    /// Whether the model makes embeddings, as far as its kind of server tells.
     #[must_use]
     pub fn embeds(&self) -> bool {
         self.embedding_format().is_some()
@@ -27,18 +27,18 @@ impl Upstream {
         EmbeddingFormat::of(self.kind(), self.model())
     }
 
-    /// The vectors of these texts in their order, in as many requests as the model needs. All have to come within
+    /// The embeddings of these texts in order, in as many requests as the model needs. All have to arrive within
     /// `deadline`.
     ///
     /// # Errors
-    /// [`NoAnswer`], with a sentence for the person in each case.
+    /// [`ForwardError`], with a sentence for the person in each case.
     pub async fn embed(
         &self,
-        told: &Told,
+        context: &ForwardContext,
         texts: &[String],
         dimensions: Option<u64>,
         deadline: Duration,
-    ) -> Result<Embedded, NoAnswer> {
+    ) -> Result<Embedded, ForwardError> {
         let format = self
             .embedding_format()
             .ok_or_else(|| self.no_embeddings())?;
@@ -47,7 +47,7 @@ impl Upstream {
         let parts: Vec<Vec<String>> = texts.chunks(size).map(<[String]>::to_vec).collect();
         let ask = async |part: Vec<String>| {
             let body = format.encode(self.model(), &part, dimensions);
-            let bytes = self.post_whole(told, body.into(), until).await?;
+            let bytes = self.post_whole(context, body.into(), until).await?;
             format.decode(&bytes, part.len()).map_err(|bad| {
                 self.failed(Sentence::UselessAnswer {
                     model: self.model().to_owned(),
@@ -72,39 +72,39 @@ impl Upstream {
         })
     }
 
-    fn no_embeddings(&self) -> NoAnswer {
+    fn no_embeddings(&self) -> ForwardError {
         let (model, kind) = (self.model().to_owned(), self.kind().name().to_owned());
-        NoAnswer::Failed(ModelError::new(
+        ForwardError::Failed(ModelError::new(
             ProblemCode::InvalidRequest,
             Sentence::NoEmbeddings { model, kind },
         ))
     }
 
-    fn failed(&self, sentence: Sentence) -> NoAnswer {
+    fn failed(&self, sentence: Sentence) -> ForwardError {
         Fault::protocol(sentence).into()
     }
 
-    /// The whole answer to a body that is sent as it is, at most 64 MB.
+    /// Sends a body unchanged and returns the whole answer, at most 64 MB.
     ///
     /// # Errors
-    /// As [`Upstream::post`], and where the answer breaks off, is too long or does not end in time.
+    /// As [`UpstreamRoute::post`], and if the answer breaks off, is too long or does not end in time.
     pub async fn post_whole(
         &self,
-        told: &Told,
+        context: &ForwardContext,
         body: Bytes,
         until: Instant,
-    ) -> Result<Vec<u8>, NoAnswer> {
+    ) -> Result<Vec<u8>, ForwardError> {
         let wait = until.saturating_duration_since(Instant::now());
         let read = async {
-            let Passed {
+            let UpstreamResponse {
                 mut response,
                 first,
-            } = self.post(told, body, wait).await?;
+            } = self.post(context, body, wait).await?;
             let mut bytes = first.map(Vec::from).unwrap_or_default();
             while let Some(more) = response
                 .chunk()
                 .await
-                .map_err(|_| NoAnswer::from(Fault::truncated()))?
+                .map_err(|_| ForwardError::from(Fault::truncated()))?
             {
                 if bytes.len() + more.len() > MAX_ANSWER_BYTES {
                     let (model, limit) = (self.model().to_owned(), (MAX_ANSWER_BYTES >> 20) as u64);
@@ -120,7 +120,7 @@ impl Upstream {
                 wait.as_secs_f64().ceil().to_string(),
             );
             let late = Sentence::NoAnswerWithin { server, seconds };
-            Err(NoAnswer::Failed(ModelError::new(
+            Err(ForwardError::Failed(ModelError::new(
                 ProblemCode::ModelTimeout,
                 late,
             )))

@@ -1,4 +1,4 @@
-//! Headers and query parameters that an administrator sets for every request to a server.
+//! Custom headers and query parameters of a connection, set by an administrator.
 
 use domain::refusal;
 use reqwest::{
@@ -8,9 +8,9 @@ use reqwest::{
 
 use crate::Secret;
 
-/// Most of each.
+/// Maximum number of each.
 const MAX_EXTRAS: usize = 32;
-/// The longest name and value, bytes.
+/// Maximum length of a name and of a value, bytes.
 const MAX_NAME_BYTES: usize = 100;
 const MAX_VALUE_BYTES: usize = 4000;
 /// Headers that belong to the transport.
@@ -37,7 +37,7 @@ impl Extras {
     /// Checks headers and query parameters.
     ///
     /// # Errors
-    /// What is wrong with the first that cannot be sent.
+    /// The first one that cannot be sent, and why.
     pub fn new(
         headers: impl IntoIterator<Item = (String, Secret)>,
         query: impl IntoIterator<Item = (String, Secret)>,
@@ -82,7 +82,7 @@ impl Extras {
 
     /// The headers, with their values.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
-        // What was made of text is text.
+        // Values made from text are text.
         self.headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
@@ -112,7 +112,7 @@ impl Extras {
         url
     }
 
-    /// `text` without their values. Short ones are no secrets, but words that occur anywhere.
+    /// `text` without their values. Short ones are not secret, but words that occur anywhere.
     pub(super) fn redact(&self, text: String) -> String {
         const MIN_SECRET_BYTES: usize = 8;
         let values = self.headers().chain(self.query()).map(|(_, value)| value);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn are_sent_and_hidden() {
+    fn extras_are_sent_and_redacted() {
         let extras = Extras::new(
             pairs(&[
                 ("X-Title", "Chat"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_named() {
+    fn invalid_extras_are_named() {
         for (headers, query) in [
             (&[("Host", "a")][..], &[][..]),
             (&[("content-type", "a")], &[]),

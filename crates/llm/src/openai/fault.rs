@@ -1,4 +1,4 @@
-//! What can go wrong with a model server, in a sentence that says what to do.
+//! Failures of model servers, each with a message that says what to do.
 
 use std::{error::Error, time::Duration};
 
@@ -8,13 +8,13 @@ use reqwest::{StatusCode, header};
 
 use super::{
     Target,
-    context_full::says_context_full,
+    context_full::is_context_full,
     media::{self, Kinds},
     retry,
 };
 use crate::{ModelError, http::HttpClientError, native};
 
-/// Words of others are cut here before they are shown, characters.
+/// Quoted messages of servers are cut at this many characters.
 const QUOTE_LIMIT_CHARS: usize = 300;
 
 /// A failed attempt.
@@ -22,7 +22,7 @@ const QUOTE_LIMIT_CHARS: usize = 300;
 pub(crate) struct Fault {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
-    /// What a server wrote that refused the request as it was.
+    /// The body with which a server refused the request as it was.
     pub(crate) refusal: Option<Box<Refusal>>,
 }
 
@@ -30,34 +30,34 @@ pub(crate) struct Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// What it says, on one line.
+    /// Its message, on one line.
     pub(crate) words: String,
-    /// The whole body of the answer.
+    /// The whole body.
     pub(crate) body: String,
 }
 
-/// Whether asking again may help.
+/// Whether and how to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retry {
     /// It would fail again.
     No,
     /// It may work a little later.
     Soon,
-    /// The server says when to come back.
+    /// The server says when to retry.
     After(Duration),
-    /// The server does not take the request in this form; another form may do.
+    /// The server does not accept the request in this form; another form may work.
     OtherForm,
-    /// The server does not take tools, at least for this model.
+    /// The server does not accept tools, at least for this model.
     WithoutTools,
-    /// The server does not take these kinds of media, or some kind that it does not name.
+    /// The server does not accept these kinds of media, or some kind that it does not name.
     WithoutMedia(Kinds),
 }
 
 impl Fault {
-    /// The error of a call that is given up, with the wait that the server asks for.
+    /// The final error of a call, with the wait that the server asks for.
     pub(crate) fn into_error(self) -> ModelError {
         let retry_after_s = match self.retry {
-            // A part of a second is a second, not none.
+            // A fraction of a second is rounded up, not to 0.
             Retry::After(wait) => u32::try_from(wait.as_millis().div_ceil(1000)).ok(),
             _ => None,
         };
@@ -82,7 +82,7 @@ impl Fault {
         }
     }
 
-    /// We cannot even ask.
+    /// The HTTP client could not be set up.
     pub(crate) fn no_client(error: &HttpClientError) -> Self {
         Self::new(
             ProblemCode::Internal,
@@ -92,7 +92,7 @@ impl Fault {
         )
     }
 
-    /// The server sent something that is not the protocol.
+    /// The server does not follow the protocol.
     pub(crate) fn protocol(words: impl Into<Words>) -> Self {
         Self::new(ProblemCode::ModelProtocol, words)
     }
@@ -135,8 +135,8 @@ fn seconds(duration: Duration) -> Words {
     }
 }
 
-/// With the server's own words, where it has said any.
-pub(crate) fn saying(sentence: Sentence, quote: &str) -> Words {
+/// The sentence, followed by the server's own message if it sent one.
+pub(crate) fn with_quote(sentence: Sentence, quote: &str) -> Words {
     let words = Words::from(sentence);
     match quote {
         "" => words,
@@ -148,12 +148,12 @@ pub(crate) fn saying(sentence: Sentence, quote: &str) -> Words {
     }
 }
 
-/// `text` on one line, cut to what a person wants to read, and without the key or other secrets.
+/// `text` on one line, cut to a readable length, without the key or other secrets.
 pub(crate) fn quote(text: &str, target: &Target) -> String {
     let own = target.redact(text);
     let text = redact::text(&own);
     let mut words = String::new();
-    for word in text.split(parts_words).filter(|word| !word.is_empty()) {
+    for word in text.split(is_separator).filter(|word| !word.is_empty()) {
         if !words.is_empty() {
             words.push(' ');
         }
@@ -168,8 +168,8 @@ pub(crate) fn quote(text: &str, target: &Target) -> String {
     }
 }
 
-/// White space, and what cannot be seen but changes how text around it looks.
-fn parts_words(c: char) -> bool {
+/// White space, and invisible characters that change how the text around them looks.
+fn is_separator(c: char) -> bool {
     let is_direction =
         matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     c.is_whitespace() || c.is_control() || is_direction || matches!(c, '\u{200B}' | '\u{FEFF}')
@@ -209,7 +209,7 @@ fn causes(error: &reqwest::Error) -> String {
     text
 }
 
-/// The server answered, but not with success.
+/// The server answered with an unsuccessful status.
 pub(crate) fn from_status(
     status: StatusCode,
     headers: &header::HeaderMap,
@@ -227,7 +227,7 @@ pub(crate) fn from_status(
     };
     let said = words.as_str();
     let kind = upstream.as_ref().and_then(|error| error.kind.as_deref());
-    if says_context_full(status.as_u16(), kind, &words) {
+    if is_context_full(status.as_u16(), kind, &words) {
         return context_full(words);
     }
     let refused = |retry| Fault {
@@ -238,7 +238,7 @@ pub(crate) fn from_status(
     if breaks_server(status.as_u16(), body) {
         return refused(Retry::OtherForm);
     }
-    if says_no_tools(status, &words) {
+    if refuses_tools(status, &words) {
         return refused(Retry::WithoutTools);
     }
     if let Some(kinds) = media::refused(status, &words) {
@@ -247,17 +247,17 @@ pub(crate) fn from_status(
     match status.as_u16() {
         300..=399 => redirect(headers, target),
         401 | 403 => unauthorized(status, said, target),
-        // Without a model it is the address that is not there.
+        // Without a model name, the URL itself does not exist.
         404 if upstream.is_some() && !target.model.is_empty() => Fault::new(
             ProblemCode::ModelNotFound,
-            saying(
+            with_quote(
                 Sentence::NoSuchModel {
                     model: target.model.clone(),
                 },
                 said,
             ),
         ),
-        404 | 405 => Fault::protocol(saying(
+        404 | 405 => Fault::protocol(with_quote(
             Sentence::NoApi {
                 server: target.shown(),
             },
@@ -266,11 +266,11 @@ pub(crate) fn from_status(
         402 => no_credit(said),
         408 => Fault::new(
             ProblemCode::ModelTimeout,
-            saying(Sentence::ModelGaveUp, said),
+            with_quote(Sentence::ModelGaveUp, said),
         )
         .soon(),
         429 => rate_limited(headers, upstream.as_ref(), said),
-        // llama-cpp-python answers a form it does not know as a fault of its own.
+        // llama-cpp-python reports an unknown format as its own failure.
         500 if words.contains("response_format") => Fault {
             retry: Retry::OtherForm,
             ..rejected(status, said)
@@ -299,8 +299,8 @@ pub(crate) fn refusal(status: StatusCode, words: &str, body: &str) -> Box<Refusa
     })
 }
 
-/// Whether a server refuses tools as such, and not one that is wrong.
-fn says_no_tools(status: StatusCode, words: &str) -> bool {
+/// Whether a server refuses tools in general, and not one invalid tool.
+fn refuses_tools(status: StatusCode, words: &str) -> bool {
     const REFUSALS: [&str; 8] = [
         "not support",
         "unsupported",
@@ -334,7 +334,7 @@ pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelRefused {
         status: status.as_u16(),
     };
-    Fault::new(ProblemCode::ModelRejected, saying(sentence, said))
+    Fault::new(ProblemCode::ModelRejected, with_quote(sentence, said))
 }
 
 pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
@@ -344,7 +344,7 @@ pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelFailed {
         status: status.as_u16(),
     };
-    Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
+    Fault::new(ProblemCode::ModelFailed, with_quote(sentence, said))
 }
 
 /// The server cannot answer now.
@@ -352,7 +352,7 @@ pub(crate) fn overloaded(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelFailed {
         status: status.as_u16(),
     };
-    Fault::new(ProblemCode::ModelUnavailable, saying(sentence, said))
+    Fault::new(ProblemCode::ModelUnavailable, with_quote(sentence, said))
 }
 
 pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
@@ -361,13 +361,13 @@ pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> F
         (StatusCode::FORBIDDEN, _) => Sentence::KeyNotAllowed,
         _ => Sentence::KeyRefused,
     };
-    Fault::new(ProblemCode::ModelUnauthorized, saying(sentence, said))
+    Fault::new(ProblemCode::ModelUnauthorized, with_quote(sentence, said))
 }
 
 pub(crate) fn no_credit(said: &str) -> Fault {
     Fault::new(
         ProblemCode::ModelRateLimited,
-        saying(Sentence::NoCredit, said),
+        with_quote(Sentence::NoCredit, said),
     )
 }
 
@@ -381,7 +381,7 @@ fn rate_limited(
     }
     let fault = Fault::new(
         ProblemCode::ModelRateLimited,
-        saying(Sentence::SlowDown, said),
+        with_quote(Sentence::SlowDown, said),
     );
     match retry::retry_after(headers) {
         Some(wait) => Fault {
@@ -413,7 +413,7 @@ pub(crate) fn web_page(target: &Target) -> Fault {
     })
 }
 
-/// The server sent something in the place of an answer: an error in a form of its own, or what is not the protocol.
+/// The server sent data that is not an answer: an error in an unknown form, or another protocol.
 pub(crate) fn no_answer(sent: &str, target: &Target) -> Fault {
     match UpstreamError::decode(sent) {
         Some(error) => in_stream(&error, target),
@@ -421,7 +421,7 @@ pub(crate) fn no_answer(sent: &str, target: &Target) -> Fault {
     }
 }
 
-/// The server answered with something else than this protocol.
+/// The server does not follow this protocol.
 pub(crate) fn not_the_protocol(said: &str, target: &Target) -> Fault {
     Fault::protocol(Sentence::NotTheProtocol {
         server: target.shown(),
@@ -432,7 +432,7 @@ pub(crate) fn not_the_protocol(said: &str, target: &Target) -> Fault {
 /// The server reports a failure inside its answer.
 pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     let kind = error.kind.as_deref().unwrap_or_default();
-    if says_context_full(400, Some(kind), &error.message) {
+    if is_context_full(400, Some(kind), &error.message) {
         return context_full(quote(&error.message, target));
     }
     let code = match kind {

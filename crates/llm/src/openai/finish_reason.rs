@@ -1,4 +1,4 @@
-//! Why an answer ended, in the words of Chat Completions and of those who have other words there.
+//! Maps `finish_reason` of Chat Completions, including non-standard values.
 
 use domain::{ProblemCode, Sentence};
 
@@ -7,7 +7,7 @@ use crate::FinishReason;
 
 /// An error if the server gave up.
 pub(super) fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
-    // Proxies of other formats hand on words such as Gemini's MAX_TOKENS; model_length is Mistral's.
+    // Proxies of other formats pass on values such as Gemini's MAX_TOKENS; model_length is Mistral's.
     Ok(match reason.to_ascii_lowercase().as_str() {
         "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
         "length" | "max_tokens" | "model_length" => FinishReason::Length,

@@ -1,11 +1,11 @@
-//! Pictures that a model makes, as OpenRouter and LiteLLM put them beside the text of an answer.
+//! Pictures made by a model, in the format of OpenRouter and LiteLLM: next to the text of an answer.
 
 use provider::{DataPart, server_tools};
 use serde_json::{Value, json};
 
 use crate::ModelEvent;
 
-/// The events of `images`, a JSON list: data that goes back to the server, and a call of the model's own.
+/// The events of `images`, a JSON list: data to return to the server, and a tool call for the picture.
 pub(super) fn image_events(images: &str) -> impl Iterator<Item = ModelEvent> {
     let data = serde_json::from_str::<Value>(images)
         .ok()

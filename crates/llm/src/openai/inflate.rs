@@ -1,4 +1,4 @@
-//! Unpacks an answer that the server has compressed although nobody has asked for that.
+//! Decompresses answers that a server has compressed although no encoding was requested.
 
 use std::{
     borrow::Cow,
@@ -11,25 +11,25 @@ use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
 use super::{Target, fault::Fault};
 
-/// So much is unpacked at a time: it becomes a thousand times as much at most.
+/// Input is decompressed in pieces of this size: each becomes at most a thousand times as large.
 const PIECE_BYTES: usize = 1 << 10;
 
-/// Packed bytes in pieces, between which it is looked at how much they have become.
+/// Compressed bytes in pieces, between which the output size is checked.
 pub(crate) fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(PIECE_BYTES)
 }
 
-/// Unpacks the bytes of one answer as they come.
+/// Decompresses the bytes of one answer as they arrive.
 pub(crate) enum Inflate {
     Gzip(MultiGzDecoder<Vec<u8>>),
     Zlib(ZlibDecoder<Vec<u8>>),
 }
 
 impl Inflate {
-    /// What unpacks an answer with these headers; `None` if it is not packed.
+    /// The decompressor for an answer with these headers; `None` if it is not compressed.
     ///
     /// # Errors
-    /// If we do not know how it is packed.
+    /// If the encoding is unknown.
     pub(crate) fn of(headers: &HeaderMap, target: &Target) -> Result<Option<Self>, Fault> {
         match encoding(headers).as_deref() {
             None | Some("" | "identity") => Ok(None),
@@ -39,7 +39,7 @@ impl Inflate {
         }
     }
 
-    /// The error page with these headers unpacked, up to `limit_bytes`; as it is where we do not know how.
+    /// The error page decompressed, up to `limit_bytes`; unchanged if the encoding is unknown.
     pub(crate) fn page<'a>(
         headers: &HeaderMap,
         body: &'a [u8],
@@ -77,7 +77,7 @@ impl Inflate {
         }
     }
 
-    /// Unpacks more bytes.
+    /// Decompresses more bytes.
     pub(crate) fn push(&mut self, bytes: &[u8], target: &Target) -> Result<Vec<u8>, Fault> {
         self.unpack(bytes)
             .map_err(|error| unknown(&error.to_string(), target))
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_pages_are_unpacked_up_to_a_limit() {
+    fn error_pages_are_decompressed_up_to_a_limit() {
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
         packed.write_all(b"{\"error\":\"no\"}").unwrap();
         let packed = packed.finish().unwrap();

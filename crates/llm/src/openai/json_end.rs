@@ -1,6 +1,6 @@
-//! Follows JSON text as it arrives, just far enough to know whether an object is whole.
+//! Follows JSON text as it arrives, just far enough to detect the end of an object or list.
 
-/// How far the text has come. Each byte is looked at once.
+/// The state of the scan. Each byte is read once.
 #[derive(Debug, Default)]
 pub(crate) struct JsonEnd {
     depth: u32,
@@ -28,7 +28,7 @@ impl JsonEnd {
         }
     }
 
-    /// Whether an object or a list has come to its end.
+    /// Whether an object or a list is complete.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole && self.depth == 0 && !self.in_string
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_where_the_object_does() {
+    fn ends_with_the_object() {
         let is_whole = |pieces: &[&str]| {
             let mut end = JsonEnd::default();
             pieces.iter().for_each(|piece| end.push(piece));

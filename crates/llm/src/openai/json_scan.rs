@@ -1,4 +1,4 @@
-//! Follows a JSON value as it arrives, just far enough to know early that it is no tool call, and where it ends.
+//! Follows a JSON value as it arrives, just far enough to find its end and to rule out a tool call early.
 
 /// Keys that name the tool.
 pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "function_name"];
@@ -6,24 +6,24 @@ pub(crate) const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function"
 /// Keys that hold the arguments.
 pub(crate) const ARGUMENT_KEYS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
-/// Keys that may stand beside them.
+/// Keys that may be next to them.
 const OTHER_KEYS: [&str; 3] = ["type", "id", "action"];
 
 /// The key of a list of calls.
 pub(crate) const CALL_LIST: &str = "tool_calls";
 
-/// What is known so far.
+/// The result so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It may become a call.
     Undecided,
     /// It is not a call.
     No,
-    /// The value is whole and ends before this byte.
+    /// The value is complete and ends before this byte.
     Whole(usize),
 }
 
-/// How far a value has been read. Each byte is looked at once.
+/// The state of the scan. Each byte is read once.
 #[derive(Debug)]
 pub(crate) struct Scan {
     from: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Scan {
     escaped: bool,
     is_value: bool,
     names_tool: bool,
-    /// A list of calls, or a call of an offered tool: so far it could not be anything else.
+    /// A list of calls, or a call of an offered tool: it can be nothing else so far.
     is_meant: bool,
     /// Only a list of calls counts.
     is_list_only: bool,
@@ -68,17 +68,17 @@ impl Scan {
         }
     }
 
-    /// Whether what was read can only be meant as a call.
+    /// Whether the value so far can only be meant as a call.
     pub(crate) fn is_meant(&self) -> bool {
         self.is_meant
     }
 
-    /// Whether it is a list of calls as the model was told to write it.
+    /// Whether it is a list of calls in the instructed format.
     pub(crate) fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Where the value begins.
+    /// The offset of the value.
     pub(crate) fn from(&self) -> usize {
         self.from
     }
@@ -88,7 +88,7 @@ impl Scan {
         self.at - self.from
     }
 
-    /// Reads on in `text`, which only grows at its end.
+    /// Continues in `text`, which only grows at its end.
     pub(crate) fn advance(&mut self, text: &str, tools: &[String]) -> Verdict {
         while let Some(byte) = text.as_bytes().get(self.at).copied() {
             let verdict = match self.string_from {
@@ -148,7 +148,7 @@ impl Scan {
         Verdict::Undecided
     }
 
-    /// Looks at a whole string of the first object: a key we know, or the tool's name.
+    /// Checks a complete string of the first object: a known key, or the tool's name.
     fn vet(&mut self, string: &str, tools: &[String]) -> Verdict {
         let known = if self.is_list {
             true

@@ -1,4 +1,4 @@
-//! Pictures, sounds and films for models that do not take them: once servers have refused a kind, a note stands in its place.
+//! Replaces media by notes for models whose servers have refused that kind.
 
 use std::{
     borrow::Cow,
@@ -46,7 +46,7 @@ impl Refused {
 }
 
 impl Kinds {
-    /// Those in a conversation.
+    /// The kinds in a conversation.
     pub(super) fn of(messages: &[Message]) -> Self {
         let mut kinds = Self::default();
         for part in messages.iter().flat_map(|message| &message.content) {
@@ -81,8 +81,8 @@ impl Kinds {
         }
     }
 
-    /// What stands in the place of a part of one of these kinds.
-    fn note_for(self, part: &Part) -> Option<Cow<'static, str>> {
+    /// The note that replaces a part of one of these kinds.
+    fn replacement_for(self, part: &Part) -> Option<Cow<'static, str>> {
         if let Some(file) = part.as_file() {
             return self.files.then(|| Cow::Owned(file_in_words(file)));
         }
@@ -102,9 +102,9 @@ impl Kinds {
     }
 }
 
-/// The conversation with notes in the place of these kinds.
+/// The conversation with notes in place of these kinds.
 pub(super) fn without(messages: &[Message], kinds: Kinds) -> Vec<Message> {
-    let rest = |part: &Part| match kinds.note_for(part) {
+    let rest = |part: &Part| match kinds.replacement_for(part) {
         Some(note) => Part::Text {
             text: note.into_owned(),
         },
@@ -121,7 +121,7 @@ pub(super) fn without(messages: &[Message], kinds: Kinds) -> Vec<Message> {
     messages.iter().map(message).collect()
 }
 
-/// The kinds that a server refuses as such, and not one medium that is wrong; `None` if it says nothing of the kind.
+/// The kinds that a server refuses in general, and not one invalid medium; `None` if it is another error.
 pub(super) fn refused(status: StatusCode, words: &str) -> Option<Kinds> {
     const REFUSALS: [&str; 14] = [
         "not support",
@@ -154,7 +154,7 @@ pub(super) fn refused(status: StatusCode, words: &str) -> Option<Kinds> {
         "content must be a string",
         "after role 'tool'",
     ]);
-    // An image of a format that is not known may well come with one that is.
+    // An image of an unknown format may come with a known one.
     let is_of_one =
         words.contains("format") || words.contains("mime") || words.contains("url must");
     (may_mean_it && (kinds.any() || unclear) && names(&REFUSALS) && !is_of_one).then_some(kinds)

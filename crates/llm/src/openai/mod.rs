@@ -1,41 +1,41 @@
 //! The client for OpenAI-compatible servers: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and the like.
 
 mod answer;
-mod ask;
-mod asked;
 mod base_url;
 mod call;
+mod call_json;
 mod calls;
+mod chat_completions_request;
 mod citation_lists;
 mod code_tag;
 mod context_full;
 mod embed;
+mod encoded_request;
 mod extras;
 pub(crate) mod fault;
 mod finish_reason;
-mod gather;
-mod given;
+mod forward;
 mod images;
 mod inflate;
 mod json_end;
 mod json_scan;
 mod media;
 mod models;
-mod passing;
 mod plain;
 mod pool;
 mod prompt;
+mod read_pacer;
+mod reasoning_details;
 mod refused;
 mod refused_tools;
-mod rescue;
 pub(crate) mod retry;
 mod schema;
 mod schema_reader;
 mod server;
 mod template_calls;
+mod text_calls;
 mod text_reader;
 mod thinking;
-mod written_call;
 
 use std::{
     sync::{
@@ -54,14 +54,14 @@ use reqwest::{
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
+pub use call_json::UNREADABLE;
 pub use extras::Extras;
+pub use forward::{ForwardContext, ForwardError, Refused, UpstreamResponse, UpstreamRoute};
 pub use models::list_models;
-pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
 pub use pool::Pool;
-use pool::{Place, Tried};
+use pool::{Attempts, ServerKey};
 pub use refused::RefusedParameter;
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
-pub use written_call::UNREADABLE;
 
 use provider::tool_schema::ToolFormat;
 
@@ -70,31 +70,31 @@ use crate::{
     native::{self, Format},
 };
 
-/// Asks a server to say what it is doing while it works on an answer. A header, as a server that does not know it passes
-/// over it, where an unknown field of the body may be refused.
+/// Asks a server to report its activity while it works on an answer. A header, since an unknown field of the body may
+/// be refused.
 pub const INCLUDE_STATUS: HeaderName = HeaderName::from_static("x-include-status");
 
-/// How to reach one model.
+/// The settings of one model's client.
 #[derive(Debug, Clone)]
 pub struct OpenAiSettings {
-    /// The servers that have it, and their keys.
+    /// The servers that offer it, and their keys.
     pub pool: Arc<Pool>,
     /// The model's name on these servers.
     pub model: String,
-    /// The parameters that it is known not to take.
+    /// The parameters that it is known to refuse.
     pub unsupported: Vec<Parameter>,
-    /// How long from the request to the first token.
+    /// Timeout from the request to the first token.
     pub first_token_timeout: Duration,
-    /// How long between two chunks after that.
+    /// Timeout between two chunks after that.
     pub idle_timeout: Duration,
-    /// How often to ask, the first time counted, while no token has come.
+    /// Maximum number of attempts, including the first, before the first token.
     pub attempts: u32,
-    /// The longest wait before the second attempt; later ones double it.
+    /// Maximum wait before the second attempt; it doubles for later ones.
     pub retry_wait: Duration,
 }
 
 impl OpenAiSettings {
-    /// The usual settings for one server: 120 s to the first token, 60 s between chunks, 3 attempts.
+    /// The default settings for one server: 120 s to the first token, 60 s between chunks, 3 attempts.
     pub fn new(base_url: BaseUrl, api_key: Option<Secret>, model: impl Into<String>) -> Self {
         Self::of_pool(
             Arc::new(Pool::of_one(Server::alone(base_url, api_key))),
@@ -102,7 +102,7 @@ impl OpenAiSettings {
         )
     }
 
-    /// The same for any of these servers.
+    /// The default settings for any of these servers.
     pub fn of_pool(pool: Arc<Pool>, model: impl Into<String>) -> Self {
         Self {
             pool,
@@ -118,37 +118,41 @@ impl OpenAiSettings {
 
 /// A model behind OpenAI-compatible servers.
 #[derive(Debug)]
-pub(crate) struct OpenAiModel(Arc<Reach>);
+pub(crate) struct OpenAiModel(Arc<ModelEndpoint>);
 
 impl OpenAiModel {
     pub(crate) fn new(settings: OpenAiSettings, http: &HttpClient) -> Self {
-        Self(Arc::new(Reach::new(settings, http, "chat/completions")))
+        Self(Arc::new(ModelEndpoint::new(
+            settings,
+            http,
+            "chat/completions",
+        )))
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.0.settings.model
     }
 
-    /// What one model of this format says of its reasoning, no other may read.
+    /// Only the same model may read the reasoning of a model of this format.
     pub(crate) fn provider(&self) -> &str {
         &self.0.provider
     }
 
-    /// Whether none of its servers is asked at the moment.
-    pub(crate) fn is_resting(&self) -> bool {
-        self.0.settings.pool.is_resting()
+    /// Whether all its servers are unavailable at the moment.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.0.settings.pool.is_unavailable()
     }
 
-    /// The same, asked to continue texts.
+    /// The same model, asked to continue texts.
     pub(crate) fn continuing(&self) -> Self {
-        let Reach { settings, http, .. } = &*self.0;
-        Self(Arc::new(Reach {
+        let ModelEndpoint { settings, http, .. } = &*self.0;
+        Self(Arc::new(ModelEndpoint {
             continues: true,
-            ..Reach::new(settings.clone(), http, "completions")
+            ..ModelEndpoint::new(settings.clone(), http, "completions")
         }))
     }
 
-    /// What its servers are not told of a tool that is offered to them.
+    /// How a natively offered tool is reduced for its servers.
     pub(crate) fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
         match self.0.settings.pool.refused_tools.change(tool) {
             Some(change) => Some(change.into()),
@@ -157,25 +161,25 @@ impl OpenAiModel {
         }
     }
 
-    /// Most tools that one request may offer; `None` if there is no known limit.
+    /// Maximum number of tools that one request may offer; `None` if there is no known limit.
     pub(crate) fn max_tools(&self) -> Option<usize> {
         self.0.tool_format().max_tools()
     }
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
         let headers = request.trace.map(trace_headers).unwrap_or_default();
-        let ask = asked::Asked::new(request, &self.0);
+        let ask = encoded_request::EncodedRequest::new(request, &self.0);
         OpenAiCall::new(Arc::clone(&self.0), ask, headers, request.caller.cloned())
     }
 }
 
-/// The headers that say which trace a call belongs to.
+/// The headers that carry the trace of a call.
 #[must_use]
 pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
     let parent = trace.parent.as_ref().map(ToString::to_string);
-    // The state is of no use to anybody without the trace.
+    // The state is of no use without the trace.
     let state = trace.state.as_ref().filter(|_| parent.is_some());
-    // llama-cpp-python's server answers 400 to whatever is no UUID.
+    // llama-cpp-python's server answers 400 to anything but a UUID.
     let request = trace
         .request
         .as_ref()
@@ -192,32 +196,32 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
         .collect()
 }
 
-/// One address of a model's servers, and what is known about it.
+/// One endpoint of a model's servers, and the state learned about it.
 #[derive(Debug)]
-pub(crate) struct Reach {
+pub(crate) struct ModelEndpoint {
     settings: OpenAiSettings,
-    /// The servers' own format; nothing where it is Chat Completions.
+    /// The servers' native format; `None` for Chat Completions.
     format: Option<Format>,
-    /// Who can take provider data back.
+    /// The owner of opaque provider data.
     provider: String,
     http: HttpClient,
-    /// The address below that of the server.
+    /// The path of the call below the base URL.
     call: String,
-    /// Whether texts are continued there and not messages answered.
+    /// Whether texts are continued there instead of messages answered.
     continues: bool,
-    /// The servers take a schema only as `json_object`.
+    /// The servers accept a schema only as `json_object`.
     prefers_object_form: Arc<AtomicBool>,
-    /// Who has answered last, by [`Place::code`]: what it has read is at hand there.
+    /// The target that answered last, as [`ServerKey::code`]: its prompt cache is warm.
     before: AtomicU64,
 }
 
-impl Reach {
+impl ModelEndpoint {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         let (http, call) = (http.clone(), call.to_owned());
         let format = Format::of(settings.pool.kind());
         let provider = match format {
             Some(format) => format.provider().to_owned(),
-            // Only the model itself can read what it said of its reasoning.
+            // Only the same model can read its own reasoning.
             None => format!("chat_completions/{}", settings.model),
         };
         Self {
@@ -232,51 +236,48 @@ impl Reach {
         }
     }
 
-    /// The format in which tools are offered.
+    /// The format of offered tools.
     fn tool_format(&self) -> ToolFormat {
         self.format.map_or(ToolFormat::Chat, Format::tool_format)
     }
 
-    /// Whom a new request goes to.
+    /// The target of a new request.
     fn first(&self) -> Result<Target, Fault> {
-        let before = Place::of_code(self.before.load(Ordering::Relaxed));
-        self.settings
-            .pool
-            .first(before)
-            .map(|place| self.target(place))
+        let before = ServerKey::of_code(self.before.load(Ordering::Relaxed));
+        self.settings.pool.first(before).map(|key| self.target(key))
     }
 
-    /// Whom it goes to after these have failed.
-    fn next(&self, tried: &Tried) -> Option<Target> {
+    /// The next target after these have failed.
+    fn next(&self, attempts: &Attempts) -> Option<Target> {
         self.settings
             .pool
-            .next(tried)
-            .map(|place| self.target(place))
+            .next(attempts)
+            .map(|key| self.target(key))
     }
 
-    /// What can be said of all its servers, before one is chosen.
+    /// A target that represents all its servers, before one is chosen.
     fn any(&self) -> Target {
-        self.target(Place { server: 0, key: 0 })
+        self.target(ServerKey { server: 0, key: 0 })
     }
 
-    fn target(&self, place: Place) -> Target {
-        let server = Arc::clone(self.settings.pool.server(place));
+    fn target(&self, key: ServerKey) -> Target {
+        let server = Arc::clone(self.settings.pool.server(key));
         let url = native::url(&server.settings, &self.settings.model, &self.call);
         let url = server.settings.extras.add_query(url);
         Target {
             model: self.settings.model.clone(),
             http: self.http.clone(),
             server,
-            place,
+            key,
             url,
         }
     }
 
-    fn note_answer(&self, target: &Target) {
-        target.server.note_answer(target.place.key);
-        // One that is only asked in need is left as soon as another is well.
+    fn record_success(&self, target: &Target) {
+        target.server.record_success(target.key.key);
+        // A fallback server is left as soon as another is available.
         let code = if target.server.settings.weight > 0 {
-            target.place.code()
+            target.key.code()
         } else {
             0
         };
@@ -284,20 +285,20 @@ impl Reach {
     }
 }
 
-/// Where a request goes, and with which key.
+/// The server and key that a request is sent to.
 #[derive(Debug)]
 pub(crate) struct Target {
     /// The model's name there.
     model: String,
     http: HttpClient,
     server: Arc<Server>,
-    place: Place,
+    key: ServerKey,
     url: Url,
 }
 
 impl Target {
-    /// A request to this place, with the key. One that cannot stand in a header is left out, and the server
-    /// will ask for it.
+    /// A request to this target, with the key. A key that is no valid header value is left out, and the server will ask
+    /// for it.
     fn request(&self, method: Method) -> Result<RequestBuilder, Fault> {
         let client = self
             .http
@@ -325,25 +326,25 @@ impl Target {
         Ok(self.server.settings.extras.add_headers(request))
     }
 
-    /// The request with what proves who sends it, where that is more than the key.
+    /// Signs the request or adds a token, if the key alone does not authorize it.
     async fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Fault> {
         let settings = &self.server.settings;
         native::authorize(
             request,
             settings,
-            (self.key(), self.place.key),
+            (self.key(), self.key.key),
             &self.server.tokens,
             &self.http,
         )
         .await
     }
 
-    /// Who a request is made for, if this server may know.
+    /// The caller of a request, if this server is trusted.
     fn may_know<'a>(&self, caller: Option<&'a CallerInfo>) -> Option<&'a CallerInfo> {
         caller.filter(|_| self.server.settings.trusted)
     }
 
-    /// The server's own format; nothing where it is Chat Completions.
+    /// The server's native format; `None` for Chat Completions.
     pub(crate) fn format(&self) -> Option<Format> {
         Format::of(self.server.settings.kind)
     }
@@ -354,20 +355,20 @@ impl Target {
     }
 
     fn key(&self) -> Option<&Secret> {
-        self.server.secret(self.place.key)
+        self.server.secret(self.key.key)
     }
 
-    /// The server's address, fit to be shown.
+    /// The server's URL, safe to show.
     pub(crate) fn shown(&self) -> String {
         self.server.settings.base_url.shown()
     }
 
-    /// Says in the log where a request goes.
+    /// Logs the target of a request.
     fn log_forwarding(&self) {
         tracing::debug!(model = self.model, "forwarding to {}", self.shown());
     }
 
-    /// Says in the log what became of it, and what the server calls it.
+    /// Logs the result of a request, with the server's request id.
     fn log_answer(&self, response: &Response) {
         let id = response
             .headers()
@@ -393,7 +394,7 @@ impl Target {
         settings.extras.redact(text)
     }
 
-    /// Why who is asked in the place of the one before.
+    /// The message that this target replaces a failed one.
     fn instead_of(&self, before: &Self, why: Words) -> Sentence {
         let name = self.server.settings.name.clone();
         match Arc::ptr_eq(&self.server, &before.server) {
@@ -402,8 +403,8 @@ impl Target {
         }
     }
 
-    /// Takes note of a failure before the first token.
-    fn note_fault(&self, fault: &Fault) {
-        self.server.note_fault(self.place.key, fault);
+    /// Records a failure before the first token.
+    fn record_fault(&self, fault: &Fault) {
+        self.server.record_fault(self.key.key, fault);
     }
 }

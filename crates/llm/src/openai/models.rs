@@ -7,16 +7,16 @@ use provider::openai::model_list;
 use reqwest::Method;
 use tokio::time::timeout;
 
-use super::{OpenAiSettings, Pool, Reach, Server, ServerSettings, Target, call, fault};
+use super::{ModelEndpoint, OpenAiSettings, Pool, Server, ServerSettings, Target, call, fault};
 use crate::{HttpClient, ListedModel, ModelError, ProviderKind, Secret, native};
 
-/// No honest list is longer.
+/// Maximum size of a list.
 const LIST_LIMIT_BYTES: usize = 8 << 20;
 
-/// Asks a server for its models, with this key and none of its own; also the test whether address and key are right.
+/// Lists a server's models with this key instead of its own; also tests whether URL and key are right.
 ///
 /// # Errors
-/// What is wrong, in a sentence for the person who typed the address.
+/// A sentence for the person who typed the URL.
 pub async fn list_models(
     settings: &ServerSettings,
     api_key: Option<&Secret>,
@@ -32,13 +32,13 @@ pub async fn list_models(
         Arc::default(),
     );
     let settings = OpenAiSettings::of_pool(Arc::new(Pool::of_one(server)), "");
-    let list = |call| Reach::new(settings.clone(), http, call).any();
+    let list = |call| ModelEndpoint::new(settings.clone(), http, call).any();
     let target = list("models");
     let lists = async {
         match target.server.settings.kind {
             ProviderKind::Bedrock => {
                 let second = list(native::FOUNDATION_MODELS);
-                of_both(futures_util::join!(fetch(&target), fetch(&second)))
+                merge_lists(futures_util::join!(fetch(&target), fetch(&second)))
             }
             _ => fetch(&target).await,
         }
@@ -55,8 +55,8 @@ pub async fn list_models(
     }
 }
 
-/// Who may see only one of two lists has that.
-fn of_both(
+/// If only one of two lists is accessible, that one is used.
+fn merge_lists(
     lists: (
         Result<Vec<ListedModel>, ModelError>,
         Result<Vec<ListedModel>, ModelError>,

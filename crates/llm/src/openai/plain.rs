@@ -1,14 +1,14 @@
-//! A conversation for models that know nothing of tools: calls and results as text.
+//! Renders tool calls and results as text, for models without tool support.
 
 use domain::{Message, Part, Role};
 
-/// The conversation in plain messages: `instructions` in the system text, what an assistant said and called as `written`
-/// has it, and what came of the calls in messages of the user, as `told` has it for a tool's name and what it said.
+/// The conversation in plain messages: `instructions` at the end of the system text, assistant messages as rendered by
+/// `written`, and results in user messages as rendered by `render_result` from a tool's name and result.
 pub(crate) fn plain_messages(
     messages: &[Message],
     instructions: String,
     written: impl Fn(&Message) -> String,
-    told: impl Fn(&str, &str) -> String,
+    render_result: impl Fn(&str, &str) -> String,
 ) -> Vec<Message> {
     let mut plain = Vec::new();
     let (system, said) = messages.split_at(
@@ -17,7 +17,7 @@ pub(crate) fn plain_messages(
             .take_while(|message| message.role == Role::System)
             .count(),
     );
-    // At the end, where small models heed them more.
+    // At the end, where small models follow them best.
     let instructions =
         Some(Message::text(Role::System, instructions)).filter(|it| !it.plain_text().is_empty());
     let mut names: Vec<(&str, &str)> = Vec::new();
@@ -31,14 +31,14 @@ pub(crate) fn plain_messages(
         let rendered = match message.role {
             Role::System | Role::User => message.clone(),
             Role::Assistant => Message::text(Role::Assistant, written(message)),
-            Role::Tool => result(message, &names, &told),
+            Role::Tool => result(message, &names, &render_result),
         };
         append(&mut plain, rendered);
     }
     plain
 }
 
-/// Many chat templates insist on taking turns, so neighbours with one role become one message.
+/// Many chat templates require alternating roles, so adjacent messages of one role are joined.
 fn append(plain: &mut Vec<Message>, message: Message) {
     match plain.last_mut() {
         Some(last) if last.role == message.role => {
@@ -55,11 +55,11 @@ fn append(plain: &mut Vec<Message>, message: Message) {
     }
 }
 
-/// What came of a call, behind the pictures in it.
+/// The result of a call, after its pictures.
 fn result(
     message: &Message,
     names: &[(&str, &str)],
-    told: &impl Fn(&str, &str) -> String,
+    render_result: &impl Fn(&str, &str) -> String,
 ) -> Message {
     let mut content: Vec<Part> = message
         .content
@@ -68,7 +68,7 @@ fn result(
         .cloned()
         .collect();
     content.push(Part::Text {
-        text: result_text(message, names, told),
+        text: result_text(message, names, render_result),
     });
     Message {
         content,
@@ -79,7 +79,7 @@ fn result(
 fn result_text(
     message: &Message,
     names: &[(&str, &str)],
-    told: &impl Fn(&str, &str) -> String,
+    render_result: &impl Fn(&str, &str) -> String,
 ) -> String {
     let id = message.tool_call_id.as_deref().unwrap_or_default();
     let name = names
@@ -87,10 +87,10 @@ fn result_text(
         .rev()
         .find(|(known, _)| *known == id)
         .map_or("the tool", |(_, name)| name);
-    told(name, &message.result_text())
+    render_result(name, &message.result_text())
 }
 
-/// What came of a call in words.
+/// The result of a call as text.
 pub(crate) fn result_of(name: &str, said: &str) -> String {
     format!("Result of {name}:\n{said}")
 }

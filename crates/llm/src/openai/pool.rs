@@ -1,4 +1,4 @@
-//! The servers that have one model: which of them is asked next, and with which key.
+//! The servers that offer one model: chooses the next server and key.
 
 use std::sync::{
     Arc, OnceLock,
@@ -12,41 +12,41 @@ use super::{
     media::Refused,
     refused::RefusedField,
     refused_tools::RefusedTools,
-    server::{Blame, Breaker, Server},
+    server::{Breaker, FaultScope, Server},
 };
 use crate::ProviderKind;
 
-/// A request is not sent more often in a row than this, however many keys there are.
-const MOST_TURNS: usize = 16;
+/// Maximum number of attempts in a row, however many keys there are.
+const MAX_FAILOVERS: usize = 16;
 
-/// The servers that have one model; never empty.
+/// The servers that offer one model; never empty.
 #[derive(Debug)]
 pub struct Pool {
     servers: Vec<Arc<Server>>,
     turn: AtomicUsize,
-    /// How many ways to ask for a quick answer in a form were refused, the most demanding first.
+    /// How many variants of a formatted answer without thinking were refused, the strictest first.
     refused_forms: AtomicUsize,
-    /// Whether tools of the protocol are taken; unknown before any were sent.
+    /// Whether native tools are accepted; unset until some were sent.
     takes_tools: OnceLock<bool>,
     /// The kinds of media that were refused.
     pub(super) refused_media: Refused,
     /// The tools whose schemas were refused.
     pub(super) refused_tools: RefusedTools,
-    /// They know the limit on written tokens by the name that is not usual for their kind.
+    /// The servers use the other name of the output token limit.
     has_other_limit: AtomicBool,
-    /// The model begins in its reasoning, as its template opens that in the prompt, and only closes it.
+    /// The model starts inside its reasoning, as its template has the opening tag in the prompt.
     begins_inside: AtomicBool,
 }
 
 /// A server of the pool, and one of its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ServerKey {
     pub(super) server: usize,
     pub(super) key: usize,
 }
 
-impl Place {
-    /// The place as a number that is not 0.
+impl ServerKey {
+    /// The indices as one number that is not 0.
     pub(super) fn code(self) -> u64 {
         ((self.server as u64) << 32) + self.key as u64 + 1
     }
@@ -61,22 +61,22 @@ impl Place {
     }
 }
 
-/// Who has failed at one request.
+/// The targets that have failed for one request.
 #[derive(Debug, Default)]
-pub(super) struct Tried {
+pub(super) struct Attempts {
     servers: Vec<usize>,
-    keys: Vec<Place>,
+    keys: Vec<ServerKey>,
 }
 
-impl Tried {
-    /// Takes note of a failure; says whether anybody else may do better.
-    pub(super) fn add(&mut self, place: Place, fault: &Fault) -> bool {
-        match Blame::of(fault) {
-            Blame::Key => self.keys.push(place),
-            Blame::Server | Blame::Model => self.servers.push(place.server),
-            Blame::Request => return false,
+impl Attempts {
+    /// Records a failure; returns whether another target may do better.
+    pub(super) fn add(&mut self, target: ServerKey, fault: &Fault) -> bool {
+        match FaultScope::of(fault) {
+            FaultScope::Key => self.keys.push(target),
+            FaultScope::Server | FaultScope::Model => self.servers.push(target.server),
+            FaultScope::Request => return false,
         }
-        self.servers.len() + self.keys.len() < MOST_TURNS
+        self.servers.len() + self.keys.len() < MAX_FAILOVERS
     }
 
     pub(super) fn forget(&mut self) {
@@ -94,12 +94,12 @@ impl Tried {
         } else {
             count
         };
-        (0..count).filter(move |key| !self.keys.contains(&Place { server, key: *key }))
+        (0..count).filter(move |key| !self.keys.contains(&ServerKey { server, key: *key }))
     }
 }
 
 impl Pool {
-    /// Those servers, first the one whose name stands for all; `None` where there are none.
+    /// These servers; the first one's name represents them all. `None` if there are none.
     #[must_use]
     pub fn new(servers: Vec<Arc<Server>>) -> Option<Self> {
         (!servers.is_empty()).then(|| Self::of(servers))
@@ -118,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// The format that all of them speak.
+    /// The format of all of them.
     #[must_use]
     pub fn kind(&self) -> ProviderKind {
         self.servers
@@ -134,32 +134,32 @@ impl Pool {
             .collect()
     }
 
-    /// Whether the servers take tools of the protocol, where that is known.
+    /// Whether the servers accept native tools, if known.
     pub(super) fn takes_tools(&self) -> Option<bool> {
         self.takes_tools.get().copied()
     }
 
-    /// Remembers whether they do. What was seen first holds: a server that takes them may still refuse one of them.
+    /// Records whether they do. The first observation holds: a server that accepts tools may still refuse one of them.
     pub(super) fn note_takes_tools(&self, takes: bool) {
         _ = self.takes_tools.set(takes);
     }
 
-    /// Whether the model is known to begin in its reasoning without a tag.
+    /// Whether the model is known to start inside its reasoning without a tag.
     pub(super) fn begins_inside(&self) -> bool {
         self.begins_inside.load(Relaxed)
     }
 
-    /// Remembers whether it does: what was seen last holds.
+    /// Records whether it does: the last observation holds.
     pub(super) fn note_begins_inside(&self, begins_inside: bool) {
         self.begins_inside.store(begins_inside, Relaxed);
     }
 
-    /// Whether they know the limit on written tokens by the other name.
+    /// Whether they use the other name of the output token limit.
     pub(super) fn has_other_limit(&self) -> bool {
         self.has_other_limit.load(Relaxed)
     }
 
-    /// Remembers that they do.
+    /// Records that they do.
     pub(super) fn note_other_limit(&self) {
         self.has_other_limit.store(true, Relaxed);
     }
@@ -178,85 +178,87 @@ impl Pool {
         Self::of(vec![Arc::new(server)])
     }
 
-    /// Whether none of them is asked at the moment.
+    /// Whether all of them are unavailable at the moment.
     #[must_use]
-    pub fn is_resting(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         self.servers
             .iter()
             .all(|server| matches!(server.breaker(), Breaker::Open(_)))
     }
 
-    /// Whether there is anybody to turn to.
-    pub(super) fn is_plural(&self) -> bool {
+    /// Whether there is another target to fail over to.
+    pub(super) fn has_alternatives(&self) -> bool {
         self.servers.len() > 1 || self.servers.iter().any(|server| server.key_count() > 1)
     }
 
-    /// The server at this place: places come from here.
-    pub(super) fn server(&self, place: Place) -> &Arc<Server> {
-        &self.servers[place.server]
+    /// The server of this target, which must come from this pool.
+    pub(super) fn server(&self, target: ServerKey) -> &Arc<Server> {
+        &self.servers[target.server]
     }
 
-    /// Whom to ask first: `before`, where it is well, since it may have what it read before at hand; else by weight.
-    /// Where all keys rest, the one that rests the least longer.
+    /// The first target: `before`, if it is available, since its prompt cache is warm; else by weight. If all keys are
+    /// cooling down, the one that is available soonest.
     ///
     /// # Errors
-    /// Where all servers are left alone, with the time to come back.
-    pub(super) fn first(&self, before: Option<Place>) -> Result<Place, Fault> {
-        let none = Tried::default();
-        let is_well = |place: &Place| {
-            self.server(*place).key_rests(place.key).is_none() && self.server(*place).admits()
+    /// If the breakers of all servers are open, with the time until one closes.
+    pub(super) fn first(&self, before: Option<ServerKey>) -> Result<ServerKey, Fault> {
+        let none = Attempts::default();
+        let is_well = |target: &ServerKey| {
+            self.server(*target).key_cooldown(target.key).is_none() && self.server(*target).admits()
         };
-        if let Some(place) = before.filter(is_well) {
-            return Ok(place);
+        if let Some(target) = before.filter(is_well) {
+            return Ok(target);
         }
         self.next(&none)
-            .or_else(|| self.least_tired())
-            .ok_or_else(|| self.left_alone())
+            .or_else(|| self.soonest_available())
+            .ok_or_else(|| self.all_unavailable())
     }
 
-    /// Whom to ask after these have failed: by weight, of those that are well.
-    pub(super) fn next(&self, tried: &Tried) -> Option<Place> {
+    /// The next target after these have failed: by weight, among those available.
+    pub(super) fn next(&self, attempts: &Attempts) -> Option<ServerKey> {
         let mut passed_over = Vec::new();
         loop {
             let awake = |server: usize| {
                 let known = self.servers.get(server)?;
-                tried
+                attempts
                     .keys_of(self, server)
-                    .find(|key| known.key_rests(*key).is_none())
+                    .find(|key| known.key_cooldown(*key).is_none())
                     .map(|_| known)
             };
             let candidates = (0..self.servers.len())
                 .filter(|server| !passed_over.contains(server))
                 .filter_map(|server| Some((server, awake(server)?.settings.weight)));
             let candidates: Vec<(usize, u32)> = candidates.collect();
-            let server = in_turn(&candidates, &mut || self.turn.fetch_add(1, Relaxed))?;
+            let server =
+                weighted_round_robin(&candidates, &mut || self.turn.fetch_add(1, Relaxed))?;
             let known = self.servers.get(server)?;
             if known.admits() {
-                let keys = tried
+                let keys = attempts
                     .keys_of(self, server)
-                    .filter(|key| known.key_rests(*key).is_none());
+                    .filter(|key| known.key_cooldown(*key).is_none());
                 let keys: Vec<(usize, u32)> =
                     keys.map(|key| (key, known.key_weight(key))).collect();
-                let key = in_turn(&keys, &mut || known.next_turn())?;
-                return Some(Place { server, key });
+                let key = weighted_round_robin(&keys, &mut || known.next_turn())?;
+                return Some(ServerKey { server, key });
             }
             passed_over.push(server);
         }
     }
 
-    fn least_tired(&self) -> Option<Place> {
-        let places = self.servers.iter().enumerate().flat_map(|(server, known)| {
-            (0..known.key_count()).map(move |key| (known.key_rests(key), Place { server, key }))
+    fn soonest_available(&self) -> Option<ServerKey> {
+        let targets = self.servers.iter().enumerate().flat_map(|(server, known)| {
+            (0..known.key_count())
+                .map(move |key| (known.key_cooldown(key), ServerKey { server, key }))
         });
-        let mut places: Vec<_> = places.collect();
-        places.sort_by_key(|(rests, _)| *rests);
-        places
+        let mut targets: Vec<_> = targets.collect();
+        targets.sort_by_key(|(cooldown, _)| *cooldown);
+        targets
             .into_iter()
-            .map(|(_, place)| place)
-            .find(|place| self.server(*place).admits())
+            .map(|(_, target)| target)
+            .find(|target| self.server(*target).admits())
     }
 
-    fn left_alone(&self) -> Fault {
+    fn all_unavailable(&self) -> Fault {
         let waits = self
             .servers
             .iter()
@@ -266,7 +268,7 @@ impl Pool {
             });
         let code = ProblemCode::ModelUnreachable;
         let Some((wait, server)) = waits.min_by_key(|(wait, _)| *wait) else {
-            // Somebody has taken the half-open place this moment.
+            // Another call has just taken the half-open slot.
             return Fault {
                 retry: Retry::Soon,
                 ..Fault::new(code, Sentence::TriedJustNow)
@@ -289,8 +291,8 @@ impl Pool {
     }
 }
 
-/// One of these by weight, in turn; those of weight 0 only where there are no others.
-fn in_turn(of: &[(usize, u32)], turn: &mut dyn FnMut() -> usize) -> Option<usize> {
+/// Weighted round-robin; entries of weight 0 only if there are no others.
+fn weighted_round_robin(of: &[(usize, u32)], turn: &mut dyn FnMut() -> usize) -> Option<usize> {
     if of.len() < 2 {
         return of.first().map(|(one, _)| *one);
     }
@@ -339,8 +341,8 @@ mod tests {
     fn shares(pool: &Pool, of: usize) -> BTreeMap<(usize, usize), usize> {
         let mut shares = BTreeMap::new();
         for _ in 0..of {
-            let place = pool.first(None).unwrap();
-            *shares.entry((place.server, place.key)).or_default() += 1;
+            let target = pool.first(None).unwrap();
+            *shares.entry((target.server, target.key)).or_default() += 1;
         }
         shares
     }
@@ -359,23 +361,23 @@ mod tests {
     }
 
     #[test]
-    fn each_is_tried_once_and_the_reserve_last() {
+    fn each_target_is_tried_once_and_fallbacks_last() {
         let pool = pool(&[
             server("reserve", 0, &[]),
             server("a", 1, &[1, 1]),
             server("b", 1, &[]),
         ]);
-        let (mut tried, mut order) = (Tried::default(), Vec::new());
-        let mut place = Some(pool.first(None).unwrap());
-        while let Some(now) = place {
+        let (mut attempts, mut order) = (Attempts::default(), Vec::new());
+        let mut target = Some(pool.first(None).unwrap());
+        while let Some(now) = target {
             order.push(now.server);
             let code = if now.server == 1 {
                 ProblemCode::ModelUnauthorized
             } else {
                 ProblemCode::ModelFailed
             };
-            assert!(tried.add(now, &fault(code)));
-            place = pool.next(&tried);
+            assert!(attempts.add(now, &fault(code)));
+            target = pool.next(&attempts);
         }
         order[..3].sort_unstable();
         assert_eq!(
@@ -383,31 +385,31 @@ mod tests {
             [1, 1, 2, 0],
             "both keys of one server, the other, and then the reserve"
         );
-        assert!(!tried.add(
-            Place { server: 0, key: 0 },
+        assert!(!attempts.add(
+            ServerKey { server: 0, key: 0 },
             &fault(ProblemCode::ModelRejected)
         ));
     }
 
     #[test]
-    fn a_run_stays_where_it_was_while_that_is_well() {
+    fn a_run_keeps_its_healthy_target() {
         let servers = [server("a", 1, &[1, 1]), server("b", 1, &[])];
         let pool = pool(&servers);
-        let place = pool.first(None).unwrap();
+        let target = pool.first(None).unwrap();
         for _ in 0..5 {
-            assert_eq!(pool.first(Some(place)).unwrap(), place);
+            assert_eq!(pool.first(Some(target)).unwrap(), target);
         }
-        servers[place.server].note_fault(place.key, &fault(ProblemCode::ModelUnauthorized));
-        assert_ne!(pool.first(Some(place)).unwrap(), place);
+        servers[target.server].record_fault(target.key, &fault(ProblemCode::ModelUnauthorized));
+        assert_ne!(pool.first(Some(target)).unwrap(), target);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_all_keys_rest_one_is_asked_and_where_all_servers_are_open_none() {
+    async fn with_all_keys_cooling_down_one_is_used_but_no_open_server() {
         let servers = [server("a", 1, &[1, 1])];
         let pool = pool(&servers);
         for key in 0..2 {
             let slow = Retry::After(Duration::from_secs(20 - 5 * key as u64));
-            servers[0].note_fault(
+            servers[0].record_fault(
                 key,
                 &Fault {
                     retry: slow,
@@ -415,15 +417,11 @@ mod tests {
                 },
             );
         }
-        assert_eq!(
-            pool.first(None).unwrap().key,
-            1,
-            "it rests the least longer"
-        );
+        assert_eq!(pool.first(None).unwrap().key, 1, "its cooldown ends first");
         for _ in 0..5 {
-            servers[0].note_fault(0, &fault(ProblemCode::ModelFailed));
+            servers[0].record_fault(0, &fault(ProblemCode::ModelFailed));
         }
-        assert!(pool.is_resting());
+        assert!(pool.is_unavailable());
         let refused = pool.first(None).unwrap_err();
         assert!(
             refused
@@ -437,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn choosing_costs_little() {
+    fn choosing_a_target_is_fast() {
         let servers: Vec<_> = (0..8)
             .map(|at| server(&at.to_string(), 1 + at, &[1; 8]))
             .collect();
@@ -446,7 +444,7 @@ mod tests {
         for _ in 0..1000 {
             pool.first(None).unwrap();
         }
-        // In a debug build on a busy machine; it is far quicker otherwise.
+        // In a debug build on a busy machine; otherwise much faster.
         assert!(
             started.elapsed() < Duration::from_millis(500),
             "{:?}",

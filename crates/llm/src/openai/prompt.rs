@@ -1,16 +1,17 @@
-//! Prompt mode, the asking side: tools told in the words of a template, and earlier calls as the model is to write them.
+//! Prompt mode, the request side: describes tools with a template, and renders earlier calls in the format that the
+//! model is to write.
 
 use domain::{Message, Part, Role, ToolCall, message::arguments_value};
 use serde_json::{Value, json};
 
-use super::{plain, rescue::Told, written_call::UNREADABLE};
+use super::{call_json::UNREADABLE, plain, text_calls::CallSyntax};
 use crate::{ToolPrompt, ToolSpec};
 
-/// What a model is told of a call that could not be read.
+/// The reply to a call that could not be parsed.
 const NOT_READ: &str = "Your call could not be read. To call a tool, write this JSON and nothing else: \
     {\"tool_calls\":[{\"name\":\"<tool>\",\"parameters\":{…}}]}. To answer the user, write the answer in words.";
 
-/// What stands after the newest results: small models call again and again for what they have, most of all for code.
+/// Added after the newest results: small models otherwise repeat calls whose results they have, most of all for code.
 const RESULTS_END: &str =
     "\n\n[Answer the user with this, in words. Only where something is still missing, call again.]";
 const CODE_RESULTS_END: &str = "\n\nNow answer my question in words, without code. Only where it failed or something is still \
@@ -24,7 +25,7 @@ pub(crate) fn plain_messages(
     prompt: &ToolPrompt,
 ) -> Vec<Message> {
     let offered = code_tool(tools, prompt).map(|spec| spec.name.as_str());
-    // Code that is not run any more stays as it was written: calls would teach the model to write those instead.
+    // Code that is not run any more stays as written: showing it as calls would teach the model to write those instead.
     let was_offered = prompt.code.as_ref().filter(|code| code.not_run.is_some());
     let code = offered.or(was_offered.map(|code| code.tool.as_str()));
     let written = |message: &Message| assistant_text(message, code);
@@ -55,10 +56,14 @@ pub(crate) fn plain_messages(
     plain
 }
 
-/// How the answer is to be read.
-pub(crate) fn told(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt) -> Told {
+/// The syntax in which calls are read from the answer.
+pub(crate) fn call_syntax(
+    messages: &[Message],
+    tools: &[ToolSpec],
+    prompt: &ToolPrompt,
+) -> CallSyntax {
     let code = code_tool(tools, prompt).map(|spec| spec.name.clone());
-    // One correction is enough: what cannot be read then is shown.
+    // One correction is enough: a second unreadable call is shown.
     let last = messages
         .iter()
         .rev()
@@ -66,7 +71,7 @@ pub(crate) fn told(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt
     let was_unreadable =
         last.is_some_and(|message| message.tool_calls.iter().any(|call| !has_arguments(call)));
     let not_run = prompt.code.as_ref().and_then(|code| code.not_run.clone());
-    Told {
+    CallSyntax {
         code,
         not_run,
         corrects: !was_unreadable || ends_with_question(messages),
@@ -83,10 +88,10 @@ fn has_arguments(call: &ToolCall) -> bool {
     arguments_value(&call.arguments).is_object()
 }
 
-/// The tool that runs code in tags, where there is one.
+/// The tool that runs code in tags, if there is one.
 fn code_tool<'a>(tools: &'a [ToolSpec], prompt: &ToolPrompt) -> Option<&'a ToolSpec> {
     let code = prompt.code.as_ref()?;
-    // A caller's own tool of that name may want something else.
+    // A caller's own tool of that name may have other arguments.
     tools
         .iter()
         .find(|spec| spec.name == code.tool && spec.parameters["properties"]["code"].is_object())
@@ -118,7 +123,7 @@ fn described(spec: &ToolSpec) -> String {
     json!({ "name": name, "description": description, "parameters": **parameters }).to_string()
 }
 
-/// What was said, and the calls as they are to be written.
+/// The text of a message, and its calls as they are to be written.
 fn assistant_text(message: &Message, code: Option<&str>) -> String {
     let mut lines = vec![message.plain_text()]
         .into_iter()
@@ -133,7 +138,7 @@ fn assistant_text(message: &Message, code: Option<&str>) -> String {
                 )),
                 _ => list.push(json!({ "name": call.name, "parameters": arguments })),
             },
-            // As it was written.
+            // Unchanged.
             _ => lines.push(call.arguments.clone()),
         }
     }
@@ -227,9 +232,9 @@ mod tests {
     }
 
     #[test]
-    fn one_correction_for_each_call_that_cannot_be_read() {
+    fn one_correction_for_each_unreadable_call() {
         let (tools, prompt) = (tools(), prompt(true));
-        let corrects = |history: &[Message]| told(history, &tools, &prompt).corrects;
+        let corrects = |history: &[Message]| call_syntax(history, &tools, &prompt).corrects;
         let mut history = vec![Message::text(Role::User, "What is there?")];
         assert!(corrects(&history));
         history.push(called(vec![call("a", UNREADABLE, "{\"tool_calls\":")]));

@@ -1,4 +1,4 @@
-//! Fields that the servers of a model have refused: they are left out of later requests as long as the process lives.
+//! Remembers fields that the servers of a model have refused, and leaves them out until the process ends.
 
 use std::{
     collections::HashMap,
@@ -11,18 +11,18 @@ use serde::Serialize;
 
 use super::Pool;
 
-/// A parameter that the servers of a model have refused since the program was started.
+/// A parameter that the servers of a model have refused since the program started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RefusedParameter {
     /// The parameter.
     pub parameter: Parameter,
-    /// The level that was refused, where it is the reasoning effort: others may be taken.
+    /// The refused level, if it is the reasoning effort: others may be accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<ReasoningEffort>,
 }
 
 impl Pool {
-    /// What any of the servers has refused for the model of this name.
+    /// The parameters that any of the servers has refused for the model of this name.
     #[must_use]
     pub fn refused_parameters(&self, model: &str) -> Vec<RefusedParameter> {
         let refused = self.refused_fields(model).into_iter();
@@ -39,11 +39,11 @@ impl Pool {
     }
 }
 
-/// A field that was refused.
+/// A refused field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RefusedField {
     pub(super) field: &'static OptionalField,
-    /// The level that was asked for where it says one: another one may be taken.
+    /// The refused level, if it is the reasoning effort: others may be accepted.
     pub(super) effort: Option<ReasoningEffort>,
 }
 
@@ -56,7 +56,7 @@ impl RefusedField {
         }
     }
 
-    /// Whether it says what is set here.
+    /// Whether it applies to these parameters.
     fn is_for(&self, set: &ModelParameters) -> bool {
         match self.field.parameter {
             Some(Parameter::ReasoningEffort) => set
@@ -68,7 +68,7 @@ impl RefusedField {
     }
 }
 
-/// Those of one server, by the model's name there.
+/// The refused fields of one server, by the model's name there.
 #[derive(Debug, Default)]
 pub(super) struct RefusedFields(Mutex<HashMap<String, Vec<RefusedField>>>);
 
@@ -95,7 +95,7 @@ impl RefusedFields {
     }
 }
 
-/// What is set without what the model is known not to take; `None` if all of it is taken.
+/// The parameters without those that the model is known to refuse; `None` if all are accepted.
 pub(super) fn accepted(
     set: &ModelParameters,
     unsupported: &[Parameter],
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_was_refused_is_no_other() {
+    fn a_refused_level_does_not_affect_others() {
         let (low, high) = (set(ReasoningEffort::Low), set(ReasoningEffort::High));
         let known = RefusedFields::default();
         let refused = RefusedField::new(field(Parameter::ReasoningEffort), &low);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_not_left_out() {
+    fn only_set_parameters_are_left_out() {
         let refused = [RefusedField::new(
             field(Parameter::Seed),
             ModelParameters::unset(),

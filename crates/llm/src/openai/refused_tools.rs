@@ -1,4 +1,4 @@
-//! Tools whose schemas the servers of a model have refused: the next request does not offer them as before.
+//! Remembers tools whose schemas the servers of a model have refused, and their accepted replacements.
 
 use std::{
     borrow::Cow,
@@ -13,10 +13,10 @@ use provider::tool_schema::{Change, ToolFormat, ToolSchema, plain};
 
 use crate::ToolSpec;
 
-/// Most tools that are remembered; then all are forgotten, and refused again.
+/// Maximum number of remembered tools; above it all are forgotten, and refused again.
 const MAX_TOOLS: usize = 1_000;
 
-/// Longest description kept with a plain schema, characters.
+/// Maximum length of a description kept with a plain schema, characters.
 const MAX_DESCRIPTION_CHARS: usize = 1_000;
 
 /// The tools that the servers of a model have refused, by name.
@@ -29,13 +29,13 @@ pub(crate) struct RefusedTools {
 #[derive(Debug)]
 struct Refused {
     change: Change,
-    /// The schema that was refused; unknown before the tool is offered again.
+    /// The refused schema; unknown until the tool is offered again.
     schema: Option<ToolSchema>,
     plain: Option<ToolSchema>,
 }
 
 impl RefusedTools {
-    /// Remembers what the servers take in the place of these tools.
+    /// Records the replacements that the servers accept for these tools.
     pub(super) fn note(&self, changes: &[(String, Change)]) {
         if changes.is_empty() {
             return;
@@ -57,7 +57,7 @@ impl RefusedTools {
         self.is_any.store(true, Relaxed);
     }
 
-    /// What becomes of this tool, if it was refused. One that has another schema now was not.
+    /// The replacement for this tool, if it was refused. A tool whose schema has changed since was not.
     pub(super) fn change(&self, tool: &ToolSpec) -> Option<Change> {
         if !self.is_any.load(Relaxed) {
             return None;
@@ -75,7 +75,7 @@ impl RefusedTools {
         None
     }
 
-    /// The tools as the servers are known to take them.
+    /// The tools in the form that the servers are known to accept.
     pub(super) fn applied<'a>(
         &self,
         tools: &'a [ToolSpec],
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_is_offered_as_it_is_taken() {
+    fn refused_tools_are_offered_in_their_accepted_form() {
         let strict =
             || json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}});
         let tools = [
@@ -161,7 +161,7 @@ mod tests {
             (taken[0].description.len(), taken[1].description.len()),
             (1_000, 2_000)
         );
-        // Its server has put it right.
+        // Its server has fixed it.
         let mended = [tool("a", json!({"type": "object"}))];
         assert_eq!(
             refused.applied(&mended, ToolFormat::Chat)[0].parameters,

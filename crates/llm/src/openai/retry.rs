@@ -1,37 +1,37 @@
-//! When to ask a model server again.
+//! Back-off and `Retry-After` for model servers.
 
 use std::time::Duration;
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// A server that wants us to wait longer than this gets no second request: the person should decide.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// If a server asks for a longer wait, there is no retry: the person should decide.
+pub(crate) const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
-/// How long to wait after `failed_attempts` failures: doubling from `first`, at most 8 s, half of it by chance,
-/// so that many runs that failed together do not come back together.
+/// The wait after `failed_attempts` failures: doubling from `first`, at most 8 s, half of it random, so that runs that
+/// failed together do not return together.
 pub(crate) fn backoff(first: Duration, failed_attempts: u32) -> Duration {
     let doubled = first.saturating_mul(1 << failed_attempts.saturating_sub(1).min(10));
     let whole = doubled.min(Duration::from_secs(8));
-    whole.mul_f64(0.5 + 0.5 * chance())
+    whole.mul_f64(0.5 + 0.5 * random_fraction())
 }
 
-/// The wait a server asked for, a little longer by chance.
-pub(crate) fn after_hint(hint: Duration, first: Duration) -> Duration {
-    hint + first.mul_f64(0.5 * chance())
+/// The wait that a server asked for, plus a random part.
+pub(crate) fn hinted_wait(hint: Duration, first: Duration) -> Duration {
+    hint + first.mul_f64(0.5 * random_fraction())
 }
 
 /// From 0 to 1.
-fn chance() -> f64 {
+fn random_fraction() -> f64 {
     let mut bytes = [0; 4];
     match SystemRandom::new().fill(&mut bytes) {
         Ok(()) => f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX),
-        // Without randomness the waits are only less well spread.
+        // Without randomness the waits are only spread less.
         Err(_) => 0.5,
     }
 }
 
-/// The wait in `Retry-After`, given in seconds or as a date. A date is compared with the server's own clock.
+/// The wait in `Retry-After`, in seconds or as a date. A date is compared with the server's own clock.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_and_are_spread() {
+    fn waits_double_with_jitter() {
         let first = Duration::from_millis(500);
         for (failed, most_ms) in [(1, 500), (2, 1000), (3, 2000), (9, 8000), (u32::MAX, 8000)] {
             let most = Duration::from_millis(most_ms);

@@ -1,4 +1,4 @@
-//! Schema mode, the asking side: tools described in words, and an answer forced to be a call or a reply.
+//! Schema mode, the request side: describes tools in text, and forces the answer to be a call or a reply.
 
 use domain::{Message, message::arguments_value};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ pub(crate) fn answer_schema(tools: &[ToolSpec]) -> Value {
     schema
 }
 
-/// A tool's own schema; its definitions move to the root, where references can find them.
+/// A tool's own schema; its definitions move to the root, where references find them.
 fn arguments_schema(tool: &ToolSpec, definitions: &mut Map<String, Value>) -> Value {
     let mut schema = tool.parameters.to_value();
     if let Some(fields) = schema.as_object_mut() {
@@ -43,20 +43,20 @@ fn arguments_schema(tool: &ToolSpec, definitions: &mut Map<String, Value>) -> Va
             if let Some(Value::Object(own)) = fields.remove(key) {
                 for (name, mut definition) in own {
                     point_to_root(&mut definition, &tool.name);
-                    keep_shape(&mut definition);
+                    retain_shape(&mut definition);
                     definitions.insert(format!("{}.{name}", tool.name), definition);
                 }
             }
         }
     }
     point_to_root(&mut schema, &tool.name);
-    keep_shape(&mut schema);
+    retain_shape(&mut schema);
     schema
 }
 
-/// What the schema says beside its shape. Some servers unroll bounds into a grammar with a rule for each step:
+/// Keywords besides the shape of the schema. Some servers unroll bounds into a grammar with a rule for each step:
 /// llama.cpp overflows its stack on a text of at most 20,000 characters. Arguments are checked anyway.
-const BESIDE_THE_SHAPE: [&str; 11] = [
+const NON_SHAPE_KEYWORDS: [&str; 11] = [
     "minLength",
     "maxLength",
     "minItems",
@@ -70,25 +70,25 @@ const BESIDE_THE_SHAPE: [&str; 11] = [
     "description",
 ];
 
-fn keep_shape(schema: &mut Value) {
+fn retain_shape(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
-            for key in BESIDE_THE_SHAPE {
+            for key in NON_SHAPE_KEYWORDS {
                 fields.remove(key);
             }
             for (key, value) in fields {
                 match (key.as_str(), value) {
-                    // What stands here are names, not words of the schema.
+                    // The keys here are names, not keywords.
                     ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
-                        named.values_mut().for_each(keep_shape);
+                        named.values_mut().for_each(retain_shape);
                     }
-                    // And here values.
+                    // These are values.
                     ("const" | "enum" | "examples", _) => {}
-                    (_, value) => keep_shape(value),
+                    (_, value) => retain_shape(value),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(keep_shape),
+        Value::Array(items) => items.iter_mut().for_each(retain_shape),
         _ => {}
     }
 }
@@ -115,24 +115,24 @@ fn point_to_root(schema: &mut Value, tool: &str) {
     }
 }
 
-/// The schema as most servers take it.
+/// The schema in the form that most servers accept.
 pub(crate) fn json_schema_format(schema: &Value) -> Value {
     json!({ "type": "json_schema", "json_schema": { "name": "answer", "schema": schema } })
 }
 
-/// The schema as llama-cpp-python and older llama.cpp take it.
+/// The schema in the form of llama-cpp-python and older llama.cpp.
 pub(crate) fn json_object_format(schema: &Value) -> Value {
     json!({ "type": "json_object", "schema": schema })
 }
 
-/// A caller's form with a schema as those take it; nothing for another form.
+/// A caller's schema format in that form; `None` for another format.
 pub(crate) fn as_object_format(format: &Value) -> Option<Value> {
     format
         .pointer("/json_schema/schema")
         .map(json_object_format)
 }
 
-/// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to write.
+/// The conversation in plain messages: the tools in the system text, calls as the JSON that the model is to write.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
     plain::plain_messages(
         messages,
@@ -170,7 +170,7 @@ fn assistant_text(message: &Message) -> String {
         let arguments = arguments_value(&call.arguments);
         json!({ "action": "call", "name": call.name, "arguments": arguments }).to_string()
     });
-    // The form allows either a reply or a call; what was said beside a call is left out.
+    // The form allows either a reply or a call; text next to a call is left out.
     let lines: Vec<String> = if message.tool_calls.is_empty() {
         vec![json!({ "action": "reply", "text": said }).to_string()]
     } else {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_left_out_and_names_are_not() {
+    fn bounds_are_removed_and_property_names_kept() {
         let parameters = json!({
             "type": "object",
             "description": "All.",
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn history_becomes_plain_messages_that_take_turns() {
+    fn history_becomes_alternating_plain_messages() {
         let call = |id: &str| ToolCall {
             id: id.into(),
             name: "ls".into(),

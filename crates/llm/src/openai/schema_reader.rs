@@ -1,11 +1,11 @@
-//! Schema mode, the reading side: shows a forced reply while it is being written and turns a forced call
-//! into a tool call.
+//! Schema mode, the reading side: streams a forced reply while it is being written, and turns a forced call into a tool
+//! call.
 
 use serde_json::Value;
 
 use super::{
-    rescue::{Piece, Rescue, Told},
-    written_call::read_calls,
+    call_json::read_calls,
+    text_calls::{CallSyntax, Piece, TextCallParser},
 };
 
 /// Reads an answer that should be one JSON object.
@@ -24,8 +24,8 @@ enum Form {
         scan: ReplyScan,
         shown: bool,
     },
-    /// The server did not force the form; the answer may still be or hold a call.
-    Prose(Rescue),
+    /// The server did not force the form; the answer may still be or contain a call.
+    Prose(TextCallParser),
 }
 
 impl SchemaReader {
@@ -47,7 +47,10 @@ impl SchemaReader {
                     shown: false,
                 };
             } else if !text.is_empty() {
-                self.form = Form::Prose(Rescue::new(self.tools.iter().cloned(), Told::default()));
+                self.form = Form::Prose(TextCallParser::new(
+                    self.tools.iter().cloned(),
+                    CallSyntax::default(),
+                ));
             }
         }
         match &mut self.form {
@@ -74,7 +77,7 @@ impl SchemaReader {
         match std::mem::replace(&mut self.form, Form::Unknown) {
             Form::Unknown => {}
             Form::Prose(mut rescue) => rescue.finish(false, out),
-            // What was shown cannot be taken back; it was the reply.
+            // The emitted text cannot be taken back; it was the reply.
             Form::Json { shown: true, .. } => {}
             Form::Json { raw, .. } => self.read_whole(raw, out),
         }
@@ -94,7 +97,7 @@ impl SchemaReader {
     }
 }
 
-/// Follows the object and gives out the characters of its `text` while they come.
+/// Follows the object and emits the characters of its `text` as they come.
 #[derive(Debug, Default)]
 struct ReplyScan {
     depth: u32,
@@ -104,7 +107,7 @@ struct ReplyScan {
     key: String,
     /// The value of `action`, empty while unknown.
     action: String,
-    /// JSON source of the reply that is not given out yet: it may end inside an escape.
+    /// JSON source of the reply that is not emitted yet: it may end inside an escape.
     held: String,
 }
 
@@ -161,8 +164,8 @@ impl ReplyScan {
         }
     }
 
-    /// What can be decoded of the held source: all of it, or all before an escape that is not whole, which
-    /// may be the second half of a surrogate pair.
+    /// The decodable part of the held source: all of it, or all before an incomplete escape, which may be the second
+    /// half of a surrogate pair.
     fn take_decoded(&mut self) -> String {
         let mut end = self.held.len();
         for _ in 0..3 {
@@ -189,7 +192,7 @@ mod tests {
         out
     }
 
-    /// All text and all calls, however the answer is cut.
+    /// All text and all calls, however the answer is split.
     fn check(answer: &str, text: &str, calls: &[&str]) {
         let by_char: Vec<String> = answer.chars().map(String::from).collect();
         for tokens in [vec![answer], by_char.iter().map(String::as_str).collect()] {

@@ -1,5 +1,4 @@
-//! One model server as it is now: its keys, which of them rest, and its circuit breaker. Calls read and change it
-//! without locks.
+//! The state of one model server: its keys with their cooldowns, and its circuit breaker. Lock-free.
 
 use std::{
     sync::{
@@ -23,45 +22,45 @@ use crate::{
     native::{Format, Tokens},
 };
 
-/// So many failures in a row open the breaker.
+/// This many consecutive failures open the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
-/// How long it stays open at first; each time that the probe fails it is twice as long.
-const FIRST_OPEN: Duration = Duration::from_secs(5);
-const LONGEST_OPEN: Duration = Duration::from_secs(60);
-/// How long others wait for the one call that tries a server again.
-const PROBE: Duration = Duration::from_secs(10);
-/// A key that is refused rests so long: it will not get better by itself soon.
-const REFUSED_RESTS: Duration = Duration::from_secs(300);
-/// A key that is asked to slow down, without a word about how long.
-const SLOWED_RESTS: Duration = Duration::from_secs(10);
-/// What a server says about it is taken between these two.
-const SHORTEST_REST: Duration = Duration::from_secs(1);
-const LONGEST_REST: Duration = Duration::from_secs(900);
+/// How long it stays open at first; the time doubles whenever the probe fails.
+const INITIAL_OPEN_TIME: Duration = Duration::from_secs(5);
+const MAX_OPEN_TIME: Duration = Duration::from_secs(60);
+/// How long other calls wait for the one that probes a server.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Cooldown of a refused key: it will not recover by itself soon.
+const REFUSED_KEY_COOLDOWN: Duration = Duration::from_secs(300);
+/// Cooldown of a rate-limited key, if the server does not say how long.
+const RATE_LIMITED_COOLDOWN: Duration = Duration::from_secs(10);
+/// The range of a cooldown that a server asks for.
+const MIN_COOLDOWN: Duration = Duration::from_secs(1);
+const MAX_COOLDOWN: Duration = Duration::from_secs(900);
 
-/// What an administrator set for a server.
+/// The settings of a server, made by an administrator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSettings {
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Which format it speaks.
+    /// The API format.
     pub kind: ProviderKind,
-    /// What its kind needs beside address and key.
+    /// Options of its kind, in addition to URL and key.
     pub options: ProviderOptions,
-    /// Its address.
+    /// The base URL.
     pub base_url: BaseUrl,
     /// Headers and query parameters for every request.
     pub extras: Extras,
-    /// How many of the requests it gets, beside others with the same model; 0 for one that is asked only where the
-    /// others fail.
+    /// The share of requests, relative to others with the same model; 0 for a fallback that is used only if the others
+    /// fail.
     pub weight: u32,
-    /// Whether it is told who asks.
+    /// Whether the caller is disclosed to it.
     pub trusted: bool,
-    /// Its keys and how many of its requests each gets. Without any it is asked without a key.
+    /// Its keys with their weights. Without any, requests have no key.
     pub keys: Vec<(Secret, u32)>,
 }
 
 impl ServerSettings {
-    /// The parameters that the model of this name never takes, as far as its name tells.
+    /// The parameters that a model of this name never accepts, as far as its name tells.
     #[must_use]
     pub fn unsupported_parameters(&self, model: &str) -> Vec<Parameter> {
         match Format::of(self.kind) {
@@ -73,7 +72,7 @@ impl ServerSettings {
         }
     }
 
-    /// One that speaks Chat Completions, with at most one key.
+    /// A server that speaks Chat Completions, with at most one key.
     #[must_use]
     pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {
         Self {
@@ -89,44 +88,44 @@ impl ServerSettings {
     }
 }
 
-/// Counts what became of attempts, over all servers.
+/// Counts the results of attempts, over all servers.
 #[derive(Debug, Default)]
 pub struct AttemptCounts {
-    /// The first token came.
+    /// The first token arrived.
     pub answered: AtomicU64,
     /// The server failed before that.
     pub failed: AtomicU64,
-    /// The server refused the key, or asked it to slow down.
+    /// The server refused or rate-limited the key.
     pub key_refused: AtomicU64,
-    /// Another key or server was asked after that.
-    pub turned: AtomicU64,
+    /// Another key or server was tried after that.
+    pub failovers: AtomicU64,
     /// Breakers that opened.
     pub opened: AtomicU64,
 }
 
-/// A model server, shared by all who call it.
+/// A model server, shared by all its callers.
 #[derive(Debug)]
 pub struct Server {
-    /// What was set for it.
+    /// Its settings.
     pub settings: ServerSettings,
     /// Never empty.
     keys: Vec<Key>,
     counts: Arc<AttemptCounts>,
-    /// All times are milliseconds since then.
+    /// The origin of all times in milliseconds.
     began: Instant,
     turn: AtomicUsize,
     failures_in_row: AtomicU32,
-    /// 0 where the breaker is closed.
+    /// 0 if the breaker is closed.
     open_until_ms: AtomicU64,
-    /// A call tries it while the breaker is half open.
+    /// A call is probing the server while the breaker is half open.
     probing: AtomicBool,
-    /// How often that has failed since it opened.
+    /// How often probes have failed since it opened.
     reopened: AtomicU32,
     heard_ms: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
-    /// Got with its keys, where its kind of provider gives them.
+    /// Credentials obtained with its keys, for the kinds of provider that need them.
     pub(super) tokens: Tokens,
-    /// What it does not take.
+    /// The fields that it refuses.
     pub(super) refused_fields: RefusedFields,
 }
 
@@ -134,53 +133,53 @@ pub struct Server {
 struct Key {
     secret: Option<Secret>,
     weight: u32,
-    /// 0 where it does not rest.
-    rests_until_ms: AtomicU64,
+    /// 0 if it is not cooling down.
+    cooldown_until_ms: AtomicU64,
     uses: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
 }
 
-/// What went wrong last, in words.
+/// The last failure.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The sentence for people; never holds a key.
+    /// The sentence for people; never contains a key.
     pub words: Words,
     /// When.
     pub at: Instant,
 }
 
-/// Whether a server is asked.
+/// The state of a circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breaker {
-    /// It is.
+    /// Requests pass.
     Closed,
-    /// Not for so long.
+    /// Requests are refused for this long.
     Open(Duration),
-    /// The next call finds out.
+    /// The next call is the probe.
     HalfOpen,
 }
 
-/// How a key is.
+/// The state of a key.
 #[derive(Debug, Clone)]
 pub struct KeyState {
-    /// Its last four characters, where it is long enough to show them.
+    /// Its last four characters, if it is long enough to show them.
     pub ending: Option<String>,
-    /// How long it is still passed over.
-    pub rests: Option<Duration>,
-    /// Answers got with it since the program started or it was changed.
+    /// The remaining cooldown.
+    pub cooldown: Option<Duration>,
+    /// Answers received with it since the program started or it was changed.
     pub uses: u64,
-    /// Why it rested last.
+    /// The reason of its last cooldown.
     pub last_failure: Option<Failure>,
 }
 
 impl Server {
-    /// A server that nobody has asked yet.
+    /// A server without a history.
     #[must_use]
     pub fn new(settings: ServerSettings, counts: Arc<AttemptCounts>) -> Self {
         let key = |secret, weight| Key {
             secret,
             weight,
-            rests_until_ms: AtomicU64::new(0),
+            cooldown_until_ms: AtomicU64::new(0),
             uses: AtomicU64::new(0),
             last_failure: Mutex::default(),
         };
@@ -209,13 +208,13 @@ impl Server {
         }
     }
 
-    /// One with at most one key, which shares nothing.
+    /// A server with at most one key that shares nothing.
     #[must_use]
     pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {
         Self::new(ServerSettings::alone(base_url, api_key), Arc::default())
     }
 
-    /// Whether it is asked now.
+    /// The state of its breaker.
     #[must_use]
     pub fn breaker(&self) -> Breaker {
         match self.open_until_ms.load(Relaxed) {
@@ -233,7 +232,7 @@ impl Server {
         self.failures_in_row.load(Relaxed)
     }
 
-    /// What went wrong last, also where it works again.
+    /// The last failure, even if it works again.
     #[must_use]
     pub fn last_failure(&self) -> Option<Failure> {
         self.last_failure
@@ -242,12 +241,12 @@ impl Server {
             .clone()
     }
 
-    /// Its keys, in the order of the settings; one without a secret where there are none.
+    /// Its keys, in the order of the settings; one without a secret if there are none.
     pub fn keys(&self) -> impl Iterator<Item = KeyState> {
         let now = self.now_ms();
         self.keys.iter().map(move |key| KeyState {
             ending: key.secret.as_ref().and_then(Secret::ending),
-            rests: key.rests_for(now),
+            cooldown: key.cooldown_left(now),
             uses: key.uses.load(Relaxed),
             last_failure: key
                 .last_failure
@@ -257,21 +256,21 @@ impl Server {
         })
     }
 
-    /// How long ago it answered or failed.
+    /// The time since it last answered or failed.
     #[must_use]
     pub fn silent_for(&self) -> Duration {
         Duration::from_millis(self.now_ms().saturating_sub(self.heard_ms.load(Relaxed)))
     }
 
-    /// It was asked for its models beside all calls. Where that went well, an open breaker lets a call through; only
-    /// that call can close it.
-    pub fn note_check(&self, failure: Option<Words>) {
+    /// Records a check of its model list, outside of all calls. If it succeeded, an open breaker becomes half open;
+    /// only a call can close it.
+    pub fn record_check(&self, failure: Option<Words>) {
         self.heard_ms.store(self.now_ms(), Relaxed);
         let until = self.open_until_ms.load(Relaxed);
         match failure {
-            Some(words) => self.note_failure(words),
+            Some(words) => self.record_failure(words),
             None if until > self.now_ms() => {
-                // Since 0 means closed.
+                // 0 means closed.
                 let now = self.now_ms().max(1);
                 _ = self
                     .open_until_ms
@@ -282,13 +281,13 @@ impl Server {
         }
     }
 
-    /// A call may go out. Where the breaker is half open, only the first who asks may.
+    /// Whether a call may be sent. If the breaker is half open, only the first caller may.
     pub(super) fn admits(&self) -> bool {
         match self.open_until_ms.load(Relaxed) {
             0 => true,
             until if until > self.now_ms() => false,
             until => {
-                let after = self.now_ms() + millis(PROBE);
+                let after = self.now_ms() + millis(PROBE_TIMEOUT);
                 let is_first = self
                     .open_until_ms
                     .compare_exchange(until, after, Relaxed, Relaxed)
@@ -313,51 +312,51 @@ impl Server {
         self.keys.get(key).map_or(0, |key| key.weight)
     }
 
-    pub(super) fn key_rests(&self, key: usize) -> Option<Duration> {
-        self.keys.get(key)?.rests_for(self.now_ms())
+    pub(super) fn key_cooldown(&self, key: usize) -> Option<Duration> {
+        self.keys.get(key)?.cooldown_left(self.now_ms())
     }
 
     pub(super) fn next_turn(&self) -> usize {
         self.turn.fetch_add(1, Relaxed)
     }
 
-    /// The first token came.
-    pub(super) fn note_answer(&self, key: usize) {
+    /// The first token arrived.
+    pub(super) fn record_success(&self, key: usize) {
         self.counts.answered.fetch_add(1, Relaxed);
-        self.note_alive();
+        self.record_alive();
         if let Some(key) = self.keys.get(key) {
             key.uses.fetch_add(1, Relaxed);
-            key.rests_until_ms.store(0, Relaxed);
+            key.cooldown_until_ms.store(0, Relaxed);
         }
     }
 
     /// An attempt failed before the first token.
-    pub(super) fn note_fault(&self, key: usize, fault: &Fault) {
-        match Blame::of(fault) {
-            Blame::Key => {
+    pub(super) fn record_fault(&self, key: usize, fault: &Fault) {
+        match FaultScope::of(fault) {
+            FaultScope::Key => {
                 self.counts.key_refused.fetch_add(1, Relaxed);
-                self.note_alive();
+                self.record_alive();
                 if let Some(key) = self.keys.get(key) {
-                    key.rest(
-                        self.now_ms() + millis(rest_after(fault)),
+                    key.cool_down(
+                        self.now_ms() + millis(cooldown_after(fault)),
                         fault.error.clone().words(),
                     );
                 }
             }
-            Blame::Server => {
+            FaultScope::Server => {
                 self.counts.failed.fetch_add(1, Relaxed);
-                self.note_failure(fault.error.clone().words());
+                self.record_failure(fault.error.clone().words());
             }
-            // It has spoken, and what it said is about the request.
-            Blame::Model | Blame::Request => self.note_alive(),
+            // The server has answered, and its error is about the request.
+            FaultScope::Model | FaultScope::Request => self.record_alive(),
         }
     }
 
-    pub(super) fn note_turn(&self) {
-        self.counts.turned.fetch_add(1, Relaxed);
+    pub(super) fn record_failover(&self) {
+        self.counts.failovers.fetch_add(1, Relaxed);
     }
 
-    fn note_alive(&self) {
+    fn record_alive(&self) {
         self.heard_ms.store(self.now_ms(), Relaxed);
         self.failures_in_row.store(0, Relaxed);
         self.reopened.store(0, Relaxed);
@@ -367,15 +366,18 @@ impl Server {
         }
     }
 
-    fn note_failure(&self, words: Words) {
+    fn record_failure(&self, words: Words) {
         let now = self.now_ms();
         self.heard_ms.store(now, Relaxed);
         let failures = self.failures_in_row.fetch_add(1, Relaxed).saturating_add(1);
         let until = self.open_until_ms.load(Relaxed);
         if until == 0 && failures >= FAILURES_TO_OPEN {
-            let opened =
-                self.open_until_ms
-                    .compare_exchange(0, now + millis(FIRST_OPEN), Relaxed, Relaxed);
+            let opened = self.open_until_ms.compare_exchange(
+                0,
+                now + millis(INITIAL_OPEN_TIME),
+                Relaxed,
+                Relaxed,
+            );
             if opened.is_ok() {
                 self.counts.opened.fetch_add(1, Relaxed);
                 tracing::warn!(
@@ -386,11 +388,11 @@ impl Server {
                 );
             }
         } else if until != 0 && (self.probing.swap(false, Relaxed) || until <= now) {
-            // Calls that were under way when it opened say nothing new.
+            // Calls that were in progress when it opened are no new evidence.
             let times = self.reopened.fetch_add(1, Relaxed).saturating_add(1);
-            let open = FIRST_OPEN
+            let open = INITIAL_OPEN_TIME
                 .saturating_mul(1 << times.min(10))
-                .min(LONGEST_OPEN);
+                .min(MAX_OPEN_TIME);
             self.open_until_ms.store(now + millis(open), Relaxed);
         }
         let failure = Failure {
@@ -409,13 +411,13 @@ impl Server {
 }
 
 impl Key {
-    fn rests_for(&self, now_ms: u64) -> Option<Duration> {
-        let left = self.rests_until_ms.load(Relaxed).saturating_sub(now_ms);
+    fn cooldown_left(&self, now_ms: u64) -> Option<Duration> {
+        let left = self.cooldown_until_ms.load(Relaxed).saturating_sub(now_ms);
         (left > 0).then(|| Duration::from_millis(left))
     }
 
-    fn rest(&self, until_ms: u64, words: Words) {
-        self.rests_until_ms.store(until_ms, Relaxed);
+    fn cool_down(&self, until_ms: u64, words: Words) {
+        self.cooldown_until_ms.store(until_ms, Relaxed);
         let failure = Failure {
             words,
             at: Instant::now(),
@@ -427,20 +429,20 @@ impl Key {
     }
 }
 
-/// Whose a failure is, and so who may do better.
+/// The scope of a failure, which decides whether another target may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Blame {
-    /// Another key may.
+pub(super) enum FaultScope {
+    /// Another key may succeed.
     Key,
-    /// Another server may.
+    /// Another server may succeed.
     Server,
-    /// Another server may, and this one is well.
+    /// Another server may succeed, and this one is healthy.
     Model,
-    /// Nobody: it is the request's.
+    /// None: the request itself is at fault.
     Request,
 }
 
-impl Blame {
+impl FaultScope {
     pub(super) fn of(fault: &Fault) -> Self {
         match fault.error.code {
             ProblemCode::ModelUnauthorized | ProblemCode::ModelRateLimited => Self::Key,
@@ -455,12 +457,12 @@ impl Blame {
     }
 }
 
-fn rest_after(fault: &Fault) -> Duration {
+fn cooldown_after(fault: &Fault) -> Duration {
     match fault.retry {
-        Retry::After(wait) => wait.clamp(SHORTEST_REST, LONGEST_REST),
-        Retry::Soon => SLOWED_RESTS,
+        Retry::After(wait) => wait.clamp(MIN_COOLDOWN, MAX_COOLDOWN),
+        Retry::Soon => RATE_LIMITED_COOLDOWN,
         Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => {
-            REFUSED_RESTS
+            REFUSED_KEY_COOLDOWN
         }
     }
 }

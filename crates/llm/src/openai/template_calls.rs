@@ -1,9 +1,9 @@
-//! Tool calls that a model has written in the markup of its template, where its server does not know that: an answer that is
-//! nothing else. What stands in a code fence, a quotation or prose is text.
+//! Tool calls in the markup of a model's template that its server did not parse: an answer that consists of nothing
+//! else. Calls in a code fence, a quotation or prose are text.
 
 use serde_json::{Map, Value};
 
-use super::{rescue::Piece, written_call::read_calls_of};
+use super::{call_json::read_calls_of, text_calls::Piece};
 use crate::meant_tool;
 
 const TOOL_CALL: &str = "<tool_call>";
@@ -12,17 +12,17 @@ const FUNCTION: &str = "<function=";
 const MISTRAL: &str = "[TOOL_CALLS]";
 const PYTHON_TAG: &str = "<|python_tag|>";
 
-/// What such an answer begins with: Hermes, Qwen and GLM; Qwen3-Coder and Llama; Mistral; Llama.
+/// The beginnings of such answers: Hermes, Qwen and GLM; Qwen3-Coder and Llama; Mistral; Llama.
 const MARKERS: [&str; 4] = [TOOL_CALL, FUNCTION, MISTRAL, PYTHON_TAG];
 
-/// A longer answer is text, bytes.
+/// Maximum length of such an answer, bytes; longer ones are text.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Holds an answer that begins with such markup until it is whole.
+/// Holds an answer that begins with such markup until it is complete.
 #[derive(Debug)]
 pub(crate) struct TemplateCalls {
     tools: Vec<String>,
-    /// Another reader knows JSON between [`TOOL_CALL`] tags.
+    /// JSON between [`TOOL_CALL`] tags is left to another reader.
     without_json: bool,
     held: String,
     is_text: bool,
@@ -39,7 +39,7 @@ impl TemplateCalls {
         }
     }
 
-    /// The same without the markup that holds JSON between tags.
+    /// Without the markup that holds JSON between tags.
     pub(crate) fn without_json(tools: Vec<String>) -> Self {
         Self {
             without_json: true,
@@ -52,7 +52,7 @@ impl TemplateCalls {
         &self.tools
     }
 
-    /// Reads more text; what is certainly text comes back.
+    /// Reads more text; returns the part that is certainly text.
     pub(crate) fn push(&mut self, text: String) -> Option<String> {
         if self.is_text {
             return Some(text);
@@ -62,14 +62,14 @@ impl TemplateCalls {
         self.is_text.then(|| std::mem::take(&mut self.held))
     }
 
-    /// The answer has ended: all of it is calls, or what is held is text. `is_cut` if the model had not said all.
+    /// The answer has ended: either all of it is calls, or the held part is text. `is_cut` if the answer was truncated.
     pub(crate) fn finish(&mut self, is_cut: bool) -> Result<Vec<Piece>, String> {
         let held = self.restart();
         let calls = read(&held, &self.tools).filter(|_| !is_cut);
         calls.ok_or(held)
     }
 
-    /// Begins again; what was held comes back.
+    /// Restarts, and returns the held text.
     pub(crate) fn restart(&mut self) -> String {
         self.is_text = false;
         std::mem::take(&mut self.held)
@@ -118,7 +118,7 @@ fn read(text: &str, tools: &[String]) -> Option<Vec<Piece>> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// Without the tokens that end an answer, which some servers leave in it.
+/// Removes the end tokens that some servers leave in an answer.
 fn without_end_tokens(mut text: &str) -> &str {
     const ENDS: [&str; 5] = [
         "</s>",

@@ -1,5 +1,5 @@
-//! Takes the reasoning out of an answer whose server leaves it in the text: between tags at the beginning, before a closing
-//! tag whose opening one stood in the prompt, or in the channels of the harmony format.
+//! Separates reasoning from an answer whose server leaves it in the text: between tags at the beginning, before a
+//! closing tag whose opening one was in the prompt, or in the channels of the harmony format.
 
 mod harmony;
 
@@ -18,17 +18,17 @@ const TAGS: [(&str, &str); 9] = [
     ("◁think▷", "◁/think▷"),
 ];
 
-/// The closing tags that are known without their opening one: those of the templates that put that into the prompt.
+/// How many of the closing tags are recognized without an opening one: those of templates that put it into the prompt.
 const LONE_TAGS: usize = 2;
 
-/// What a piece of text turned out to be.
+/// A classified piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Segment {
     Reasoning(String),
     Answer(String),
-    /// All that was said to be the answer so far is reasoning.
+    /// All text emitted so far is reasoning.
     WasReasoning,
-    /// A call in a channel of its own.
+    /// A call in its own channel.
     Call {
         name: String,
         arguments: String,
@@ -38,25 +38,25 @@ pub(crate) enum Said {
 /// Splits the text of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Thinking {
-    place: Place,
+    state: State,
     /// Text that may be a tag or its beginning.
     held: String,
     /// The character before the held text of the answer.
     before: Option<char>,
     fence: Fence,
-    /// Something was said to be the answer.
+    /// Text was emitted as part of the answer.
     has_answered: bool,
-    /// The model is known to begin in its reasoning, and what it has written since then.
+    /// Set if the model is known to start inside its reasoning: the text since then.
     presumed: Option<String>,
-    /// Whether the model has begun in its reasoning without a tag.
+    /// Whether the model started inside its reasoning without a tag.
     begins_inside: Option<bool>,
 }
 
-/// Whether the text is in a block of code.
+/// Tracks whether the text is in a code block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fence {
     is_open: bool,
-    /// Backticks at the end.
+    /// Trailing backticks.
     ticks: u8,
 }
 
@@ -82,23 +82,23 @@ impl Fence {
 }
 
 #[derive(Debug, Default)]
-enum Place {
-    /// Nothing but white space has come.
+enum State {
+    /// Only white space so far.
     #[default]
     Start,
-    /// Behind an opening tag, up to the closing one.
+    /// After an opening tag, up to the closing one.
     Inside(&'static str),
-    /// Behind the tag; the white space that follows it belongs to neither.
+    /// After the tag; the following white space belongs to neither.
     Closed,
-    /// In the answer, which turns out to be reasoning if a closing tag follows.
+    /// In the answer, which is reclassified as reasoning if a closing tag follows.
     Answer,
-    /// In an answer that speaks of the tags.
+    /// In an answer that mentions the tags.
     Prose,
     Harmony(Harmony),
 }
 
 impl Thinking {
-    /// For a model that has begun in its reasoning before.
+    /// For a model that is known to start inside its reasoning.
     pub(crate) fn presumed() -> Self {
         Self {
             presumed: Some(String::new()),
@@ -106,14 +106,14 @@ impl Thinking {
         }
     }
 
-    /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
+    /// Whether the model started inside its reasoning without a tag. `None` if unknown.
     pub(crate) fn begins_inside(&self) -> Option<bool> {
         self.begins_inside
     }
 
     /// Reads more text.
-    pub(crate) fn push(&mut self, text: &str, out: &mut Vec<Said>) {
-        if matches!(self.place, Place::Answer | Place::Prose)
+    pub(crate) fn push(&mut self, text: &str, out: &mut Vec<Segment>) {
+        if matches!(self.state, State::Answer | State::Prose)
             && self.held.is_empty()
             && !text.contains('<')
         {
@@ -123,50 +123,50 @@ impl Thinking {
         while self.step(out) {}
     }
 
-    /// The answer has ended: what is held is what it looks like. `is_whole` if the model has said all and called nothing.
-    pub(crate) fn finish(&mut self, is_whole: bool, out: &mut Vec<Said>) {
+    /// The answer has ended: held text is classified as it is. `is_whole` if the model has finished without a call.
+    pub(crate) fn finish(&mut self, is_whole: bool, out: &mut Vec<Segment>) {
         let held = std::mem::take(&mut self.held);
-        match &mut self.place {
-            Place::Inside(_) => {
+        match &mut self.state {
+            State::Inside(_) => {
                 reason(&held, out);
-                // It has not reasoned this time.
+                // It did not reason this time.
                 if let Some(mut presumed) = self.presumed.take().filter(|_| is_whole) {
                     presumed.push_str(&held);
                     self.begins_inside = Some(false);
                     self.answer(presumed, out);
                 }
             }
-            Place::Closed if held.trim().is_empty() => {}
-            Place::Start | Place::Closed | Place::Answer | Place::Prose => self.answer(held, out),
-            Place::Harmony(harmony) => harmony.finish(&held, out),
+            State::Closed if held.trim().is_empty() => {}
+            State::Start | State::Closed | State::Answer | State::Prose => self.answer(held, out),
+            State::Harmony(harmony) => harmony.finish(&held, out),
         }
     }
 
-    fn answer(&mut self, text: String, out: &mut Vec<Said>) {
+    fn answer(&mut self, text: String, out: &mut Vec<Segment>) {
         if !text.is_empty() {
             self.has_answered |= !text.trim().is_empty();
             self.before = text.chars().next_back();
             self.fence.read(&text);
-            out.push(Said::Answer(text));
+            out.push(Segment::Answer(text));
         }
     }
 
-    /// One step; says whether another one may follow.
-    fn step(&mut self, out: &mut Vec<Said>) -> bool {
-        match &mut self.place {
-            Place::Start => self.start(),
-            Place::Inside(close) => {
+    /// One step; returns whether another one may follow.
+    fn step(&mut self, out: &mut Vec<Segment>) -> bool {
+        match &mut self.state {
+            State::Start => self.start(),
+            State::Inside(close) => {
                 let close = *close;
                 self.read_reasoning(close, out)
             }
-            Place::Closed => self.go_on(out),
-            Place::Answer => self.look_for_lone_tag(out),
-            Place::Prose => {
+            State::Closed => self.go_on(out),
+            State::Answer => self.find_lone_tag(out),
+            State::Prose => {
                 let text = std::mem::take(&mut self.held);
                 self.answer(text, out);
                 false
             }
-            Place::Harmony(harmony) => harmony.step(&mut self.held, out),
+            State::Harmony(harmony) => harmony.step(&mut self.held, out),
         }
     }
 
@@ -174,24 +174,24 @@ impl Thinking {
         let begin = self.held.trim_start();
         if is_harmony(begin) {
             self.held = begin.to_owned();
-            self.place = Place::Harmony(Harmony::default());
-        } else if let Some((open, close)) = opened(begin) {
+            self.state = State::Harmony(Harmony::default());
+        } else if let Some((open, close)) = opening_tag(begin) {
             self.held = begin[open.len()..].to_owned();
             self.presumed = None;
-            self.place = Place::Inside(close);
+            self.state = State::Inside(close);
         } else if may_be_harmony(begin) || may_open(begin) {
             return false;
         } else if self.presumed.is_some() {
-            self.place = Place::Inside(TAGS[0].1);
+            self.state = State::Inside(TAGS[0].1);
         } else {
-            self.place = Place::Answer;
+            self.state = State::Answer;
         }
         true
     }
 
-    fn read_reasoning(&mut self, close: &'static str, out: &mut Vec<Said>) -> bool {
+    fn read_reasoning(&mut self, close: &'static str, out: &mut Vec<Segment>) -> bool {
         let end = self.held.find(close);
-        let size = end.unwrap_or_else(|| self.held.len() - half_at_end(&self.held, close));
+        let size = end.unwrap_or_else(|| self.held.len() - partial_tag_len(&self.held, close));
         let text = &self.held[..size];
         reason(text, out);
         if let (Some(presumed), None) = (&mut self.presumed, end) {
@@ -203,26 +203,26 @@ impl Thinking {
         }
         self.held.drain(..size + close.len());
         self.begins_inside = self.begins_inside.or(self.presumed.take().map(|_| true));
-        self.place = Place::Closed;
+        self.state = State::Closed;
         true
     }
 
-    fn go_on(&mut self, out: &mut Vec<Said>) -> bool {
+    fn go_on(&mut self, out: &mut Vec<Segment>) -> bool {
         self.held = self.held.trim_start().to_owned();
-        if let Some((open, close)) = opened(&self.held) {
+        if let Some((open, close)) = opening_tag(&self.held) {
             self.held.drain(..open.len());
             reason("\n\n", out);
-            self.place = Place::Inside(close);
+            self.state = State::Inside(close);
             return true;
         }
         if may_open(&self.held) {
             return false;
         }
-        self.place = Place::Answer;
+        self.state = State::Answer;
         true
     }
 
-    fn look_for_lone_tag(&mut self, out: &mut Vec<Said>) -> bool {
+    fn find_lone_tag(&mut self, out: &mut Vec<Segment>) -> bool {
         let lone = &TAGS[..LONE_TAGS];
         let mut from = 0;
         while let Some(offset) = self.held[from..].find('<') {
@@ -230,38 +230,38 @@ impl Thinking {
             let here = &self.held[at..];
             if let Some((_, close)) = lone.iter().find(|(_, close)| here.starts_with(close)) {
                 match self.held[..at].chars().next_back().or(self.before) {
-                    _ if self.fence.after(&self.held[..at]).is_open => self.place = Place::Prose,
-                    Some('`' | '"' | '\'' | '“' | '«') => self.place = Place::Prose,
+                    _ if self.fence.after(&self.held[..at]).is_open => self.state = State::Prose,
+                    Some('`' | '"' | '\'' | '“' | '«') => self.state = State::Prose,
                     _ => self.turn_into_reasoning(at, close.len(), out),
                 }
                 return true;
             }
             if lone.iter().any(|(open, _)| here.starts_with(open)) {
-                self.place = Place::Prose;
+                self.state = State::Prose;
                 return true;
             }
             if lone
                 .iter()
                 .any(|(open, close)| open.starts_with(here) || close.starts_with(here))
             {
-                return self.let_out(at, out);
+                return self.emit(at, out);
             }
             from = at + 1;
         }
-        self.let_out(self.held.len(), out)
+        self.emit(self.held.len(), out)
     }
 
-    /// Lets the first `size` bytes of the held text through; there is no further step.
-    fn let_out(&mut self, size: usize, out: &mut Vec<Said>) -> bool {
+    /// Emits the first `size` bytes of the held text; there is no further step.
+    fn emit(&mut self, size: usize, out: &mut Vec<Segment>) -> bool {
         let text = self.held.drain(..size).collect();
         self.answer(text, out);
         false
     }
 
-    /// A closing tag stands at byte `at` of the held text.
-    fn turn_into_reasoning(&mut self, at: usize, tag: usize, out: &mut Vec<Said>) {
+    /// A closing tag is at byte `at` of the held text.
+    fn turn_into_reasoning(&mut self, at: usize, tag: usize, out: &mut Vec<Segment>) {
         if self.has_answered {
-            out.push(Said::WasReasoning);
+            out.push(Segment::WasReasoning);
         }
         let text = &self.held[..at];
         if self.has_answered || !text.trim().is_empty() {
@@ -271,18 +271,18 @@ impl Thinking {
         self.has_answered = false;
         self.fence = Fence::default();
         self.held.drain(..at + tag);
-        self.place = Place::Closed;
+        self.state = State::Closed;
     }
 }
 
-fn reason(text: &str, out: &mut Vec<Said>) {
+fn reason(text: &str, out: &mut Vec<Segment>) {
     if !text.is_empty() {
-        out.push(Said::Reasoning(text.to_owned()));
+        out.push(Segment::Reasoning(text.to_owned()));
     }
 }
 
-/// The tags with whose opening one the text begins.
-fn opened(text: &str) -> Option<(&'static str, &'static str)> {
+/// The tag pair whose opening tag begins the text.
+fn opening_tag(text: &str) -> Option<(&'static str, &'static str)> {
     TAGS.into_iter().find(|(open, _)| text.starts_with(open))
 }
 
@@ -291,8 +291,8 @@ fn may_open(text: &str) -> bool {
     TAGS.iter().any(|(open, _)| open.starts_with(text))
 }
 
-/// So many bytes at the end of the text are the beginning of the tag.
-fn half_at_end(text: &str, tag: &str) -> usize {
+/// How many bytes at the end of the text are the beginning of the tag.
+fn partial_tag_len(text: &str, tag: &str) -> usize {
     let sizes = (1..tag.len())
         .rev()
         .filter(|size| tag.is_char_boundary(*size));

@@ -1,4 +1,4 @@
-//! An answer whose form the caller asks for.
+//! Answers in a format that the caller requires.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
 }
 
 #[tokio::test]
-async fn the_server_is_told_and_a_server_that_knows_no_forms_is_asked_without() {
+async fn the_answer_format_is_sent_and_dropped_if_refused() {
     let server = serve(Behaviour::answer(|request| {
         match request.body.get("response_format") {
             Some(_) if request.number > 1 => Reply::error(400, "no formats here"),
@@ -42,7 +42,7 @@ async fn the_server_is_told_and_a_server_that_knows_no_forms_is_asked_without() 
 }
 
 #[tokio::test]
-async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
+async fn thinking_is_disabled_as_far_as_the_server_supports_it() {
     let server = serve(Behaviour::answer(|request| {
         match request.body.get("chat_template_kwargs") {
             Some(_) => Reply::error(
@@ -62,7 +62,7 @@ async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
         };
         let (events, error) = drain(model.call(&quick)).await;
         assert_eq!((text_of(&events), error), ("{}".to_owned(), None));
-        // The second time it is known that the server refuses that, and that it takes the form.
+        // The second time it is known that the server refuses the schema and accepts the form.
         assert_eq!(server.requests().len(), asked);
     }
     let seen: Vec<(bool, bool)> = server
@@ -79,7 +79,7 @@ async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_in_every_form_teaches_nothing() {
+async fn a_request_refused_in_every_form_is_not_remembered() {
     let server = serve(Behaviour::answer(|request| match request.number {
         1..=3 => Reply::error(400, "too long"),
         _ => Reply::text("{}"),
@@ -101,7 +101,7 @@ async fn a_request_that_is_refused_in_every_form_teaches_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_schemas_in_the_older_form_is_asked_in_it() {
+async fn the_older_schema_form_is_used_where_required() {
     let server = serve(Behaviour::answer(|request| {
         match &request.body["response_format"]["type"] {
             Value::String(form) if form == "json_schema" => {

@@ -1,4 +1,4 @@
-//! Streams as servers really send them: the files of `tests/cases`, played byte for byte, and what each of them means.
+//! Streams as servers really send them: the files of `tests/cases`, played byte for byte, with the expected events.
 
 use std::{io::Write, path::Path};
 
@@ -6,7 +6,7 @@ use flate2::{Compression, write::GzEncoder};
 
 use super::*;
 
-/// What is expected of an answer; what is not named is empty.
+/// The expected events of an answer; missing fields are empty.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Said<'a> {
     reasoning: &'a str,
@@ -74,7 +74,7 @@ fn reply(file: &[u8]) -> Reply {
     Reply::bytes(status, &headers, body)
 }
 
-/// Plays a file to a model with these tools and compares what it says.
+/// Plays a file to a model with these tools and compares the events.
 async fn check(name: &str, expected: Said<'_>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/cases")
@@ -129,7 +129,7 @@ fn calls<'a>(calls: &'a [(&'a str, &'a str)]) -> Said<'a> {
 }
 
 #[tokio::test]
-async fn a_strange_field_costs_only_itself() {
+async fn an_unexpected_field_is_ignored() {
     for name in [
         "audio",
         "azure",
@@ -168,7 +168,7 @@ async fn usage_never_fails_an_answer() {
     check("usage-both-whole", counted(11, 5)).await;
     check("usage-strings", counted(11, 5)).await;
     check("dup-key-usage", counted(1, 2)).await;
-    // What was written is not counted by the server, so it is estimated.
+    // The server does not count the completion, so it is estimated.
     check("usage-first", counted(11, 1)).await;
 }
 
@@ -236,7 +236,7 @@ async fn frames_and_characters() {
 }
 
 #[tokio::test]
-async fn calls_however_they_are_numbered() {
+async fn calls_in_any_numbering() {
     for name in [
         "calls-fragname",
         "calls-legacy",
@@ -264,7 +264,7 @@ async fn calls_however_they_are_numbered() {
     .await;
 }
 
-/// The agent answers them to the model.
+/// The agent refuses them to the model.
 #[tokio::test]
 async fn calls_without_a_name_do_not_fail_the_answer() {
     check("emptyname", calls(&[(llm::openai::UNREADABLE, A.1)])).await;
@@ -273,7 +273,7 @@ async fn calls_without_a_name_do_not_fail_the_answer() {
 }
 
 #[tokio::test]
-async fn reasoning_however_it_is_marked() {
+async fn reasoning_in_any_markup() {
     let thought = |reasoning| Said {
         reasoning,
         text: "The answer is 4.",
@@ -307,7 +307,7 @@ async fn markup_of_templates_is_calls() {
     }
 }
 
-/// Text is not a command: the server was offered tools and took them.
+/// Text is no command: the server was offered tools and accepted them.
 #[tokio::test]
 async fn text_that_looks_like_calls_stays_text() {
     check(

@@ -1,4 +1,4 @@
-//! Texts that are continued and not answered.
+//! Texts that are continued instead of answered.
 
 use scripted::ServerOptions;
 
@@ -49,7 +49,7 @@ fn said(text: &str, more: Value) -> Step {
 }
 
 #[tokio::test]
-async fn the_text_is_all_that_is_sent_and_what_follows_it_comes_back() {
+async fn only_the_text_is_sent_and_its_continuation_returned() {
     let finish = json!({"choices": [{"text": "", "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 2}});
     let reply = Reply::stream(&[
         said(" cap", json!({})),
@@ -68,7 +68,7 @@ async fn the_text_is_all_that_is_sent_and_what_follows_it_comes_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_do_it_says_so() {
+async fn continuing_on_an_unsupported_server_fails() {
     let (_, events, error) = continued(None).await;
     assert_error(
         &error.unwrap(),

@@ -1,4 +1,4 @@
-//! Everything that ends a call with an error, and the sentence it gives.
+//! Every failure that ends a call, and its message.
 
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ async fn statuses() {
         "too long for the model",
     )
     .await;
-    // Not as a fault of the server that would be asked again.
+    // Not as a failure of the server that would be retried.
     check(
         Reply::error(500, "Context size has been exceeded."),
         ProblemCode::ModelContextFull,
@@ -74,7 +74,7 @@ async fn statuses() {
 }
 
 #[tokio::test]
-async fn the_words_of_a_server_are_cut_and_hold_no_key() {
+async fn quoted_errors_are_cut_and_redacted() {
     let long = format!("Bad key {KEY}! {}", "blah ".repeat(500));
     let server = server(Reply::error(401, &long)).await;
     let (_, error) = failure(&model(&server)).await;
@@ -83,7 +83,7 @@ async fn the_words_of_a_server_are_cut_and_hold_no_key() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_said() {
+async fn a_missing_key_is_reported() {
     let server = server(Reply::error(401, "no")).await;
     let keyless = OpenAiSettings::new(BaseUrl::parse(&server.base_url()).unwrap(), None, "tiny");
     let model = ChatModel::openai(keyless, &HttpClient::new().unwrap());
@@ -108,7 +108,7 @@ async fn nothing_listens() {
 }
 
 #[tokio::test]
-async fn a_name_nobody_knows() {
+async fn an_unknown_model_name() {
     let model = ChatModel::openai(
         settings("http://no-such-host.invalid/v1"),
         &HttpClient::new().unwrap(),
@@ -210,7 +210,7 @@ async fn a_line_without_end() {
     server.until_open_requests(0).await;
 }
 
-/// A model gone wild is answered like any other.
+/// A runaway model is answered like any other.
 #[tokio::test]
 async fn too_many_calls() {
     let many = (0..200).map(|index| {
@@ -249,7 +249,7 @@ async fn errors_inside_the_stream() {
 }
 
 #[tokio::test]
-async fn things_that_are_no_model_server() {
+async fn other_services_are_reported() {
     check(
         Reply::html(),
         ProblemCode::ModelProtocol,
@@ -309,7 +309,7 @@ async fn silence() {
 #[tokio::test]
 async fn an_answer_that_is_complete_needs_no_formal_end() {
     let finish = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
-    // However long silence may last before that.
+    // However long the first-token timeout is.
     let (brief, long) = (Duration::from_millis(40), Duration::from_secs(3_600));
     for (tail, idle_timeout) in [
         (Step::Silence, brief),

@@ -1,4 +1,4 @@
-//! The model client against a scripted server: every fault a real one can show.
+//! The model client against a scripted server that shows every failure of a real one.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,18 +8,18 @@
 )]
 
 mod answer_format;
-mod asking;
 mod cases;
 mod continuing;
+mod failover;
 mod faults;
 mod parameters;
 mod prompt_mode;
 mod providers;
+mod requests;
 mod retries;
 mod schema_mode;
 mod status;
 mod streams;
-mod turns;
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(crate) async fn serve(behaviour: Behaviour) -> ScriptedServer {
     ScriptedServer::start(behaviour).await.unwrap()
 }
 
-/// Settings that do not make tests wait.
+/// Settings that do not slow tests down.
 pub(crate) fn settings(base_url: &str) -> OpenAiSettings {
     let base_url = BaseUrl::parse(base_url).unwrap();
     let retry_wait = Duration::from_millis(2);
@@ -81,7 +81,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
     })
 }
 
-/// All that a call gives.
+/// All events of a call.
 pub(crate) async fn drain(mut call: ModelCall) -> (Vec<ModelEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     loop {
@@ -101,7 +101,7 @@ pub(crate) async fn drain(mut call: ModelCall) -> (Vec<ModelEvent>, Option<Model
     }
 }
 
-/// The events of a call that works.
+/// The events of a call that succeeds.
 pub(crate) async fn events(model: &ChatModel, mode: ToolMode) -> Vec<ModelEvent> {
     let (events, error) = drain(ask(model, mode)).await;
     assert_eq!(error, None);
@@ -112,7 +112,7 @@ pub(crate) async fn events(model: &ChatModel, mode: ToolMode) -> Vec<ModelEvent>
     events
 }
 
-/// The events and the error of a call that does not work.
+/// The events and the error of a call that fails.
 pub(crate) async fn failure(model: &ChatModel) -> (Vec<ModelEvent>, ModelError) {
     let (events, error) = drain(ask(model, ToolMode::Native)).await;
     (events, error.expect("an error"))

@@ -1,4 +1,4 @@
-//! Parameters that a model does not take: they are left out, and the caller is told.
+//! Parameters that a model does not accept: they are left out, and the caller is informed.
 
 use domain::{LeftOut, Parameter, ReasoningEffort};
 use llm::{
@@ -23,7 +23,7 @@ fn call(model: &ChatModel, parameters: &ModelParameters, extra: Option<&Value>) 
     })
 }
 
-/// The answer's text, and what was left out.
+/// The answer's text, and the parameters left out.
 async fn answer(model: &ChatModel, parameters: &ModelParameters) -> (String, Vec<LeftOut>) {
     let (events, error) = drain(call(model, parameters, None)).await;
     assert_eq!(error, None);
@@ -59,7 +59,7 @@ fn refusal(param: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_left_out_and_remembered_for_the_model() {
+async fn refused_parameters_are_left_out_and_remembered_per_model() {
     let server = serve(Behaviour::answer(|request| {
         let refused = ["temperature", "seed"]
             .into_iter()
@@ -102,7 +102,7 @@ async fn what_is_refused_is_left_out_and_remembered_for_the_model() {
 }
 
 #[tokio::test]
-async fn a_level_that_is_refused_leaves_the_others() {
+async fn a_refused_effort_leaves_the_others() {
     let server = serve(Behaviour::answer(
         |request| match request.body["reasoning_effort"].as_str() {
             Some("minimal") => refusal("reasoning_effort"),
@@ -122,9 +122,9 @@ async fn a_level_that_is_refused_leaves_the_others() {
     }
 }
 
-/// Words about tools that mean the effort cost only the effort.
+/// A complaint about tools that means the effort costs only the effort.
 #[tokio::test]
-async fn an_effort_that_is_refused_beside_tools_leaves_the_tools() {
+async fn a_refused_effort_does_not_remove_the_tools() {
     let server = serve(Behaviour::answer(|request| {
         match request.body.get("reasoning_effort") {
             Some(_) => Reply::error(
@@ -144,7 +144,7 @@ async fn an_effort_that_is_refused_beside_tools_leaves_the_tools() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_stays_is_an_error_and_teaches_nothing() {
+async fn a_persistent_refusal_is_an_error_and_is_not_remembered() {
     let server = serve(Behaviour::answer(|request| match request.number {
         1..=2 => refusal("seed"),
         _ => Reply::text("Hi"),
@@ -161,7 +161,7 @@ async fn a_refusal_that_stays_is_an_error_and_teaches_nothing() {
 }
 
 #[tokio::test]
-async fn what_the_catalogue_says_is_not_tried() {
+async fn parameters_known_as_unsupported_are_not_sent() {
     let server = server(Reply::text("Hi")).await;
     let settings = settings(&server.base_url());
     let settings = OpenAiSettings {
@@ -178,7 +178,7 @@ async fn what_the_catalogue_says_is_not_tried() {
 }
 
 #[tokio::test]
-async fn the_limit_on_tokens_goes_by_the_name_that_the_server_wants() {
+async fn the_token_limit_uses_the_name_that_the_server_accepts() {
     let server = serve(Behaviour::answer(|request| match request.body.get("max_tokens") {
         Some(_) => Reply::error(
             400,
@@ -197,7 +197,7 @@ async fn the_limit_on_tokens_goes_by_the_name_that_the_server_wants() {
         assert_eq!(server.requests().len(), asked);
         assert_eq!(server.requests().pop().unwrap()["max_completion_tokens"], 9);
     }
-    // Also where a program has written it.
+    // Even if a program has written it.
     let (_, error) = drain(call(
         &model,
         ModelParameters::unset(),
@@ -209,7 +209,7 @@ async fn the_limit_on_tokens_goes_by_the_name_that_the_server_wants() {
 }
 
 #[tokio::test]
-async fn other_formats_learn_as_well() {
+async fn native_formats_remember_refusals() {
     let server = serve(Behaviour::answer(|request| {
         let thinks = request.body.pointer("/generationConfig/thinkingConfig").is_some();
         match (thinks, request.body.pointer("/generationConfig/temperature").is_some()) {

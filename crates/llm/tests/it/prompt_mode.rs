@@ -1,10 +1,10 @@
-//! Prompt mode: tools told in words to servers and models that know nothing of them.
+//! Prompt mode: tools described in text, for servers and models without tool support.
 
 use llm::{CodePrompt, ToolPrompt};
 
 use super::*;
 
-/// What a server is told that has to hear of tools in words.
+/// The template of prompt mode.
 fn prompt() -> ToolPrompt {
     let text = |words: &str| vec![format!("{words} "), String::new()];
     ToolPrompt {
@@ -67,9 +67,9 @@ async fn calls_are_written_and_read() {
     assert_eq!(body["messages"][1]["content"], "Hello");
 }
 
-/// Else nobody would know that the person has no answer yet.
+/// Otherwise the missing answer to the person would go unnoticed.
 #[tokio::test]
-async fn an_answer_that_only_calls_nothing_says_so() {
+async fn an_empty_call_list_is_reported_as_such() {
     for (written, reason, said) in [
         ("{\"tool_calls\": []}", FinishReason::CallsNothing, ""),
         (
@@ -96,9 +96,9 @@ async fn an_answer_that_only_calls_nothing_says_so() {
     }
 }
 
-/// Words after a call are made up, and may never end.
+/// Text after a call is made up, and may never end.
 #[tokio::test]
-async fn nothing_after_a_call_is_waited_for() {
+async fn text_after_a_call_is_not_awaited() {
     let steps = [
         text_step("<code_interpreter>1 + 1</code_inter"),
         text_step("preter>\nIt is 2"),
@@ -122,7 +122,7 @@ async fn nothing_after_a_call_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_tools_hears_of_them_in_words() {
+async fn a_server_that_refuses_tools_gets_them_in_the_prompt() {
     for (status, words) in [
         (
             400,
@@ -162,8 +162,8 @@ async fn a_server_that_refuses_tools_hears_of_them_in_words() {
 }
 
 #[tokio::test]
-async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
-    // It is asked again with a plainer schema of that tool, of all, and without it.
+async fn one_invalid_tool_is_no_refusal_of_tools() {
+    // It is retried with a plainer schema of that tool, of all, and without it.
     let bad_tool = "Invalid schema for function 'ls' in tools: x is not supported.";
     for (words, asked) in [(bad_tool, 4), ("no such model setting", 1)] {
         let server = server(Reply::error(400, words)).await;
@@ -176,7 +176,7 @@ async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
             .map(|body| body["tools"].as_array().map_or(0, Vec::len));
         assert!(others.min() >= Some(1), "the other tool is still told");
     }
-    // A server that has taken tools is not asked otherwise later.
+    // A server that has accepted tools is not asked otherwise later.
     let server = serve(Behaviour::sequence(vec![
         Reply::text("Hi"),
         Reply::error(400, "tools are not supported"),
@@ -193,9 +193,9 @@ async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
     assert_eq!(server.requests().len(), 2);
 }
 
-/// Without words for it there are no tools, and a refusal is one.
+/// Without a template there are no tools, and a refusal is final.
 #[tokio::test]
-async fn nothing_is_told_without_a_prompt() {
+async fn without_a_template_tools_are_not_described() {
     let server = server(Reply::text(WRITTEN)).await;
     let events = events(&model(&server), ToolMode::Prompt).await;
     assert_eq!(text_of(&events), WRITTEN);

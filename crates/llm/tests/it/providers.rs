@@ -1,4 +1,4 @@
-//! What holds for servers of every kind: lists of models as each writes them, refused keys, and when to ask again.
+//! Behaviour common to servers of every kind: model lists, refused keys, and retry delays.
 
 use std::{sync::Arc, time::Duration};
 
@@ -47,7 +47,7 @@ fn settings(kind: ProviderKind, server: &ScriptedServer) -> ServerSettings {
     }
 }
 
-/// A list with one model, as the provider writes it, and what is known of the model by that.
+/// A list with one model in the provider's format, and the model as read.
 fn list(kind: ProviderKind) -> (Value, ListedModel) {
     let named = ListedModel::named;
     match kind {
@@ -99,7 +99,7 @@ fn list(kind: ProviderKind) -> (Value, ListedModel) {
     }
 }
 
-/// A refusal of the key, in the provider's words.
+/// A refusal of the key in the provider's format.
 fn refused_key(kind: ProviderKind) -> Reply {
     let refusal = |status, headers: &[(&str, &str)], body: Value| {
         Reply::status(status, headers, &body.to_string())
@@ -148,7 +148,7 @@ async fn listing(models_reply: Reply) -> ScriptedServer {
 }
 
 #[tokio::test]
-async fn each_kind_lists_its_models_and_refuses_keys_in_its_own_words() {
+async fn each_kind_lists_models_and_reports_refused_keys() {
     let (http, limit) = (HttpClient::new().unwrap(), Duration::from_secs(5));
     for (kind, _) in KINDS {
         let (written, expected) = list(kind);
@@ -171,7 +171,7 @@ async fn each_kind_lists_its_models_and_refuses_keys_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn each_kind_is_asked_again_when_it_says() {
+async fn each_kind_is_retried_after_its_hint() {
     for (kind, rules) in KINDS {
         let Behaviour::Answer(strict) = strict::behaviour(rules, "ls", 1) else {
             panic!("it answers")
@@ -193,7 +193,7 @@ async fn each_kind_is_asked_again_when_it_says() {
             settings(kind, &server),
             Arc::default(),
         )));
-        // Of itself it would wait shorter.
+        // The default wait would be shorter.
         let retry_wait = Duration::from_millis(2);
         let settings = OpenAiSettings {
             retry_wait,

@@ -1,4 +1,4 @@
-//! Asking again: when, how often, and what is said about it.
+//! Retries: when, how often, and how they are reported.
 
 use super::*;
 
@@ -18,7 +18,7 @@ pub(crate) fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
 }
 
 #[tokio::test]
-async fn failures_that_pass() {
+async fn temporary_failures_are_retried() {
     for status in [429, 500, 502, 503, 504] {
         let busy = || Reply::error(status, "busy");
         let server = serve(Behaviour::sequence(vec![busy(), busy(), Reply::text("Hi")])).await;
@@ -38,7 +38,7 @@ async fn failures_that_pass() {
 }
 
 #[tokio::test]
-async fn failures_that_stay() {
+async fn permanent_failures_are_not_retried() {
     let server = server(Reply::error(503, "busy")).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(waits(&events).len(), 2);
@@ -47,7 +47,7 @@ async fn failures_that_stay() {
 }
 
 #[tokio::test]
-async fn failures_that_would_come_again() {
+async fn permanent_failures_are_reported() {
     for status in [400, 401, 404, 413, 422, 501] {
         let server = server(Reply::error(status, "no")).await;
         let (events, _) = failure(&model(&server)).await;
@@ -73,7 +73,7 @@ async fn connections_that_break_before_the_first_token() {
 }
 
 #[tokio::test]
-async fn the_server_says_when_to_come_back() {
+async fn retry_after_is_respected() {
     let later = "Sun, 06 Nov 1994 08:49:37 GMT";
     let dated = [
         ("retry-after", later),
@@ -98,7 +98,7 @@ async fn the_server_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_is_left_to_the_person() {
+async fn a_too_long_retry_after_is_an_error() {
     let busy = Reply::status(
         429,
         &[("retry-after", "3600")],

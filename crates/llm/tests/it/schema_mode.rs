@@ -1,4 +1,4 @@
-//! Schema mode: for small models that cannot call tools by themselves.
+//! Schema mode: for small models without native tool calls.
 
 use super::*;
 
@@ -36,9 +36,9 @@ async fn a_forced_call() {
     );
 }
 
-/// Our schema stands where the caller's wishes about form and tools would.
+/// Our schema replaces the caller's settings for format and tools.
 #[tokio::test]
-async fn the_callers_form_gives_way() {
+async fn schema_mode_overrides_the_callers_format() {
     let server = server(Reply::text(r#"{"action":"reply","text":"Hi"}"#)).await;
     let extra = json!({"response_format": {"type": "json_object"}, "tool_choice": "required", "top_p": 0.5});
     let request = ChatRequest {
@@ -79,7 +79,7 @@ async fn a_forced_reply_is_shown_while_it_comes() {
 #[tokio::test]
 async fn a_server_that_knows_only_the_other_form() {
     knows_only_the_other_form(422, "response_format.type must be json_object").await;
-    // As llama-cpp-python says it.
+    // In the words of llama-cpp-python.
     let words =
         "1 validation error: {'loc': ('body', 'response_format', 'type'), 'input': 'json_schema'}";
     knows_only_the_other_form(500, words).await;

@@ -1,4 +1,4 @@
-//! What a server says that it is doing while it works on an answer.
+//! The activity that a server reports while it works on an answer.
 
 use super::*;
 
@@ -42,7 +42,7 @@ async fn document_003_a_server_is_asked_by_a_header_and_by_no_field() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_what_it_does_may_take_its_time() {
+async fn a_reported_activity_extends_the_timeout() {
     let pause = || Step::Pause { ms: 900 };
     let comment = Step::Raw {
         text: ": keep-alive\n\n".into(),
@@ -70,7 +70,7 @@ async fn a_server_that_says_what_it_does_may_take_its_time() {
 }
 
 #[tokio::test]
-async fn a_status_is_nothing_of_an_answer() {
+async fn a_status_is_not_part_of_the_answer() {
     let broken = Reply::stream(&[
         status(&json!({"description": "Reading"})),
         Step::Pause { ms: 5 },

@@ -1,4 +1,4 @@
-//! Answers that work, in all their forms.
+//! Successful answers in all their forms.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn reasoning_left_in_the_text() {
 }
 
 #[tokio::test]
-async fn a_scenario_goes_by_the_turn() {
+async fn a_scenario_depends_on_the_turn() {
     let scenario: Scenario = serde_json::from_value(json!({"cases": [
         {"contains": "elsewhere", "turns": [{"status": 400, "body": "wrong case"}]},
         {"turns": [
@@ -222,7 +222,7 @@ async fn a_server_that_does_not_stream() {
     assert_eq!(finish_of(&events), (FinishReason::ToolCalls, Some(usage)));
 }
 
-/// A model whose server has no parser for its template.
+/// A model whose server does not parse its template.
 #[tokio::test]
 async fn an_answer_that_is_all_markup_is_calls_and_a_fence_is_text() {
     let call = "{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}}";
@@ -255,7 +255,7 @@ async fn an_answer_that_is_all_markup_is_calls_and_a_fence_is_text() {
     }
 }
 
-/// Text that is to have a form is never a call.
+/// Text with a required format is never a call.
 #[tokio::test]
 async fn under_a_form_markup_is_text() {
     let markup = "<tool_call>{\"name\": \"ls\", \"arguments\": {}}</tool_call>";
@@ -280,7 +280,7 @@ async fn under_a_form_markup_is_text() {
     );
 }
 
-/// The template of such models opens the reasoning in the prompt.
+/// The template of such models has the opening tag in the prompt.
 #[tokio::test]
 async fn a_model_that_only_closes_its_reasoning() {
     let server = server(Reply::text("They greet me.\n</think>\n\nHello.")).await;
@@ -303,7 +303,7 @@ async fn a_model_that_only_closes_its_reasoning() {
 }
 
 #[tokio::test]
-async fn text_arrives_while_the_answer_goes_on() {
+async fn text_arrives_while_it_is_generated() {
     let server = server(Reply::stream(&[text_step("Hello "), Step::Silence])).await;
     let mut call = ask(&model(&server), ToolMode::Native);
     assert_eq!(
@@ -338,7 +338,7 @@ async fn dropping_a_call_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn an_abandoned_wait_loses_nothing() {
+async fn a_cancelled_wait_loses_nothing() {
     let words = "one two three four five six seven eight nine ten";
     let text = Step::Text {
         text: words.into(),
@@ -358,7 +358,7 @@ async fn an_abandoned_wait_loses_nothing() {
 }
 
 #[tokio::test]
-async fn connections_are_used_again() {
+async fn connections_are_reused() {
     let server = server(Reply::text("Hi")).await;
     let model = model(&server);
     for _ in 0..5 {

@@ -1,5 +1,5 @@
-//! Messages that are nearly right: as a line of a program, as the body of a web server's answer, and as an event of a stream
-//! that stays open, so that nothing but the message itself ends the call.
+//! Slightly malformed messages: as a line of a program, as the body of an HTTP response, and as an event of a stream
+//! that stays open, so that only the message itself ends the call.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ enum Over {
 
 const EVERY_WAY: [Over; 3] = [Over::Line, Over::Body, Over::Event];
 
-/// What a server says to `initialize`, `tools/list` and `tools/call`, which are the messages 0, 1 and 2.
+/// The responses to `initialize`, `tools/list` and `tools/call`, which are the messages 0, 1 and 2.
 type Said = [Vec<u8>; 3];
 
 fn said(handshake: &str, list: &str, call: &[u8]) -> Said {
@@ -36,7 +36,7 @@ fn calling(call: &[u8]) -> Said {
     said(HANDSHAKE, LIST, call)
 }
 
-/// A server that says this.
+/// A server with these responses.
 async fn saying(over: Over, said: Said) -> Tried {
     match over {
         Over::Line => program(&said),
@@ -116,7 +116,7 @@ async fn answer(mut stream: TcpStream, over: Over, said: Arc<Said>) {
             .unwrap();
     }
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nx-unknown: 1\nretry: soon\ndata: ";
-    // The reader may hang up on a flood.
+    // The reader may disconnect during a flood.
     let _ = stream
         .write_all(&[head.as_bytes(), message, b"\n\n"].concat())
         .await;

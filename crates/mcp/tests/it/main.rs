@@ -24,7 +24,7 @@ pub(crate) struct Tried {
     pub(crate) server: Arc<Server>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
-    /// What else ends with the test.
+    /// Also ends with the test.
     pub(crate) also: Option<DropGuard>,
 }
 
@@ -74,7 +74,7 @@ impl Tried {
     }
 }
 
-/// The end of a call that asks nothing.
+/// The end of a call without questions.
 pub(crate) async fn end_of(call: &mut Call) -> Result<String, CallError> {
     loop {
         match call.next().await {

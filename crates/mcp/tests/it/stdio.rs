@@ -1,4 +1,4 @@
-//! Programs that do not do as they should. `sh` plays them: it reads a line for each message and prints what it likes.
+//! Misbehaving programs. `sh` plays them: it reads a line for each message and prints arbitrary lines.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::{Tried, end_of, line_in, new_folder, start};
 
-/// Answers the handshake: to `initialize`, which is message 0, and takes the note that follows.
+/// Answers the handshake: responds to `initialize`, which is message 0, and reads the notification after it.
 const SHAKE_HANDS: &str = r#"
     read -r line
     echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}}'
@@ -19,7 +19,7 @@ const LIST_ONE: &str = r#"
     echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}'
 "#;
 
-/// An answer to a question that nobody asked.
+/// A response without a request.
 const UNASKED: &str = r#"
     echo '{"jsonrpc":"2.0","id":99,"result":{}}'
 "#;
@@ -279,7 +279,7 @@ async fn a_server_that_knows_no_pings_is_there_all_the_same() {
 #[tokio::test]
 async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":'$n',"total":5000,"message":"on"}}"#;
-    // The token is the number behind its name.
+    // The token is the number after its name.
     let token =
         r#"read -r line; token=$(echo "$line" | sed 's/.*"progressToken":\([0-9]*\).*/\1/')"#;
     let slowly = format!("for n in 1 2 3 4; do sleep 0.7; echo '{progress}'; done");
@@ -302,7 +302,7 @@ async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
 
 /// Asks something while call 2 is open.
 const ASK: &str = r#"echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?","requestedSchema":{"type":"object","properties":{"sure":{"type":"boolean"}}}}}'"#;
-/// Gives what it is told as the result of call 2.
+/// Returns the line it reads as the result of call 2.
 const TELL: &str = r#"
     read -r line
     case "$line" in *'"accept"'*) said=accept;; *'"cancel"'*) said=cancel;; *) said=other;; esac
@@ -338,10 +338,10 @@ async fn a_question_that_could_be_for_two_people_is_asked_of_none() {
     drop(theirs);
 }
 
-/// Its call was stopped, and the program has not noticed: nobody else is asked instead.
+/// Its call was cancelled, and the program has not noticed: no other call receives the question.
 #[tokio::test]
 async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
-    // The first call, that it is not wanted, the second call and whether somebody is there; the latter two in any order.
+    // The first call, its cancellation, the second call and a ping; the latter two in any order.
     let stopped = format!(
         r#"
         read -r line; read -r line; read -r line; read -r line; {ASK}; read -r line
@@ -360,7 +360,7 @@ async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
     drop(tried.call("me").await);
     let mut theirs = tried.call("them").await;
     assert_eq!(end_of(&mut theirs).await, Ok("cancel".to_owned()));
-    // Now it knows, and may ask for others again.
+    // Now it knows, and may ask questions for others again.
     let mut next = tried.call("them").await;
     let News::Asks(question) = next.next().await else {
         panic!("it should ask")
@@ -386,7 +386,7 @@ async fn a_changed_list_is_asked_for_again() {
     }
 }
 
-/// As the kernel has it.
+/// As reported by the kernel.
 fn state_of(pid: &str) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat
@@ -396,7 +396,7 @@ fn state_of(pid: &str) -> String {
     state.unwrap_or("gone").to_owned()
 }
 
-/// One that has ended and was not asked how is a zombie.
+/// A process that has exited and was not waited for is a zombie.
 fn is_over(state: &str) -> bool {
     ["gone", "Z", "X"].contains(&state)
 }
@@ -405,7 +405,7 @@ fn is_over(state: &str) -> bool {
 async fn stopping_kills_the_program_and_all_that_it_started() {
     let folder = new_folder("kill");
     let file = folder.join("pids");
-    // Neither of them ends by itself when its input is closed.
+    // Neither exits by itself when its input is closed.
     let stubborn = format!(
         "trap '' TERM HUP; sleep 300 & echo $$ $! > {}; sleep 300; sleep 300",
         file.display()
@@ -420,7 +420,7 @@ async fn stopping_kills_the_program_and_all_that_it_started() {
         .unwrap();
     for pid in pids.split_whitespace() {
         let mut state = state_of(pid);
-        // Whoever is killed ends when the machine gets to it.
+        // A killed process ends when it is scheduled.
         for _ in 0..250 {
             if !is_over(&state) {
                 tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,4 +1,4 @@
-//! Web servers that do not do as they should.
+//! Misbehaving web servers.
 
 use mcp::{Site, Way};
 use tokio::{
@@ -13,7 +13,7 @@ use tokio_util::{
 
 use crate::{Tried, start};
 
-/// A web server that gives everybody this answer; what it was asked; and what ends it.
+/// A web server with this response for every request; the received requests; and its guard.
 async fn web(answer: String) -> (String, mpsc::UnboundedReceiver<String>, DropGuard) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

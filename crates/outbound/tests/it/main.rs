@@ -33,7 +33,7 @@ fn allowing(entries: &[&str]) -> Allowed {
     Allowed::parse(&entries).unwrap()
 }
 
-/// Names have the addresses that `answer` gives for the first, second… question.
+/// A resolver that returns the addresses of `answer` for the first, second… lookup.
 fn names(answer: impl Fn(&str, usize) -> Vec<&'static str> + Send + Sync + 'static) -> Lookup {
     let asked = AtomicUsize::new(0);
     Arc::new(move |name| {
@@ -84,7 +84,7 @@ async fn a_name_that_leads_here_is_refused_and_the_error_says_not_where() {
 #[tokio::test]
 async fn of_the_addresses_of_a_name_only_those_that_are_let_are_connected_to() {
     let site = Site::start(|_| site::text("here"));
-    // Nobody listens at the second loopback address: whoever takes the first one gets an answer.
+    // The second loopback address has no listener: using the first one gives a response.
     let lookup = names(|_, _| vec!["127.0.0.1", "127.0.0.77"]);
     let outbound = Outbound::with_lookup(allowing(&["127.0.0.77"]), lookup);
     let fault = get(&outbound, &format!("http://a.example:{}/", site.port))
@@ -99,7 +99,7 @@ async fn an_answer_of_the_name_server_that_flips_after_the_check_changes_nothing
     let outside = Site::start_at("127.0.0.2", inside.port, |_| {
         site::text("outside").closing()
     });
-    // The first answer is let, all later ones are this machine.
+    // The first lookup is allowed, later ones return this machine.
     let flip = || names(|_, asked| vec![if asked == 0 { "127.0.0.2" } else { "127.0.0.1" }]);
     let outbound = Outbound::with_lookup(allowing(&["127.0.0.2"]), flip());
     let url = format!("http://a.example:{}/", inside.port);
@@ -217,7 +217,7 @@ async fn nobody_there_and_no_such_name_say_the_same() {
         get(&outbound, "http://nowhere.example/").await.unwrap_err(),
         Fault::Unreachable
     );
-    // Its listener goes on, but nobody has port 1.
+    // Its listener keeps running, but port 1 is unused.
     assert_ne!(gone, 1);
     assert_eq!(
         get(&outbound, "http://127.0.0.9:65000/").await.unwrap_err(),

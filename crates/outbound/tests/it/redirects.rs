@@ -1,4 +1,4 @@
-//! Redirects: each hop is looked at, few are followed, and nothing secret goes along to another server.
+//! Redirects: each hop is checked, their number is limited, and credentials are not sent to another server.
 
 use outbound::{Fault, Outbound, Request};
 use reqwest::{
@@ -11,7 +11,7 @@ use crate::{
     site::{self, Site},
 };
 
-/// Two names of the open internet, as far as the guard knows: both lead to where their site listens.
+/// Two public names, as far as the guard knows: both resolve to their listening sites.
 fn outbound() -> Outbound {
     let lookup = names(|name, _| match name {
         "one.example" => vec!["127.0.0.2"],

@@ -1,4 +1,4 @@
-//! A small web server on this machine that notes what it is asked. It runs until the tests end.
+//! A small local web server that records its requests. It runs until the tests end.
 
 use std::{
     io::{Read, Write},
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// What was asked: the whole request as text.
+/// A recorded request as text.
 pub(crate) struct Asked(String);
 
 impl Asked {
@@ -110,7 +110,7 @@ impl Site {
         Self { port, asked }
     }
 
-    /// The requests so far, whole.
+    /// The requests so far, complete.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! Ways to spell an address that leads here, or is none; each is refused, or leads to the resolver, which refuses it.
+//! Alternative and invalid spellings of local addresses; each is refused, by the URL check or by the resolver.
 
 use outbound::{Allowed, Fault, Outbound};
 
@@ -7,7 +7,7 @@ use crate::{
     site::{self, Site},
 };
 
-/// `PORT` is where something listens on this machine.
+/// `PORT` is replaced by a listening port of this machine.
 const SPELLINGS: [&str; 66] = [
     "http://127.0.0.1:PORT/",
     "http://127.1:PORT/",

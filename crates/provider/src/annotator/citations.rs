@@ -18,32 +18,32 @@ use serde_json::Value;
 pub use chat::chat_citations;
 pub(super) use gemini::of_metadata;
 
-/// Most citations of one answer.
+/// Maximum number of citations of one answer.
 pub const MAX_CITATIONS: usize = 500;
-/// Longest address, bytes: a longer one is left out.
+/// Maximum length of a URL, bytes: a longer one is left out.
 const MAX_URL_BYTES: usize = 2_048;
-/// Longest title, characters.
+/// Maximum length of a title, characters.
 const MAX_TITLE_CHARS: usize = 300;
-/// Longest quote, characters.
+/// Maximum length of a quote, characters.
 const MAX_QUOTE_CHARS: usize = 1_000;
 
-/// A source, and what of the answer rests on it.
+/// A source, and the part of the answer that it supports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation {
-    /// A web address; empty if the source has none, such as a document that was sent along.
+    /// A web address; empty if the source has none, such as an attached document.
     pub url: String,
     /// Its title; never empty.
     pub title: String,
-    /// The words of the source.
+    /// The quoted text of the source.
     pub quote: Option<String>,
-    /// The place in the text of the whole answer, in characters (Unicode scalar values).
+    /// The range in the text of the whole answer, in characters (Unicode scalar values).
     pub place: Option<Range<usize>>,
-    /// The number by which the text cites it itself, as in `[1]`.
+    /// The number by which the text itself cites it, as in `[1]`.
     pub number: Option<usize>,
 }
 
 impl Citation {
-    /// `None` if neither a web address nor a title says what it is.
+    /// `None` if it has neither a web address nor a title.
     fn new(url: Option<&str>, title: Option<&str>, quote: Option<&str>) -> Option<Self> {
         let url = url.and_then(web_address).unwrap_or_default();
         let title = title
@@ -71,7 +71,7 @@ impl Citation {
     }
 }
 
-/// The address, if it is one of the web that a page can link to.
+/// The URL, if it is a web address that a page can link to.
 #[must_use]
 pub fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
@@ -83,7 +83,7 @@ pub fn web_address(text: &str) -> Option<String> {
     let mut address = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            // Gemini has addresses with spaces in them.
+            // Gemini returns URLs with spaces.
             ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => {
                 address.push_str(&format!("%{:02X}", u32::from(letter)));
             }
@@ -106,13 +106,13 @@ fn cut(text: &str, chars: usize) -> String {
     }
 }
 
-/// The text of an answer while it is being read.
+/// The text of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     all: String,
-    /// How many characters that is.
+    /// Its length in characters.
     chars: usize,
-    /// Where the current part begins, characters.
+    /// The start of the current part, characters.
     part: usize,
 }
 
@@ -126,12 +126,12 @@ impl Texts {
         self.part = self.chars;
     }
 
-    /// All of the current part.
+    /// The range of the current part.
     fn whole_part(&self) -> Option<Range<usize>> {
         (self.part < self.chars).then_some(self.part..self.chars)
     }
 
-    /// A place that is told in characters of the current part.
+    /// A range given in characters of the current part.
     fn in_part(&self, start: Option<u64>, end: Option<u64>) -> Option<Range<usize>> {
         let place = |at: Option<u64>| self.part.checked_add(usize::try_from(at?).ok()?);
         let (start, end) = (place(start)?, place(end)?);
@@ -139,7 +139,7 @@ impl Texts {
     }
 }
 
-/// The citations in the data of the text that ends.
+/// The citations in the data of the text part that ends.
 pub(super) fn of_text(data: &Value, texts: &Texts) -> Vec<Citation> {
     let list = |field: &str| {
         data[field]
@@ -166,16 +166,16 @@ pub(super) fn of_text(data: &Value, texts: &Texts) -> Vec<Citation> {
     of_blocks.chain(of_annotations).collect()
 }
 
-/// Of the Messages API.
+/// From the Messages API.
 fn of_messages(citation: &Value) -> Option<Citation> {
     let text = |field: &str| citation[field].as_str();
-    // A search result of ours has its address as `source`.
+    // Our own search results have their URL in `source`.
     let url = text("url").or(text("source"));
     let title = text("title").or(text("document_title")).or(text("source"));
     Citation::new(url, title, text("cited_text"))
 }
 
-/// Of the Converse API.
+/// From the Converse API.
 fn of_converse(citation: &Value) -> Option<Citation> {
     let url = citation["location"]["web"]["url"]
         .as_str()
@@ -196,7 +196,7 @@ fn of_converse(citation: &Value) -> Option<Citation> {
     Citation::new(url, title, Some(words.join(" ").as_str()))
 }
 
-/// Of the Responses API. A path of a file that was made is no source.
+/// From the Responses API. The path of a generated file is no source.
 fn of_annotation(annotation: &Value) -> Option<Citation> {
     let text = |field: &str| annotation[field].as_str();
     match text("type")? {

@@ -1,13 +1,13 @@
-//! Tools that run at the provider, read from the blocks in which it tells of them.
+//! Tools that run at the provider, read from its content blocks.
 
 use serde_json::{Map, Value, json};
 
 use crate::pictures::{IMAGE_GENERATION, picture_places};
 
-/// Longest input and result that are shown, bytes.
+/// Maximum length of a displayed input or result, bytes.
 const MAX_BYTES: usize = 16 << 10;
 
-/// News of a tool that the provider itself runs.
+/// Progress of a tool that the provider runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerTool {
     /// It was called.
@@ -16,22 +16,21 @@ pub enum ServerTool {
         id: String,
         /// The tool's name.
         name: String,
-        /// What it was called with.
+        /// Its input.
         input: Value,
     },
-    /// It has ended.
+    /// It has finished.
     Finished {
         /// The provider's id of the call; empty if it has none: then it is the last one.
         id: String,
-        /// What came of it, or what went wrong.
+        /// The result or the error.
         result: String,
         /// Whether it failed.
         error: bool,
     },
 }
 
-/// What a block of the provider's own tells of its tools. Pictures that the model makes are calls of
-/// [`IMAGE_GENERATION`].
+/// The server-side tool calls in a provider-specific block. Generated pictures are calls of [`IMAGE_GENERATION`].
 #[must_use]
 pub fn of_block(data: &Value) -> Vec<ServerTool> {
     let kind = data["type"].as_str().unwrap_or_default();
@@ -74,7 +73,7 @@ pub fn of_block(data: &Value) -> Vec<ServerTool> {
     }
 }
 
-/// An item of the Responses API, which has both.
+/// An item of the Responses API, which contains call and result.
 fn of_item(kind: &str, item: &Value) -> Vec<ServerTool> {
     let name = match kind {
         "mcp_call" => text(&item["name"]),
@@ -152,7 +151,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The object with these fields only, as far as they say something.
+/// The object reduced to these fields, without empty ones.
 fn fields(value: &Value, names: &[&str]) -> Value {
     let known = names
         .iter()
@@ -190,7 +189,7 @@ fn is_bytes(value: &Value) -> bool {
     })
 }
 
-/// Text as it is, a list of texts as lines, and other things as JSON.
+/// Text unchanged, a list of texts as lines, and other values as JSON.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,10 +1,10 @@
-//! Citations of each format, and what is made of hostile ones.
+//! Citations in each format, including hostile ones.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// What these texts and data are read as.
+/// The citations read from these texts and data.
 fn read(events: Vec<AnswerEvent>) -> Vec<Citation> {
     let mut annotator = Annotator::default();
     let mut cited = Vec::new();

@@ -6,22 +6,22 @@ use serde_json::{Map, Value, json};
 use super::{block::Open, error, usage::Counts};
 use crate::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason};
 
-/// Reads one answer.
+/// The state of one answer.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// Blocks that have begun, by the index that the provider gives them.
+    /// Open blocks, by the provider's index.
     open: Vec<(u64, Open)>,
     calls: usize,
     counts: Counts,
-    /// The provider's word for why the model stopped.
+    /// The provider's stop reason.
     stop: Option<String>,
     finished: bool,
     said_something: bool,
-    /// The last event was text of a block that is over and had no data: text of the next block is another part.
+    /// The last event was text of a finished block without data: text of the next block is another part.
     after_text: bool,
 }
 
-/// The events that make up most of a stream.
+/// The most frequent events of a stream.
 #[derive(Deserialize)]
 struct TextDelta<'a> {
     #[serde(rename = "type")]
@@ -63,7 +63,7 @@ impl AnswerDecoder for Decoder {
         }
         match json_repair::parse(data) {
             Ok(value) => self.take(name, value, out),
-            // Nothing can spoil an answer that is whole.
+            // A complete answer cannot be spoiled.
             Err(_) if self.stop.is_some() => Ok(()),
             Err(_) if name == Some("error") => {
                 Err(error::of_event(&Value::String(data.to_owned())))
@@ -147,7 +147,7 @@ impl Decoder {
             {
                 return Err(error::of_event(&value));
             }
-            // Events that are not known yet.
+            // Unknown events.
             _ => {}
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Decoder {
     }
 
     fn open(&mut self, index: u64, block: Map<String, Value>, out: &mut Vec<AnswerEvent>) {
-        // A server that forgets to close its blocks.
+        // For servers that forget to close their blocks.
         self.close_where(out, |of, open| {
             of == index || !matches!(open, Open::Call { .. })
         });
@@ -174,7 +174,7 @@ impl Decoder {
         self.open.push((index, open));
     }
 
-    /// The text at `at` in `out` begins a part of its own.
+    /// The text at `at` in `out` begins a separate part.
     fn begin_text(&mut self, at: usize, out: &mut Vec<AnswerEvent>) {
         self.said_something = true;
         if std::mem::take(&mut self.after_text) {
@@ -238,7 +238,7 @@ impl Decoder {
                 )
         );
         if is_of_no_block {
-            // A server that forgets to begin its blocks.
+            // For servers that forget to start their blocks.
             let begun = match kind {
                 "text_delta" => "text",
                 "thinking_delta" => "thinking",
@@ -462,7 +462,7 @@ mod tests {
 
     #[test]
     fn careless_servers_are_understood() {
-        // No beginning, no end, half a character, an unknown event, an unknown delta.
+        // No start, no stop, half a character, an unknown event, an unknown delta.
         let (out, error) = read(&[
             r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
             r#"{"type":"weather"}"#,

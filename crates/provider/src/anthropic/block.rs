@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use crate::{AnswerEvent, DataPart};
 
-/// A block that has begun.
+/// An open block.
 #[derive(Debug)]
 pub(super) enum Open {
     Text {
         citations: Vec<Value>,
-        /// Whether there is any text in it yet.
+        /// Whether it has any text yet.
         written: bool,
     },
     Thinking {
@@ -20,12 +20,12 @@ pub(super) enum Open {
     },
     Call {
         index: usize,
-        /// What came with the beginning, which nearly always is empty.
+        /// The input given at the start, which is usually empty.
         input: Value,
         has_arguments: bool,
         caller: Option<Value>,
     },
-    /// A block of the provider's own, with the text of its `input` so far.
+    /// A provider-specific block, with the text of its `input` so far.
     Other {
         block: Map<String, Value>,
         input: String,
@@ -33,7 +33,7 @@ pub(super) enum Open {
 }
 
 impl Open {
-    /// The block that begins as this JSON says.
+    /// The block that this JSON starts.
     pub(super) fn new(
         mut block: Map<String, Value>,
         calls: &mut usize,
@@ -74,7 +74,7 @@ impl Open {
                     id,
                     name: text("name").to_owned(),
                 });
-                // That the model itself calls needs no word.
+                // Direct calls by the model need no note.
                 let direct = |caller: &Value| caller.is_null() || caller["type"] == "direct";
                 let caller = block.remove("caller").filter(|caller| !direct(caller));
                 let input = block.remove("input").unwrap_or_default();
@@ -92,7 +92,7 @@ impl Open {
         }
     }
 
-    /// Takes a piece that is no text, reasoning or arguments.
+    /// Adds a delta other than text, reasoning or arguments.
     pub(super) fn take(&mut self, delta: Map<String, Value>) {
         match self {
             Self::Text { citations, .. } => citations.extend(delta.get("citation").cloned()),
@@ -119,7 +119,7 @@ impl Open {
         }
     }
 
-    /// The block is whole.
+    /// The block is complete.
     pub(super) fn close(self, out: &mut Vec<AnswerEvent>) {
         let (part, data) = match self {
             Self::Text { citations, written } if citations.is_empty() || !written => return,

@@ -1,6 +1,6 @@
-//! Where the provider is to cache the prompt: after the tools, the system prompt, and in the conversation. What stands with the
-//! latest request of the person, such as memories, is not repeated in the next turn of a chat, so the call that begins a turn
-//! marks what came before that request. Within a turn, the last two turns of the user are marked, as the next call repeats the
+//! Places cache breakpoints: after the tools, the system prompt, and in the conversation. Content added to the latest
+//! request of the person, such as memories, is not repeated in the next turn of a chat, so the first call of a turn
+//! marks the part before that request. Within a turn, the last two user turns are marked, as the next call repeats the
 //! one and this one has repeated the other.
 
 use super::{
@@ -8,10 +8,10 @@ use super::{
     messages::{Conversation, Turn},
 };
 
-/// So many blocks before a mark the provider looks for what it has cached.
+/// How many blocks before a breakpoint the provider searches for a cached prefix.
 const LOOKBACK_BLOCKS: usize = 20;
 
-/// Marks the system prompt and turns. The tools have a mark of their own, so there are four, which is the most allowed.
+/// Marks the system prompt and turns. The tools have their own breakpoint, so there are four, the maximum.
 pub(crate) fn mark(conversation: &mut Conversation<'_>) {
     let turns = &mut conversation.turns;
     let mut of_user = turns
@@ -35,13 +35,13 @@ pub(crate) fn mark(conversation: &mut Conversation<'_>) {
             .for_each(|at| mark_last(&mut turns[at].content)),
     }
     match earlier {
-        // The system prompt is a part of what the turn before has marked.
+        // The system prompt is part of the prefix that the previous turn has marked.
         Some(at) if is_far(&turns[at..last]) => mark_last(&mut turns[at - 1].content),
         _ => mark_last(&mut conversation.system),
     }
 }
 
-/// Whether the person says something in it, and it has not only results.
+/// Whether it contains a request of the person, and not only results.
 fn is_request(turn: &Turn<'_>) -> bool {
     turn.role == "user"
         && !turn
@@ -50,7 +50,7 @@ fn is_request(turn: &Turn<'_>) -> bool {
             .all(|block| matches!(block.kind, Kind::ToolResult { .. }))
 }
 
-/// Whether the provider does not find what it has cached before these turns from a mark at their end.
+/// Whether the cached prefix before these turns is out of reach of a breakpoint at their end.
 fn is_far(turns: &[Turn<'_>]) -> bool {
     turns.iter().map(|turn| turn.content.len()).sum::<usize>() >= LOOKBACK_BLOCKS
 }

@@ -1,4 +1,4 @@
-//! Content blocks as they are sent, borrowed from the conversation.
+//! Content blocks of a request, borrowed from the conversation.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::{
     media::type_of_data,
 };
 
-/// A block of content, with the mark that the prompt is to be cached up to its end.
+/// A content block, optionally with a cache breakpoint at its end.
 #[derive(Debug, Serialize)]
 pub(crate) struct Block<'a> {
     #[serde(flatten)]
@@ -68,12 +68,12 @@ pub(crate) enum Kind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<&'a str>,
     },
-    /// As the provider wrote it.
+    /// Unchanged, as received from the provider.
     #[serde(untagged)]
     Stored(&'a Map<String, Value>),
 }
 
-/// The arguments of a call, which have to be an object.
+/// The arguments of a call, which must be an object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Input<'a> {
@@ -114,7 +114,7 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// The part as a block; `None` if there is nothing to send. Blank text is refused by the API.
+    /// The part as a block; `None` if there is nothing to send. The API refuses blank text.
     pub(crate) fn of_part(part: &'a Part) -> Option<Self> {
         if let Some(file) = part.as_file() {
             return Some(document(file));
@@ -126,7 +126,7 @@ impl<'a> Kind<'a> {
                 Some(Self::text("[A sound was left out: this model takes none.]"))
             }
             Part::Video { .. } => Some(Self::text("[A film was left out: this model takes none.]")),
-            // What a person points to is told in words before.
+            // References of a person are resolved to text before.
             Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
         }
     }
@@ -158,7 +158,7 @@ fn picture(url: &str) -> Kind<'_> {
     }
 }
 
-/// PDF files and text, which the API has a block for; other files become text.
+/// PDF and text files, which have a block type; other files become text.
 fn document(file: FileRef<'_>) -> Kind<'_> {
     let FileRef {
         url,
@@ -184,12 +184,12 @@ fn document(file: FileRef<'_>) -> Kind<'_> {
 }
 
 impl<'a> Input<'a> {
-    /// The arguments as the model wrote them. What is no object is wrapped, so that the model sees what it wrote.
+    /// The arguments as written. A value that is no object is wrapped, so that the model sees its own output.
     pub(crate) fn of(arguments: &'a str) -> Self {
         if arguments.trim().is_empty() {
             return Self::Made(Value::Object(Map::new()));
         }
-        // Reading the value, too, finds what the raw text hides, such as half a surrogate pair.
+        // Parsing the value also finds errors that the raw text hides, such as half a surrogate pair.
         if serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
             && let Ok(raw) = serde_json::from_str::<&RawValue>(arguments)
         {

@@ -1,19 +1,19 @@
-//! Errors in Anthropic's shape.
+//! Parses errors in Anthropic's format.
 
 use serde_json::Value;
 
 use crate::{AnswerError, ErrorKind};
 
-/// Longest message that is passed on, in characters.
+/// Maximum length of a reported message, in characters.
 const MAX_MESSAGE: usize = 2000;
 
-/// What an answer with this status says is wrong.
+/// The error of an answer with this status.
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
     let value = json_repair::parse(body).unwrap_or(Value::Null);
     let error = of_value(&value);
     let kind = match (error.kind, status) {
-        // The type says more than the status, unless there is none.
+        // The type is more specific than the status.
         (Some(kind), _) => kind,
         (None, 401 | 403) => ErrorKind::Key,
         (None, 402) => ErrorKind::NoCredit,
@@ -36,7 +36,7 @@ pub fn error(status: u16, body: &str) -> AnswerError {
     }
 }
 
-/// The error of an event or a body, whatever wraps it.
+/// The error of an event or a body, with or without a wrapper.
 pub(super) fn of_event(value: &Value) -> AnswerError {
     let Said { kind, message } = of_value(value);
     let message = if message.is_empty() {
@@ -91,7 +91,7 @@ fn is_context_full(message: &str) -> bool {
     .any(|words| message.contains(words))
 }
 
-/// Thinking that was signed for other content, or changed since.
+/// Thinking that was signed for other content, or modified since.
 pub(crate) fn is_stale_reasoning(message: &str) -> bool {
     let thinking = message.contains("thinking");
     message.contains("bound to a different conversation")

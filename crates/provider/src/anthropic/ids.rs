@@ -1,12 +1,12 @@
-//! Ids of tool calls as Anthropic takes them: of `[a-zA-Z0-9_-]`, each once in a conversation.
+//! Tool call ids that Anthropic accepts: `[a-zA-Z0-9_-]`, unique within a conversation.
 
 use std::{borrow::Cow, collections::HashSet};
 
-/// The calls of a conversation and the ids they are sent under.
+/// The calls of a conversation and the ids that are sent for them.
 #[derive(Debug, Default)]
 pub(crate) struct Ids<'a> {
     used: HashSet<Cow<'a, str>>,
-    /// Calls of the last turn that have no result yet: their id in the conversation, and the one they are sent under.
+    /// Calls of the last turn without a result so far: the id in the conversation, and the id that is sent.
     waiting: Vec<(&'a str, Cow<'a, str>)>,
 }
 
@@ -25,13 +25,13 @@ impl<'a> Ids<'a> {
         sent
     }
 
-    /// The id for the result of a call of the last turn; `None` if no call of this id waits for one.
+    /// The id for the result of a call of the last turn; `None` if no call of this id is pending.
     pub(crate) fn result(&mut self, id: &str) -> Option<Cow<'a, str>> {
         let at = self.waiting.iter().position(|(call, _)| *call == id)?;
         Some(self.waiting.remove(at).1)
     }
 
-    /// The calls that will have no result, which are forgotten.
+    /// The calls that will get no result; they are removed.
     pub(crate) fn without_result(&mut self) -> impl Iterator<Item = Cow<'a, str>> {
         std::mem::take(&mut self.waiting)
             .into_iter()

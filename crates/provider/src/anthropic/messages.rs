@@ -1,4 +1,5 @@
-//! A conversation as the API wants it: system prompt, and turns of which each tool call has a result in the next.
+//! Converts a conversation to the API's form: a system prompt, and turns in which each tool call has its result in the
+//! next.
 
 use std::{borrow::Cow, collections::HashSet, mem};
 
@@ -11,7 +12,7 @@ use super::{
     ids::Ids,
 };
 
-/// The conversation as it is sent.
+/// The conversation in the API's form.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation<'a> {
     pub(crate) system: Vec<Block<'a>>,
@@ -24,12 +25,12 @@ pub(crate) struct Turn<'a> {
     pub(crate) content: Vec<Block<'a>>,
 }
 
-/// What the model is told of a call whose result is missing, as the API refuses a call without one.
+/// The result sent for a call without one, as the API requires one.
 const NO_RESULT: &str = "There is no result: the call was interrupted.";
 
 impl<'a> Conversation<'a> {
-    /// `provider` is the one whose data goes back; `inline_system` says whether instructions may stand in the middle of the
-    /// conversation as such.
+    /// `provider` is the one whose data is sent back; `inline_system` tells whether system messages may occur in the
+    /// middle of the conversation.
     pub(crate) fn new(messages: &'a [Message], provider: &'a str, inline_system: bool) -> Self {
         let mut builder = Builder {
             provider,
@@ -42,8 +43,8 @@ impl<'a> Conversation<'a> {
         builder.finish()
     }
 
-    /// Whether the model is in the middle of a chain of tool calls that it began without thinking. The API then refuses
-    /// to go on with a budget for thinking.
+    /// Whether the model is in a chain of tool calls that it began without thinking. The API then refuses a thinking
+    /// budget.
     pub(crate) fn calls_without_thinking(&self) -> bool {
         let mut turns = self.turns.iter().rev();
         let is_result = |block: &Block<'_>| matches!(block.kind, Kind::ToolResult { .. });
@@ -61,10 +62,10 @@ struct Builder<'a> {
     provider: &'a str,
     inline_system: bool,
     ids: Ids<'a>,
-    /// What the next turn of the user is made of: results stand first in it.
+    /// The content of the next user turn: results come first.
     results: Vec<Block<'a>>,
     said: Vec<Block<'a>>,
-    /// Instructions that follow it.
+    /// Instructions after it.
     instructions: Vec<Block<'a>>,
 }
 
@@ -109,7 +110,7 @@ impl<'a> Builder<'a> {
                 let (mut content, is_error): (Vec<Block<'a>>, _) =
                     (content.collect(), message.is_error);
                 if is_error && content.is_empty() {
-                    // The API wants to know of each error what it was.
+                    // The API requires content for each error.
                     content.push(Kind::text("It failed and returned nothing.").into());
                 }
                 self.results.push(
@@ -121,7 +122,7 @@ impl<'a> Builder<'a> {
                     .into(),
                 );
             }
-            // Its call is gone, and the API takes no result without one.
+            // Its call is missing, and the API refuses a result without one.
             None => self.said.extend(content),
         }
     }
@@ -169,7 +170,7 @@ impl<'a> Builder<'a> {
         Some(kind.into())
     }
 
-    /// Appends content to the turn of this role, or begins one.
+    /// Appends content to the turn of this role, or starts one.
     fn push(&mut self, role: &'static str, content: Vec<Block<'a>>) {
         match self.conversation.turns.last_mut() {
             Some(turn) if turn.role == role => turn.content.extend(content),
@@ -192,7 +193,7 @@ impl<'a> Builder<'a> {
         content.append(&mut self.said);
         let instructions = mem::take(&mut self.instructions);
         if content.is_empty() && !instructions.is_empty() {
-            // Instructions have to follow a turn of the user.
+            // Instructions must follow a user turn.
             content.push(Kind::text(".").into());
         }
         if !content.is_empty() {
@@ -231,7 +232,7 @@ impl<'a> Builder<'a> {
                 ..
             }) = content.last_mut()
         {
-            // The API refuses an answer to go on with that ends in white space.
+            // The API refuses a prefilled answer that ends in white space.
             *text = Cow::Owned(text.trim_end().to_owned());
         }
         self.conversation
@@ -242,7 +243,7 @@ fn blocks<'a>(parts: &'a [Part]) -> impl Iterator<Item = Block<'a>> {
     parts.iter().filter_map(Kind::of_part).map(Block::from)
 }
 
-/// Reasoning as the provider gave it; `None` if it was not signed.
+/// Thinking as signed by the provider; `None` if it was not signed.
 fn thinking<'a>(text: &'a str, data: &'a Value) -> Option<Kind<'a>> {
     let field = |name: &str| {
         data.get(name)
@@ -259,8 +260,8 @@ fn thinking<'a>(text: &'a str, data: &'a Value) -> Option<Kind<'a>> {
     }
 }
 
-/// Leaves out calls of the provider's tools that have no result, and results without a call: the API refuses both. The
-/// result may be in a later answer, and a call of the last answer may still be going on.
+/// Removes calls of server-side tools without a result, and results without a call: the API refuses both. The result
+/// may be in a later answer, and a call of the last answer may still be running.
 fn pair_provider_calls(turns: &mut [Turn<'_>]) {
     let field = |block: &Block<'_>, name: &str| match &block.kind {
         Kind::Stored(stored) => stored.get(name).and_then(Value::as_str).map(str::to_owned),

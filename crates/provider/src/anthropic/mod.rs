@@ -1,4 +1,4 @@
-//! Anthropic's Messages API: requests to it and its answers.
+//! Codec for Anthropic's Messages API: requests and answers.
 
 mod answer;
 mod block;
@@ -40,7 +40,7 @@ pub const VERSION_HEADER: &str = "anthropic-version";
 /// The header that lists betas, comma-separated; see [`betas`].
 pub const BETA_HEADER: &str = "anthropic-beta";
 
-/// What requests can do without.
+/// Fields that requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(
         &["temperature"],

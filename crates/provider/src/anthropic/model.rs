@@ -1,47 +1,48 @@
-//! What each generation of Claude accepts, known from its name.
+//! The capabilities of each generation of Claude, derived from the model name.
 
-/// What a model accepts. Servers of other vendors that speak this format are taken for a plain model with budgets.
+/// The capabilities of a model. Other vendors' servers that speak this format are treated as a plain model with
+/// budgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Abilities {
     pub(crate) thinking: Thinking,
     pub(crate) off: ThinkingOff,
-    /// The level to ask for where the caller wants the most.
+    /// The level for the maximum effort.
     pub(crate) top_effort: Option<&'static str>,
     /// Whether `temperature` and `top_p` are accepted at all.
     pub(crate) sampling: bool,
     /// Whether both may be set at once.
     pub(crate) both_samplings: bool,
-    /// Whether `output_config.format` is known.
+    /// Whether `output_config.format` is supported.
     pub(crate) json_schema: bool,
-    /// Whether messages of the role `system` may stand in the middle of a conversation.
+    /// Whether messages of the role `system` may occur in the middle of a conversation.
     pub(crate) inline_system: bool,
     /// Whether a tool call can be forced.
     pub(crate) forced_choice: bool,
-    /// Whether thinking between tool calls has to be asked for by a beta.
+    /// Whether thinking between tool calls must be requested by a beta.
     pub(crate) interleaving_beta: bool,
-    /// `max_tokens` where the caller sets none.
+    /// The default of `max_tokens`.
     pub(crate) default_output: u64,
-    /// The largest `max_tokens` the model takes.
+    /// The maximum of `max_tokens`.
     pub(crate) max_output: u64,
 }
 
-/// How a model is told to think.
+/// How thinking is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Thinking {
-    /// Not at all.
+    /// Not supported.
     None,
     /// With a budget of tokens.
     Budget,
-    /// By itself, or with a budget.
+    /// Adaptive, or with a budget.
     AdaptiveOrBudget,
-    /// Only by itself; the summary of it has to be asked for.
+    /// Adaptive only; the summary must be requested.
     Adaptive,
 }
 
-/// How a model is told not to think.
+/// How thinking is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ThinkingOff {
-    /// It does not, unless asked.
+    /// It is off by default.
     Default,
     /// `{"type": "disabled"}`.
     Disabled,
@@ -51,7 +52,7 @@ pub(crate) enum ThinkingOff {
     Never,
 }
 
-/// What is accepted by the model of this name, which may stand behind a region, a vendor or before a date.
+/// The capabilities of a model by its name, with or without a region, a vendor or a date.
 pub(crate) fn abilities(model: &str) -> Abilities {
     let Some(Claude { line, version }) = Claude::parse(model) else {
         return OTHER;
@@ -112,7 +113,7 @@ const OTHER: Abilities = Abilities {
     max_output: u64::MAX,
 };
 
-/// A model of Anthropic's.
+/// A parsed Claude model name.
 #[derive(Debug, PartialEq, Eq)]
 struct Claude<'a> {
     line: &'a str,
@@ -120,8 +121,8 @@ struct Claude<'a> {
 }
 
 impl<'a> Claude<'a> {
-    /// Reads `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest`, `us.anthropic.claude-sonnet-4-6`,
-    /// `anthropic/claude-opus-4.5` and the like. A name without a version is taken for the newest.
+    /// Parses `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest`, `us.anthropic.claude-sonnet-4-6`,
+    /// `anthropic/claude-opus-4.5` and the like. A name without a version means the newest.
     fn parse(model: &'a str) -> Option<Self> {
         let at = model.find("claude")?;
         let mut line = "";

@@ -9,20 +9,20 @@ use super::usage::count;
 pub struct ModelPage {
     /// The models, newest first.
     pub models: Vec<ListedModel>,
-    /// What to send as `after_id` for the next page, where there is one.
+    /// The `after_id` of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A model and what the provider says of it; `None` where it says nothing.
+/// A model with its listed properties; `None` if unspecified.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedModel {
-    /// The name to ask for.
+    /// The model id.
     pub id: String,
-    /// The name for people.
+    /// The display name.
     pub display_name: Option<String>,
-    /// Tokens it can read.
+    /// The context window, tokens.
     pub context_window: Option<u64>,
-    /// Tokens it can write in an answer.
+    /// Maximum output tokens.
     pub max_output_tokens: Option<u64>,
     /// Whether it takes pictures.
     pub images: Option<bool>,
@@ -30,11 +30,11 @@ pub struct ListedModel {
     pub documents: Option<bool>,
     /// Whether it can think before it answers.
     pub reasoning: Option<bool>,
-    /// Whether it can be held to a JSON schema.
+    /// Whether it supports structured output.
     pub structured_output: Option<bool>,
 }
 
-/// Reads a page of the list. `None` if it is none. Retired models are left out.
+/// Reads a page of the list. `None` if it is no list. Retired models are left out.
 #[must_use]
 pub fn decode_models(body: &str) -> Option<ModelPage> {
     let value: Value = serde_json::from_str(body).ok()?;

@@ -23,7 +23,7 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     write(&Body::new(request))
 }
 
-/// The same, and what is set that it leaves out.
+/// The same, and the parameters that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
     let body = Body::new(request);
@@ -57,7 +57,7 @@ fn left_out(parameters: &Parameters, body: &Body<'_>) -> Vec<LeftOut> {
     })
 }
 
-/// The parameters that the model of this name never takes.
+/// The parameters that a model of this name never accepts.
 #[must_use]
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
@@ -73,7 +73,7 @@ pub fn unsupported(model: &str) -> Vec<Parameter> {
     })
 }
 
-/// The tokens in the answer of `count_tokens`; `None` if it has none.
+/// The token count in the answer of `count_tokens`; `None` if it has none.
 #[must_use]
 pub fn counted_tokens(body: &str) -> Option<u64> {
     serde_json::from_str::<Value>(body)
@@ -95,7 +95,7 @@ pub fn betas(request: &ModelRequest<'_>) -> Vec<&'static str> {
 }
 
 fn write(body: &Body<'_>) -> Vec<u8> {
-    // Writing plain structs into memory cannot fail.
+    // Serializing plain structs to memory cannot fail.
     serde_json::to_vec(body).unwrap_or_default()
 }
 
@@ -250,7 +250,7 @@ fn format(parameters: &Parameters, model: &Abilities) -> Option<OutputFormat> {
     }
 }
 
-/// Temperature and `top_p`, of which many models take one at most, and none while they think.
+/// Temperature and `top_p`, of which many models accept one at most, and none while they think.
 fn sampling(
     parameters: &Parameters,
     model: &Abilities,

@@ -1,8 +1,8 @@
-//! JSON Schemas of answers as the API takes them.
+//! Adapts JSON Schemas of answers to the API.
 
 use serde_json::{Map, Value};
 
-/// The schema of an answer: objects are closed, and constraints that the API refuses become words.
+/// The schema of an answer: objects are closed, and constraints that the API refuses move into descriptions.
 pub(crate) fn for_answer(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
         return schema.clone();

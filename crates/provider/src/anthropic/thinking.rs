@@ -1,17 +1,17 @@
-//! How much a model is to think, in the words of its generation, and how many tokens it may write.
+//! Maps the requested reasoning to the thinking parameters of each model generation, and limits the output tokens.
 
 use serde::Serialize;
 
 use super::model::{Abilities, Thinking, ThinkingOff};
 use crate::{Effort, Parameters, Reasoning, ToolChoice};
 
-/// The smallest budget the API takes.
+/// The minimum budget of the API.
 const MIN_BUDGET: u64 = 1024;
-/// The budget where the caller only wants the model to think.
+/// The budget if the caller only switches thinking on.
 const DEFAULT_BUDGET: u64 = 10_000;
-/// What is left for the answer beside a budget.
+/// Tokens reserved for the answer in addition to a budget.
 const ANSWER_TOKENS: u64 = 8192;
-/// `max_tokens` of models that decide themselves how much they think, where they are to think much.
+/// `max_tokens` of models with adaptive thinking at high effort.
 const THOROUGH_TOKENS: u64 = 64_000;
 
 /// The field `thinking`.
@@ -29,7 +29,7 @@ pub(crate) enum ThinkingConfig {
     BetweenTools,
 }
 
-/// What is asked for.
+/// The resolved parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) thinking: Option<ThinkingConfig>,
@@ -95,7 +95,7 @@ fn off(model: &Abilities) -> Asked {
 
 fn on(reasoning: Reasoning, model: &Abilities) -> Asked {
     let adaptive = |display, effort| (Some(ThinkingConfig::Adaptive { display }), effort);
-    // Their thoughts are left out of the answer unless asked for.
+    // Their thinking is omitted from the answer unless requested.
     let summarized = Some("summarized");
     match (model.thinking, reasoning) {
         (Thinking::None, _) => (None, None),
@@ -150,8 +150,8 @@ fn effort(level: Effort, model: &Abilities) -> Option<&'static str> {
     }
 }
 
-/// A budget has to be smaller than `max_tokens`. One that is not, or may not be large, leaves half of them to the answer;
-/// where there is no room for it, the model does not think.
+/// A budget must be smaller than `max_tokens`. One that is not, or may not be large, leaves half of them to the answer;
+/// if there is no room for it, thinking is off.
 fn within(thinking: ThinkingConfig, max_tokens: u64, may_be_large: bool) -> Option<ThinkingConfig> {
     match thinking {
         ThinkingConfig::Enabled { budget_tokens }

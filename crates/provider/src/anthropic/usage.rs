@@ -1,9 +1,9 @@
-//! Tokens as the API counts them: what was cached is not among `input_tokens` there, but is in ours.
+//! Converts token counts: Anthropic's `input_tokens` exclude cached tokens, ours include them.
 
 use domain::{TokenCount, Usage};
 use serde_json::{Value, json};
 
-/// What has been said of the tokens of an answer so far.
+/// The token counts of an answer so far.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     input: Option<u64>,
@@ -14,8 +14,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Takes a `usage` object. Counts are cumulative: later ones replace earlier ones, but some servers send zeros for what
-    /// they said before. What is no number is passed over.
+    /// Adds a `usage` object. Counts are cumulative: later ones replace earlier ones, but some servers reset earlier
+    /// ones to zero. Values that are no numbers are ignored.
     pub(crate) fn take(&mut self, usage: &Value) {
         let set = |to: &mut Option<u64>, value: &Value| {
             if let Some(count) = count(value).filter(|count| *count > 0 || to.is_none()) {
@@ -32,7 +32,7 @@ impl Counts {
         );
     }
 
-    /// `None` if nothing was said.
+    /// `None` if no counts were received.
     pub(crate) fn usage(self) -> Option<Usage> {
         self.input.or(self.output)?;
         let [input, output] = [self.input, self.output].map(Option::unwrap_or_default);

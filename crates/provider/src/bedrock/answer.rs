@@ -10,7 +10,7 @@ use crate::{
     anthropic::usage::count,
 };
 
-/// Reads one answer. The events of its stream are those of [`super::FrameDecoder`], by their names.
+/// The state of one answer. The events of its stream are those of [`super::FrameDecoder`], by name.
 #[derive(Debug, Default)]
 pub struct Decoder {
     open: Option<Open>,
@@ -22,7 +22,7 @@ pub struct Decoder {
     after_text: bool,
 }
 
-/// The block that has begun. They do not overlap.
+/// The open block. Blocks do not overlap.
 #[derive(Debug)]
 enum Open {
     Text {
@@ -36,7 +36,7 @@ enum Open {
         index: usize,
         has_arguments: bool,
     },
-    /// A block of the provider's own, with the text of its `input` so far.
+    /// A provider-specific block, with the text of its `input` so far.
     Other {
         block: Map<String, Value>,
         input: String,
@@ -111,7 +111,7 @@ impl Decoder {
                     self.finish(out);
                 }
             }
-            // The beginning of the message, and events that are not known yet.
+            // The start of the message, and unknown events.
             _ => {}
         }
     }
@@ -194,7 +194,7 @@ impl Decoder {
         }
     }
 
-    /// Text and reasoning begin with their first piece.
+    /// Text and reasoning start with their first delta.
     fn take_text(&mut self, text: String, out: &mut Vec<AnswerEvent>) {
         if text.is_empty() {
             return;
@@ -350,7 +350,7 @@ impl Decoder {
     }
 }
 
-/// The value at a JSON pointer; `null` where there is none.
+/// The value at a JSON pointer; `null` if there is none.
 fn taken(value: &mut Value, pointer: &str) -> Value {
     value
         .pointer_mut(pointer)
@@ -358,7 +358,7 @@ fn taken(value: &mut Value, pointer: &str) -> Value {
         .unwrap_or_default()
 }
 
-/// Bytes may come in several pieces, each in base64 of its own.
+/// Bytes may come in several pieces, each encoded separately.
 fn append_base64(all: &mut String, more: &str) {
     match (BASE64.decode(all.as_bytes()), BASE64.decode(more)) {
         (Ok(mut bytes), Ok(more)) => {
@@ -369,7 +369,7 @@ fn append_base64(all: &mut String, more: &str) {
     }
 }
 
-/// What was cached is not among `inputTokens` there, but is in ours.
+/// Bedrock's `inputTokens` exclude cached tokens, ours include them.
 fn usage(value: &Value) -> Option<Usage> {
     let of = |field: &str| count(&value[field]);
     let (input, output) = (of("inputTokens"), of("outputTokens"));

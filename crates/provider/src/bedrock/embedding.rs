@@ -1,16 +1,16 @@
-//! Vectors of texts in the formats that models have at Bedrock's `InvokeModel`: each family its own.
+//! Embeddings on Bedrock through `InvokeModel`, in the format of each model family.
 
 use domain::TokenCount;
 use serde_json::{Map, Value, json};
 
 use crate::openai::embeddings::{BadEmbeddings, Embedded};
 
-/// Most texts of one request to a model of Cohere.
+/// Maximum number of texts per request to a Cohere model.
 const MAX_COHERE_TEXTS: usize = 96;
-/// A vector of Nova has so many numbers if nothing is said.
+/// The default dimensions of Nova.
 const NOVA_DIMENSIONS: u64 = 1024;
 
-/// Models with one format.
+/// Model families with the same format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbeddingFamily {
     /// Amazon Titan, for text.
@@ -42,7 +42,7 @@ impl EmbeddingFamily {
         }
     }
 
-    /// Most texts of one request.
+    /// Maximum number of texts per request.
     #[must_use]
     pub fn max_texts(self) -> usize {
         match self {
@@ -51,8 +51,8 @@ impl EmbeddingFamily {
         }
     }
 
-    /// The body of a request with at most [`EmbeddingFamily::max_texts`] texts. `dimensions` is left out where the family
-    /// has one length.
+    /// The body of a request with at most [`EmbeddingFamily::max_texts`] texts. `dimensions` is left out if the family
+    /// has a fixed length.
     #[must_use]
     pub fn encode(self, texts: &[String], dimensions: Option<u64>) -> String {
         let text = texts.first().map(String::as_str).unwrap_or_default();
@@ -66,7 +66,7 @@ impl EmbeddingFamily {
                     "text": { "truncationMode": "NONE", "value": text },
                 },
             }),
-            // It has to be said what the vectors are for; OpenAI's format does not.
+            // The purpose of the embeddings is required; OpenAI's format has none.
             Self::Cohere3 => json!({ "texts": texts, "input_type": "search_document" }),
             Self::Cohere => {
                 json!({ "texts": texts, "input_type": "search_document", "embedding_types": ["float"] })
@@ -86,10 +86,10 @@ impl EmbeddingFamily {
     }
 }
 
-/// Reads the answer of any family to a request with so many texts.
+/// Reads the answer of any family to a request with this many texts.
 ///
 /// # Errors
-/// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
+/// [`BadEmbeddings`], so that a text is never compared with the embedding of another.
 pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
     let answer: Map<String, Value> =
         serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
@@ -112,7 +112,7 @@ pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbed
 }
 
 fn list(all: &Value) -> Option<Vec<Vec<f32>>> {
-    // Nova has objects in the list.
+    // Nova returns a list of objects.
     all.as_array()?
         .iter()
         .map(|one| vector(one.get("embedding").unwrap_or(one)))

@@ -1,10 +1,10 @@
-//! What Bedrock says is wrong.
+//! Parses Bedrock's errors.
 
 use serde_json::Value;
 
 use crate::{AnswerError, ErrorKind, anthropic::error::is_stale_reasoning};
 
-/// What an answer with this status says is wrong. `error_type` is the header `x-amzn-errortype`.
+/// The error of an answer with this status. `error_type` is the header `x-amzn-errortype`.
 #[must_use]
 pub fn error(status: u16, error_type: Option<&str>, body: &str) -> AnswerError {
     let value = json_repair::parse(body).unwrap_or(Value::Null);
@@ -27,12 +27,12 @@ pub fn error(status: u16, error_type: Option<&str>, body: &str) -> AnswerError {
     AnswerError::new(kind, message)
 }
 
-/// The fault that an exception in a stream tells of.
+/// The error of an exception in a stream.
 pub(super) fn of_exception(name: &str, data: &str) -> AnswerError {
     error(500, Some(name), data)
 }
 
-/// The kind by the name, of which the beginning may be a namespace and the end an address.
+/// The kind by name, which may have a namespace before it and a URL after it.
 fn of_name(name: &str, message: &str) -> Option<ErrorKind> {
     let name = name.split(':').next().unwrap_or(name);
     let name = name.rsplit('#').next().unwrap_or(name).to_ascii_lowercase();

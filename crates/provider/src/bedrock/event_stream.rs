@@ -8,40 +8,40 @@ const PRELUDE: usize = 12;
 /// Length of the checksum at the end.
 const CHECKSUM: usize = 4;
 
-/// A frame as it was received.
+/// A received frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What kind of event it is. For faults that end the stream this is `exception/` and the kind, such as
+    /// The event type. For faults that end the stream this is `exception/` and the type, such as
     /// `exception/throttlingException`.
     pub name: String,
     /// The payload, usually JSON. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub data: String,
 }
 
-/// The bytes are no frame.
+/// Why bytes are no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The frame says that it is larger than the decoder may hold.
+    /// The frame is larger than the decoder's limit.
     #[error("a frame of {size} bytes is larger than {limit} bytes")]
     TooLarge {
-        /// What the frame says.
+        /// The announced size.
         size: usize,
         /// The limit.
         limit: usize,
     },
-    /// A checksum does not fit: bytes were changed, or it is another format.
+    /// A checksum does not match: bytes were changed, or it is another format.
     #[error("a frame has a wrong checksum")]
     Checksum,
-    /// The lengths or headers make no sense.
+    /// The lengths or headers are invalid.
     #[error("a frame is malformed")]
     Malformed,
 }
 
-/// Decodes frames from chunks cut anywhere.
+/// Decodes frames from chunks of any size.
 #[derive(Debug)]
 pub struct FrameDecoder {
     limit_bytes: usize,
-    /// Bytes received; those before `start` are used up.
+    /// Received bytes; those before `start` are consumed.
     buffer: Vec<u8>,
     start: usize,
     failed: bool,
@@ -66,10 +66,10 @@ impl FrameDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole frame, if one is there.
+    /// The next complete frame.
     ///
     /// # Errors
-    /// What is wrong, once; after it the decoder gives nothing more.
+    /// The first fault; after it the decoder yields nothing more.
     #[expect(
         clippy::should_implement_trait,
         reason = "more frames may come after it had none"
@@ -88,7 +88,7 @@ impl FrameDecoder {
         let Some((prelude, _)) = bytes.split_at_checked(PRELUDE) else {
             return Ok(None);
         };
-        // Nothing of a length is believed before its checksum fits.
+        // A length is not used before its checksum was verified.
         check(prelude)?;
         let size = number(prelude);
         let headers_size = number(&prelude[4..]);
@@ -125,7 +125,7 @@ fn check(bytes: &[u8]) -> Result<(), FrameError> {
     }
 }
 
-/// The number of 32 bits at the beginning.
+/// The 32-bit number at the beginning.
 fn number(bytes: &[u8]) -> usize {
     bytes
         .iter()
@@ -160,7 +160,7 @@ fn message(headers: &[u8], payload: &[u8]) -> Result<Message, FrameError> {
     })
 }
 
-/// The headers that say something to us.
+/// The headers that we use.
 #[derive(Default)]
 struct Headers<'a> {
     message_type: Option<&'a str>,
@@ -170,7 +170,7 @@ struct Headers<'a> {
     error_message: Option<&'a str>,
 }
 
-/// Reads a header; gives what follows it.
+/// Reads a header; returns the bytes after it.
 fn header<'a>(bytes: &'a [u8], found: &mut Headers<'a>) -> Option<&'a [u8]> {
     let (length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;

@@ -1,4 +1,4 @@
-//! What the families of models on Bedrock accept beside the fields that all share.
+//! The capabilities of model families on Bedrock, beyond the fields that all share.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// The family of a model, known from its name.
+/// A model family, derived from the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Claude(Abilities),
@@ -59,7 +59,7 @@ impl Family {
         }
     }
 
-    /// Whether `temperature`, and `top_p` beside it, are accepted of a model that does not think.
+    /// Whether `temperature`, and `top_p` with it, are accepted by a model that does not think.
     pub(super) fn sampling(self) -> (bool, bool) {
         match self {
             Self::Claude(model) => (model.sampling, model.both_samplings),
@@ -78,7 +78,7 @@ impl Family {
         )
     }
 
-    /// Whether `outputConfig` is accepted, as far as is known.
+    /// Whether `outputConfig` is supported, as far as known.
     pub(super) fn json_schema(self, model: &str) -> bool {
         const KNOWN: [&str; 6] = [
             "google.",
@@ -94,7 +94,7 @@ impl Family {
         }
     }
 
-    /// `additionalModelRequestFields` and, where the reasoning demands one, the limit on written tokens.
+    /// `additionalModelRequestFields` and, if the reasoning requires one, the output token limit.
     pub(super) fn reasoning(
         self,
         parameters: &Parameters,
@@ -123,7 +123,7 @@ impl Family {
     }
 }
 
-/// What is asked for beside the fields that all models share.
+/// Reasoning fields besides those that all models share.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) fields: Map<String, Value>,
@@ -147,7 +147,7 @@ impl Asked {
 fn claude(plan: Plan, model: &Abilities, has_tools: bool) -> Asked {
     let mut fields = Map::new();
     if let Some(thinking) = plan.thinking {
-        // Writing a plain enum as JSON cannot fail.
+        // Serializing a plain enum cannot fail.
         fields.insert(
             "thinking".to_owned(),
             serde_json::to_value(thinking).unwrap_or_default(),
@@ -169,7 +169,7 @@ fn claude(plan: Plan, model: &Abilities, has_tools: bool) -> Asked {
     }
 }
 
-/// The level in the three words that these models know; `None` for no reasoning.
+/// The level as one of the three values that these models know; `None` for no reasoning.
 fn effort(reasoning: Reasoning) -> Option<&'static str> {
     match reasoning {
         Reasoning::Off => None,

@@ -1,4 +1,4 @@
-//! Amazon Bedrock's Converse API: requests, answers, and the binary frames that streamed answers come in.
+//! Codec for Amazon Bedrock's Converse API: requests, answers, and the binary frames of streams.
 
 mod answer;
 mod embedding;
@@ -22,7 +22,7 @@ use super::OptionalField;
 /// The name under which answers in this format are stored; see [`domain::Provenance`].
 pub const PROVIDER: &str = "bedrock";
 
-/// What requests can do without.
+/// Fields that requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(
         &["inferenceConfig", "temperature"],

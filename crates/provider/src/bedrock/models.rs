@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-/// A model that can be asked.
+/// A model that can be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedModel {
-    /// The name to ask for.
+    /// The model id.
     pub id: String,
-    /// The name for people.
+    /// The display name.
     pub display_name: Option<String>,
-    /// Whether it takes pictures; `None` where the list does not say.
+    /// Whether it takes pictures; `None` if the list does not say.
     pub images: Option<bool>,
 }
 
-/// Reads a list. `None` if it is none. Models that write no text and make no vectors, have gone, or can only be asked by an
-/// inference profile are left out.
+/// Reads a list. `None` if it is no list. Models without text output or embeddings, retired ones, and those only
+/// available through an inference profile are left out.
 #[must_use]
 pub fn decode_models(body: &str) -> Option<Vec<ListedModel>> {
     let value: Value = serde_json::from_str(body).ok()?;

@@ -21,26 +21,26 @@ use crate::{
     url_path::segment,
 };
 
-/// The body of `converse` and `converse-stream`; which of them is asked decides whether the answer is streamed.
+/// The body of `converse` and `converse-stream`; the path decides whether the answer is streamed.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     write(&Body::new(request))
 }
 
-/// The same, and what is set that it leaves out.
+/// The same, and the parameters that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
     let body = Body::new(request);
     (write(&body), left_out(request, &body))
 }
 
-/// The path to ask a model at for a stream. The name may be an ARN.
+/// The path of a streaming call. The name may be an ARN.
 #[must_use]
 pub fn path(model: &str) -> String {
     format!("model/{}/converse-stream", segment(model))
 }
 
-/// The path to ask an embedding model at.
+/// The path of an embedding model.
 #[must_use]
 pub fn embedding_path(model: &str) -> String {
     format!("model/{}/invoke", segment(model))
@@ -64,7 +64,7 @@ fn left_out(request: &ModelRequest<'_>, body: &Body<'_>) -> Vec<LeftOut> {
     })
 }
 
-/// The parameters that the model of this name never takes.
+/// The parameters that a model of this name never accepts.
 #[must_use]
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
@@ -81,7 +81,7 @@ pub fn unsupported(model: &str) -> Vec<Parameter> {
 }
 
 fn write<T: Serialize>(body: &T) -> Vec<u8> {
-    // Writing plain structs into memory cannot fail.
+    // Serializing plain structs to memory cannot fail.
     serde_json::to_vec(body).unwrap_or_default()
 }
 
@@ -179,7 +179,7 @@ struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct Bytes<'a> {
-    /// In base64.
+    /// Base64.
     bytes: Cow<'a, str>,
 }
 
@@ -265,10 +265,10 @@ fn messages<'a>(turns: Vec<Turn<'a>>, documents: &mut usize) -> Vec<Message<'a>>
         .collect()
 }
 
-/// The schema of a tool that is not there any more.
+/// The schema of a tool that no longer exists.
 const ANY_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
 
-/// The tools; those of the conversation where none are offered any more, as the API insists on them.
+/// The tools; if none are offered, those that the conversation mentions, as the API requires their definitions.
 fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec<WireTool<'a>> {
     let spec = |name: &'a str, description: &'a str, json| WireTool::ToolSpec {
         name,
@@ -284,7 +284,7 @@ fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec
         }
     }
     let offered = match request.parameters.tool_choice {
-        // The API has no word for it.
+        // The API has no equivalent.
         ToolChoice::None if called.is_empty() => &[],
         _ => request.tools,
     };
@@ -367,10 +367,10 @@ fn blocks<'a>(blocks: Vec<Block<'a>>, documents: &mut usize) -> Vec<WireBlock<'a
     {
         let is_document = matches!(kind, Kind::Document { .. });
         if is_document && !has_text && written.is_empty() {
-            // The API takes no document without a word.
+            // The API refuses a document without text.
             written.push(WireBlock::Text("A document:".into()));
         }
-        // Some models take no mark directly after a document.
+        // Some models refuse a cache point directly after a document.
         if cache_control.is_some() && is_document {
             written.push(CACHE_POINT);
         }
@@ -443,7 +443,7 @@ fn block<'a>(kind: Kind<'a>, documents: &mut usize) -> WireBlock<'a> {
 }
 
 fn document<'a>(media: Media<'a>, documents: &mut usize) -> WireBlock<'a> {
-    // Names may not repeat, nor say much.
+    // Names must be unique and are restricted.
     *documents += 1;
     WireBlock::Document(Document {
         name: format!("Document {documents}"),
@@ -451,7 +451,7 @@ fn document<'a>(media: Media<'a>, documents: &mut usize) -> WireBlock<'a> {
     })
 }
 
-/// The API takes no result without content.
+/// The API refuses a result without content.
 fn result_content<'a>(content: Vec<Block<'a>>, documents: &mut usize) -> Vec<WireBlock<'a>> {
     if content.is_empty() {
         return vec![WireBlock::Text("(no output)".into())];

@@ -15,26 +15,26 @@ use super::{
 };
 use crate::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason};
 
-/// Longest piece of something unreadable that is quoted.
+/// Maximum length of a quote of unreadable data.
 const QUOTED_CHARS: usize = 200;
 
-/// Longest made-up id of a call, without its number.
+/// Maximum length of a generated call id, without its index.
 const MAX_ID_CHARS: usize = 32;
 
-/// What is said of a whole answer, such as the pages that it rests on.
+/// Metadata of a whole answer, such as its web sources.
 const METADATA: [&str; 3] = [
     "groundingMetadata",
     "citationMetadata",
     "urlContextMetadata",
 ];
 
-/// Reads one answer. Its data are: a text, the signature of a piece of text, of reasoning or of a call; `{"part"}`, a
-/// part that goes back as it came; `{"metadata"}`, which is kept and not sent back.
+/// The state of one answer. Its data are: a text, the signature of a piece of text, of reasoning or of a call;
+/// `{"part"}`, a part that is sent back unchanged; `{"metadata"}`, which is kept and not sent back.
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// Ids of the calls so far.
     ids: Vec<String>,
-    /// The last call, where more of its arguments is to come.
+    /// The last call, if more of its arguments is to come.
     open: Option<Arguments>,
     has_said: bool,
     response_id: String,
@@ -54,7 +54,7 @@ impl Decoder {
     fn chunk(&mut self, text: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         let chunk = match serde_json::from_str::<Chunk<'_>>(text) {
             Ok(chunk) => chunk,
-            // The answer is whole without it.
+            // The answer is complete without it.
             Err(_) if self.finish_reason.is_some() => return Ok(()),
             Err(_) => {
                 match repaired_text(text)
@@ -81,7 +81,7 @@ impl Decoder {
         if let Some(feedback) = read::<Value>(chunk.prompt_feedback)
             && let Some(reason) = feedback.get("blockReason").and_then(Value::as_str)
         {
-            // No candidate comes where the prompt is blocked.
+            // A blocked prompt has no candidates.
             self.finish_reason
                 .get_or_insert_with(|| format!("PROMPT_{reason}"));
             self.metadata.insert("promptFeedback".to_owned(), feedback);
@@ -119,7 +119,7 @@ impl Decoder {
         if let Some(reason) =
             read::<String>(candidate.finish_reason).filter(|reason| !reason.is_empty())
         {
-            // They say nothing of an answer that is as it should be.
+            // Not needed for a normal end.
             if !matches!(reason.as_str(), "STOP" | "MAX_TOKENS") {
                 let why = [
                     ("finishMessage", candidate.finish_message),
@@ -180,7 +180,7 @@ impl Decoder {
             .thought_signature
             .filter(|signature| !signature.is_empty())
         {
-            // One that stands alone has to go back alone.
+            // A standalone signature must be sent back separately.
             Some(_) if !says && kind == DataPart::Text => self.verbatim(text, out),
             Some(signature) => out.push(AnswerEvent::Data {
                 part: kind,
@@ -202,7 +202,7 @@ impl Decoder {
         if is_draft || part.keys().all(|key| key == "thought") {
             return;
         }
-        // A part has to be of something.
+        // A signature must belong to a part.
         if part
             .keys()
             .all(|key| key == "thought" || key == "thoughtSignature")
@@ -267,7 +267,7 @@ impl Decoder {
         }
     }
 
-    /// Gives the arguments of a call that came in pieces.
+    /// Emits the arguments of a call that came in pieces.
     fn close_call(&mut self, out: &mut Vec<AnswerEvent>) {
         if let Some(arguments) = self.open.take() {
             out.push(AnswerEvent::Arguments {
@@ -277,7 +277,7 @@ impl Decoder {
         }
     }
 
-    /// The id of the next call: the server's, or one made of that of the answer, so that no other has it.
+    /// The id of the next call: the server's, or one derived from the answer's id, so that it is unique.
     fn id(&self, id: Option<String>) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty() && !self.ids.contains(id)) {
             return id;
@@ -361,7 +361,7 @@ impl AnswerDecoder for Decoder {
         out: &mut Vec<AnswerEvent>,
     ) -> Result<(), AnswerError> {
         match data.trim() {
-            // Proxies send these.
+            // Sent by proxies.
             "" | "null" | "[DONE]" => Ok(()),
             _ if self.is_over => Ok(()),
             // An event of a stream that came as a list.
@@ -392,7 +392,7 @@ impl AnswerDecoder for Decoder {
 
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         self.event(None, body, out)?;
-        // It did not break off, whether it says why it ends or not.
+        // It did not break off, with or without a finish reason.
         if self.has_said && self.finish_reason.is_none() {
             self.finish_reason = Some("STOP".to_owned());
         }

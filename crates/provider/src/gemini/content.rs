@@ -1,4 +1,4 @@
-//! The conversation as Gemini's `contents`.
+//! Encodes the conversation as Gemini's `contents`.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use serde_json::{Value, value::RawValue};
 use super::{PROVIDER, generation::Generation, media::Media, names::escaped};
 use crate::file_in_words;
 
-/// Stands in for the signature of a call that another model made: Gemini 3 refuses calls of the current turn without
-/// one. Its documentation gives the text, here in base64: "context_engineering_is_the_way_to_go".
+/// Replaces the signature of a call that another model made: Gemini 3 refuses calls of the current turn without one.
+/// The text is documented by Google, here in Base64: "context_engineering_is_the_way_to_go".
 const NO_SIGNATURE: &str = "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv";
 
-/// What the model reads in place of a result that there is none of: it refuses calls that are not all answered.
+/// The result sent for a call without one: every call must have a result.
 const NO_RESULT: &str = "There is no result of this call.";
 
-/// What one side says.
+/// The content of one role.
 #[derive(Debug, Serialize)]
 pub(super) struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ enum Piece<'a> {
     Response {
         function_response: FunctionResponse<'a>,
     },
-    /// What the model sent, as it did.
+    /// The model's part, unchanged.
     Verbatim(&'a Value),
 }
 
@@ -72,7 +72,7 @@ struct FunctionResponse<'a> {
     parts: Vec<Media<'a>>,
 }
 
-/// A JSON object: as it was written, or with one field for what is none.
+/// A JSON object: unchanged, or with one field for a value that is none.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Object<'a> {
@@ -84,7 +84,7 @@ enum Object<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Takes the parts of another one behind its own.
+    /// Appends the parts of another content.
     pub(super) fn append(&mut self, more: &mut Self) {
         self.parts.append(&mut more.parts);
     }
@@ -126,7 +126,7 @@ pub(super) fn contents<'a>(
                 turns.add_results(message, &rest[at..at + results], at + results < rest.len());
                 at += results;
             }
-            // Results without their call are words; instructions between turns have no place of their own.
+            // Results without their call become text; instructions between turns have no equivalent.
             Role::User | Role::System | Role::Tool => turns.add_user(said(message).collect()),
         }
     }
@@ -152,7 +152,7 @@ impl<'a> Turns<'a> {
         });
     }
 
-    /// What the model said and called. Two such messages are one turn, as calls have to follow the user's.
+    /// The model's text and calls. Two consecutive messages are one turn, as calls must follow the user's.
     fn add_step(&mut self, message: &'a Message, is_current: bool) {
         if self.contents.is_empty() {
             self.add_user(Vec::new());
@@ -184,7 +184,8 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// The results of all calls of a step in one content, in the order of the calls, and behind it what does not fit in.
+    /// The results of all calls of a step in one content, in the order of the calls, followed by parts that cannot be
+    /// nested.
     fn add_results(&mut self, step: &'a Message, results: &'a [Message], goes_on: bool) {
         let mut results: Vec<&Message> = results.iter().collect();
         if results.is_empty() && !goes_on {
@@ -248,7 +249,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// The result as the object it is, or as a text in one; a failure under a name of its own.
+/// The result as an object, or as a text in one; a failure under a separate name.
 fn response(result: &Message) -> Object<'_> {
     if result.is_error {
         return Object::Error {
@@ -271,7 +272,7 @@ fn response(result: &Message) -> Object<'_> {
     Object::Result { result: text }
 }
 
-/// Whether the text may have a key `$ref`, which Gemini takes for a reference to another part of the response.
+/// Whether the text may have a key `$ref`, which Gemini reads as a reference to another part of the response.
 fn has_references(json: &str) -> bool {
     json.contains("$ref") || json.contains("\\u0024")
 }
@@ -324,7 +325,7 @@ fn arguments(text: &str) -> Object<'_> {
     }
 }
 
-/// What a message says, in the words and media of it.
+/// The text and media of a message.
 fn said(message: &Message) -> impl Iterator<Item = Piece<'_>> {
     message.content.iter().filter_map(|part| match part {
         Part::Text { text: said } => (!said.is_empty()).then(|| text(said, None)),
@@ -334,7 +335,7 @@ fn said(message: &Message) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// A file that Gemini does not take.
+/// A file that Gemini does not accept.
 fn words<'a>(file: FileRef<'_>) -> Piece<'a> {
     let text = Cow::Owned(file_in_words(file));
     Piece::Text(TextPiece {

@@ -1,4 +1,4 @@
-//! Vectors of texts in the formats of Gemini and Vertex AI.
+//! Embeddings in the formats of the Gemini API and Vertex AI.
 
 use domain::TokenCount;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::openai::embeddings::{BadEmbeddings, Embedded};
 
-/// Most texts of one `batchEmbedContents`.
+/// Maximum number of texts per `batchEmbedContents`.
 pub const BATCH_EMBED_LIMIT: usize = 100;
 
 #[derive(Deserialize)]
@@ -76,10 +76,10 @@ pub fn encode_vertex_embed(texts: &[String], dimensions: Option<u64>) -> String 
     body.to_string()
 }
 
-/// Reads the answer to a request with so many texts, of any of the three methods.
+/// Reads the answer to a request with this many texts, of any of the three methods.
 ///
 /// # Errors
-/// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
+/// [`BadEmbeddings`], so that a text is never compared with the embedding of another.
 pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
     let mut input_tokens = answer

@@ -1,4 +1,4 @@
-//! What Google's servers say is wrong.
+//! Parses the errors of Google's servers.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::{AnswerError, ErrorKind, openai::upstream_error::says_something};
 
-/// Longest piece of a body that is no error object which is quoted.
+/// Maximum length of a quote of a malformed error body.
 const QUOTED_CHARS: usize = 200;
 
-/// Longest wait that is believed.
+/// Maximum retry delay that is respected.
 const MAX_RETRY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Reads the body of an answer with this HTTP status, which is none of success.
+/// Reads the body of an answer with this unsuccessful HTTP status.
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
     let whole: Option<Value> = serde_json::from_str(body).ok();
-    // Servers put the object into a list where a list was asked for.
+    // Servers wrap the object in a list if a list was requested.
     let object = whole.as_ref().map(|whole| whole.get(0).unwrap_or(whole));
     match object.and_then(|object| object.get("error")) {
         Some(error) => from_value(status, error),
@@ -32,7 +32,7 @@ pub fn error(status: u16, body: &str) -> AnswerError {
     }
 }
 
-/// Reads the value of an `error` field. `None` where it says nothing, as some proxies add one to each event.
+/// Reads the value of an `error` field. `None` if it says nothing, as some proxies add one to each event.
 pub(super) fn in_stream(error: &Value) -> Option<AnswerError> {
     says_something(error).then(|| from_value(0, error))
 }
@@ -111,7 +111,7 @@ fn kind(status: u16, name: &str, message: &str, details: &[Value]) -> ErrorKind 
     }
 }
 
-/// A duration as protocol buffers write it: `34.074824224s`.
+/// A duration in the format of protocol buffers: `34.074824224s`.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds)
@@ -218,7 +218,7 @@ mod tests {
                 r#"{{"error":{{"code":{status},"message":"{message}","status":"{name}"}}}}"#
             );
             check(status, &body, kind, message, None);
-            // In a stream only the object tells.
+            // In a stream there is only the object.
             let value: Value = serde_json::from_str(&body).unwrap();
             assert_eq!(
                 in_stream(&value["error"]).map(|error| error.kind),

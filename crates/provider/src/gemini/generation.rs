@@ -1,4 +1,4 @@
-//! Which generation of Gemini a model is of, by its name, and how much it can be told to think.
+//! Derives the Gemini generation from a model's name, and maps reasoning to its parameters.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ const MAX_BUDGET_FLASH: u64 = 24_576;
 const MIN_BUDGET_PRO: u64 = 128;
 const MIN_BUDGET_LITE: u64 = 512;
 
-/// What is known of a model by its name.
+/// The properties of a model, derived from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Generation {
     /// Such as (2, 5). Names without one, such as `gemini-flash-latest`, mean the latest; `None` is another family.
@@ -72,13 +72,13 @@ impl Generation {
         }
     }
 
-    /// Whether it refuses calls of the current turn without a signature, and takes media within function responses, and
+    /// Whether it refuses calls of the current turn without a signature, accepts media within function responses, and
     /// answers in JSON with tools offered.
     pub(super) fn is_third(self) -> bool {
         self.version >= Some((3, 0))
     }
 
-    /// What to send for what is asked; `None` if the model cannot be told, or nothing is asked.
+    /// The parameter for the requested reasoning; `None` if the model has none, or nothing was requested.
     pub(super) fn thinking(self, reasoning: Option<Reasoning>) -> Option<ThinkingConfig> {
         let reasoning = reasoning.filter(|_| self.thinks)?;
         let include_thoughts = !matches!(reasoning, Reasoning::Off | Reasoning::Budget(0));
@@ -106,7 +106,7 @@ impl Generation {
             Reasoning::Effort(Effort::Medium) => Level::Medium,
             Reasoning::Effort(Effort::High | Effort::XHigh) | Reasoning::Budget(_) => Level::High,
         };
-        // No model can be told not to think; the first one knows only two levels.
+        // No model can disable thinking; the first one has only two levels.
         let least = match self.size {
             Size::Lite => Level::Minimal,
             Size::Flash if self.version <= Some((3, 6)) => Level::Minimal,
@@ -130,7 +130,7 @@ impl Generation {
         };
         let tokens = match reasoning {
             Reasoning::On => return -1,
-            // The large one cannot do without.
+            // The large one cannot disable it.
             Reasoning::Off | Reasoning::Budget(0) if self.size != Size::Pro => return 0,
             Reasoning::Off => least,
             Reasoning::Budget(tokens) => tokens,

@@ -1,4 +1,4 @@
-//! Pictures, sounds, films and files in a request.
+//! Pictures, sounds, videos and files in a request.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{
     media::type_of_data,
 };
 
-/// Types that a function response of Gemini 3 can hold.
+/// Types that a function response of Gemini 3 can contain.
 const NESTED_TYPES: [&str; 5] = [
     "image/png",
     "image/jpeg",
@@ -19,7 +19,7 @@ const NESTED_TYPES: [&str; 5] = [
     "text/plain",
 ];
 
-/// A medium, in the request itself or by its address.
+/// A medium, inline or by URL.
 #[derive(Debug, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Media<'a> {
@@ -36,7 +36,7 @@ pub(super) enum Media<'a> {
 }
 
 impl<'a> Media<'a> {
-    /// `None` for text and what is told in words.
+    /// `None` for text and references.
     pub(super) fn of(part: &'a Part) -> Option<Self> {
         let url = part.medium()?;
         let said = part.as_file().map(|file| file.media_type);
@@ -45,7 +45,7 @@ impl<'a> Media<'a> {
         }
         Some(match base64_of(url) {
             Some(data) => {
-                // All text is taken as plain text.
+                // All text is sent as plain text.
                 let is_text = said.is_some_and(is_text);
                 let mime_type = if is_text {
                     "text/plain"
@@ -64,14 +64,14 @@ impl<'a> Media<'a> {
         })
     }
 
-    /// Whether it can be a part of a function response, where the model takes any there.
+    /// Whether it can be a part of a function response, if the model takes any there.
     pub(super) fn nests(&self) -> bool {
         let (Self::InlineData { mime_type, .. } | Self::FileData { mime_type, .. }) = self;
         NESTED_TYPES.contains(&mime_type.as_ref())
     }
 }
 
-/// The names that Gemini knows for types with several.
+/// Gemini's names for types that have several.
 fn known_type(mime_type: &str) -> Cow<'_, str> {
     let lower = mime_type.to_ascii_lowercase();
     match lower.as_str() {
@@ -85,7 +85,7 @@ fn known_type(mime_type: &str) -> Cow<'_, str> {
     }
 }
 
-/// The type of what is at an address, by its ending; else the usual one of its kind.
+/// The type of the content at a URL, by its extension; otherwise the usual one of its kind.
 fn type_of(part: &Part, url: &str) -> &'static str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let ending = path
@@ -114,7 +114,7 @@ fn type_of(part: &Part, url: &str) -> &'static str {
         "mpeg" | "mpg" => "video/mpeg",
         _ => match part {
             Part::Audio { .. } => "audio/mpeg",
-            // Also the pages of films at YouTube, which Gemini opens itself.
+            // Also YouTube pages, which Gemini opens itself.
             Part::Video { .. } => "video/mp4",
             _ => "image/jpeg",
         },

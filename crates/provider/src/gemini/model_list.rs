@@ -5,39 +5,39 @@ use serde_json::Value;
 /// A page of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelPage {
-    /// The models on it.
+    /// Its models.
     pub models: Vec<ListedModel>,
-    /// What to ask the next page with, as `pageToken`.
+    /// The `pageToken` of the next page.
     pub next: Option<String>,
 }
 
-/// What is known of a model by the list.
+/// A model with its listed properties.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedModel {
-    /// The name to ask it by.
+    /// The model name for calls.
     pub name: String,
-    /// What it is called.
+    /// The display name.
     pub display_name: Option<String>,
-    /// Most tokens that it reads.
+    /// The context window, tokens.
     pub context_window: Option<u64>,
-    /// Most tokens that it writes.
+    /// Maximum output tokens.
     pub max_output_tokens: Option<u64>,
-    /// Whether it answers; `None` where the list does not say.
+    /// Whether it generates answers; `None` if the list does not say.
     pub generates: Option<bool>,
-    /// Whether it makes vectors of texts; `None` where the list does not say.
+    /// Whether it makes embeddings; `None` if the list does not say.
     pub embeds: Option<bool>,
-    /// Whether it reasons; `None` where the list does not say.
+    /// Whether it reasons; `None` if the list does not say.
     pub reasons: Option<bool>,
 }
 
-/// Reads a page of `GET models` or `GET publishers/google/models`. `None` where it is no list of models.
+/// Reads a page of `GET models` or `GET publishers/google/models`. `None` if it is no list of models.
 #[must_use]
 pub fn models(body: &str) -> Option<ModelPage> {
     let page: Value = serde_json::from_str(body).ok()?;
     let list = page.get("models").or_else(|| page.get("publisherModels"));
     let models = match list {
         Some(list) => list.as_array()?.iter().filter_map(model).collect(),
-        // A page may have nothing on it.
+        // A page may be empty.
         None if page.as_object()?.keys().all(|key| key == "nextPageToken") => Vec::new(),
         None => return None,
     };
@@ -69,7 +69,7 @@ fn model(model: &Value) -> Option<ListedModel> {
         max_output_tokens: number("outputTokenLimit"),
         generates: can("generateContent"),
         embeds: can("embedContent"),
-        // Left out where it is false.
+        // Omitted if false.
         reasons: methods.map(|_| {
             model
                 .get("thinking")

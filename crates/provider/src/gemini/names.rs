@@ -1,9 +1,9 @@
-//! Names of tools as Gemini takes them: they begin with a letter or an underscore.
+//! Tool names that Gemini accepts: they begin with a letter or an underscore.
 
 use std::borrow::Cow;
 
-/// The name for Gemini. Another character at the beginning gets an underscore before it, and so does a name that would
-/// otherwise look like that.
+/// The name for Gemini. Any other first character gets an underscore before it, and so does a name that would otherwise
+/// look escaped.
 pub(super) fn escaped(name: &str) -> Cow<'_, str> {
     match needs_escape(name) {
         true => Cow::Owned(format!("_{name}")),

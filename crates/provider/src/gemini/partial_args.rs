@@ -1,9 +1,9 @@
-//! Arguments of a call that come in pieces, each with the path of its value.
+//! Assembles call arguments from pieces with the path of their value.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Most items that a piece may add to a list, and most steps of a path.
+/// Maximum number of items that a piece may add to a list, and of steps in a path.
 const MAX_ITEMS: usize = 1_000;
 const MAX_STEPS: usize = 64;
 
@@ -27,7 +27,7 @@ enum Step<'a> {
 }
 
 impl Arguments {
-    /// Puts a piece in its place. Texts grow; a piece without a usable path is left out.
+    /// Applies a piece. Texts are appended; a piece without a valid path is ignored.
     pub(super) fn add(&mut self, piece: PartialArg) {
         let value = match piece {
             PartialArg {
@@ -86,13 +86,13 @@ impl Arguments {
         self.0.is_empty()
     }
 
-    /// The JSON of all of them.
+    /// The complete JSON.
     pub(super) fn finish(self) -> String {
         Value::Object(self.0).to_string()
     }
 }
 
-/// The steps of `$.foo.bar[0]['data']`; `None` if it is no such path.
+/// The steps of `$.foo.bar[0]['data']`; `None` if the path is invalid.
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();

@@ -17,7 +17,7 @@ use crate::{
     tool_schema::{ToolFormat, subset},
 };
 
-/// Most texts that can end an answer.
+/// Maximum number of stop sequences.
 const MAX_STOP: usize = 5;
 
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ impl GenerationConfig<'_> {
     }
 }
 
-/// The JSON of a request; whether the answer comes in pieces is said by its path.
+/// The JSON of a request; the path decides whether the answer is streamed.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     let ModelRequest {
@@ -85,7 +85,7 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
         ..
     } = *request;
     let generation = Generation::of(request.model);
-    // Before the third generation, an answer in JSON is refused beside tools: there it is asked for in words.
+    // Before the third generation, JSON answers are refused together with tools: they are requested in the prompt.
     let in_words = !tools.is_empty() && !generation.is_third();
     let format = parameters.answer_format.as_ref();
     let asked = format.filter(|_| in_words).map(asked_for);
@@ -110,11 +110,11 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
             .flatten(),
         generation_config: config(parameters, format.filter(|_| !in_words), generation),
     };
-    // Writing plain structs into memory cannot fail.
+    // Serializing plain structs to memory cannot fail.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// The same, and what is set that it leaves out.
+/// The same, and the parameters that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
     (
@@ -123,7 +123,7 @@ pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut
     )
 }
 
-/// The parameters that the model of this name never takes.
+/// The parameters that a model of this name never accepts.
 #[must_use]
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| not_said(&Parameters::default().under(set), Generation::of(model)))
@@ -180,7 +180,7 @@ fn config<'a>(
     }
 }
 
-/// Seeds are numbers of 32 bits there.
+/// Seeds are 32-bit numbers.
 fn small_seed(seed: i64) -> i32 {
     let wrapped = seed.rem_euclid(i64::from(i32::MAX));
     i32::try_from(seed).unwrap_or(i32::try_from(wrapped).unwrap_or(0))

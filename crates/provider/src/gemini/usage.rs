@@ -1,10 +1,10 @@
-//! Tokens as `usageMetadata` counts them.
+//! Converts `usageMetadata`.
 
 use domain::{TokenCount, Usage};
 use serde_json::Value;
 
-/// Reads `usageMetadata`. What a provider's own tools gave the model to read counts as read, and thoughts as written.
-/// Figures that cannot be counts are 0. `None` where it has none of them.
+/// Reads `usageMetadata`. Input from server-side tools counts as input, and thoughts count as output. Invalid counts
+/// are 0. `None` if there are no counts.
 pub(super) fn usage(metadata: &str) -> Option<Usage> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let field = |name: &str| metadata.get(name).and_then(count);

@@ -1,4 +1,4 @@
-//! What a model server sends: a chunk of a stream, or a whole answer at once.
+//! Decodes a chunk of a stream, or an unstreamed answer.
 
 mod fields;
 mod objects;
@@ -16,33 +16,33 @@ use super::{UpstreamError, status::Status, usage_reader::read_usage};
 pub use text::Halves;
 pub(super) use text::some_text;
 
-/// One chunk, or a whole answer, of the first choice. Text is borrowed from the input where it has no
-/// escapes. Unknown fields are ignored, and so are known ones with a type that makes no sense.
+/// The first choice of a chunk or an unstreamed answer. Text is borrowed from the input if it has no escapes. Unknown
+/// fields are ignored, and so are known ones of a wrong type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Chunk<'a> {
-    /// Text of the answer, or of a refusal or a transcript where there is none; may be empty.
+    /// Text of the answer, or of a refusal or a transcript if there is none; may be empty.
     pub content: Cow<'a, str>,
     /// Reasoning, from `reasoning_content`, `reasoning`, `thinking`, `reasoning_details` or thinking parts; may be empty.
     pub reasoning: Cow<'a, str>,
-    /// In which field the reasoning came, which is where it goes back; `content` where it is a part of the content.
+    /// The field of the reasoning, in which it must be sent back; `content` for a part of the content.
     pub reasoning_field: Option<&'static str>,
     /// The JSON of `reasoning_details`, a list.
     pub reasoning_details: Option<Cow<'a, str>>,
-    /// The JSON of `images`, a list of pictures that the model has made.
+    /// The JSON of `images`, a list of generated pictures.
     pub images: Option<Cow<'a, str>>,
     /// Pieces of tool calls.
     pub calls: Vec<CallDelta<'a>>,
-    /// Why the model stopped, in the server's word.
+    /// The server's finish reason.
     pub finish_reason: Option<Cow<'a, str>>,
-    /// Tokens used so far.
+    /// Token usage so far.
     pub usage: Option<Usage>,
     /// The server reports a failure inside the stream.
     pub error: Option<UpstreamError>,
-    /// `system_fingerprint`, by which some servers can be told.
+    /// `system_fingerprint`, which identifies some servers.
     pub fingerprint: Option<Cow<'a, str>>,
-    /// What the server says that it is doing; beside any text, never part of it.
+    /// The server's activity; never part of the text.
     pub status: Option<Status<'a>>,
-    /// The citations that came, as JSON.
+    /// The lists of citations as JSON.
     pub citations: CitationFields<'a>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> CitationFields<'a> {
 /// A piece of one tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallDelta<'a> {
-    /// Which call it belongs to, where the server says. A negative number is a large one here.
+    /// The index of its call, if the server sends one. A negative number is read as a large one.
     pub index: Option<u64>,
     /// The call's id, usually only in its first piece.
     pub id: Option<Cow<'a, str>>,
@@ -96,7 +96,7 @@ pub struct CallDelta<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Decodes the data of one event, or the body of an answer that was not streamed.
+    /// Decodes the data of one event, or the body of an unstreamed answer.
     ///
     /// # Errors
     /// If it is not a JSON object.
@@ -110,7 +110,7 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// The same for the next event of a stream, which may begin with the second half of a character.
+    /// The same for the next event of a stream, which may begin with the second half of a surrogate pair.
     ///
     /// # Errors
     /// If it is not a JSON object.
@@ -176,7 +176,7 @@ impl<'a> Chunk<'a> {
             }
             raw => self.reasoning = halves.reasoning.text(raw),
         }
-        // A choice has a text of its own where a text is continued, which is nobody's message.
+        // A continued text is in the choice itself, without a message.
         let content = [
             delta.content,
             delta.refusal,
@@ -206,7 +206,7 @@ impl<'a> Chunk<'a> {
         }
         self.calls
             .extend(delta.calls.iter().map(|call| call.read(halves)));
-        // Sent beside the calls for clients of old.
+        // Duplicates the calls for old clients.
         if self.calls.is_empty() && delta.function_call.is_wanted() {
             let call = WireCall {
                 index: Some(0),
@@ -217,7 +217,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Adds a refusal below what else is said.
+    /// Adds a refusal below other text.
     fn add_refusal(&mut self, refusal: Option<&RawValue>) {
         let refusal = some_text(refusal).filter(|refusal| *refusal != self.content);
         if let Some(refusal) = refusal {

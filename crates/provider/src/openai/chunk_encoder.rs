@@ -1,17 +1,17 @@
-//! Chat completion chunks as a server sends them, each as the data of one event.
+//! Encodes chat completion chunks, each as the data of one event.
 
 use domain::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A place behind all items. Readers make items of the text too, so that nobody here can count them; without a place
-/// Open WebUI's page puts an item before the last one.
+/// An output index after all items. Clients also make items of the text, so they cannot be counted here; without an
+/// index, Open WebUI's page inserts an item before the last one.
 const LAST: u32 = 1_000_000;
 
-/// Writes the chunks of one answer.
+/// Encodes the chunks of one answer.
 #[derive(Debug, Clone)]
 pub struct ChunkEncoder {
-    /// Everything before the choices, the same in each chunk.
+    /// The part before the choices, the same in each chunk.
     head: String,
 }
 
@@ -26,7 +26,7 @@ impl ChunkEncoder {
         Self { head }
     }
 
-    /// The first chunk, which names the speaker.
+    /// The first chunk, which names the role.
     #[must_use]
     pub fn role(&self) -> String {
         self.delta(&json!({"role": "assistant", "content": ""}))
@@ -54,7 +54,7 @@ impl ChunkEncoder {
         })
     }
 
-    /// One more of the details that a program sends back with the reasoning.
+    /// One more of the reasoning details that a client sends back.
     #[must_use]
     pub fn reasoning_details(&self, detail: &Value) -> String {
         self.delta(&json!({ "reasoning_details": [detail] }))
@@ -66,7 +66,7 @@ impl ChunkEncoder {
         self.delta(&json!({ "annotations": annotations }))
     }
 
-    /// Pictures that the model has made, as OpenRouter writes them.
+    /// Generated pictures, in OpenRouter's format.
     #[must_use]
     pub fn images(&self, images: &[Value]) -> String {
         self.delta(&json!({ "images": images }))
@@ -103,13 +103,13 @@ impl ChunkEncoder {
         self.usage_with(&usage_value(usage))
     }
 
-    /// The same with usage that is written already.
+    /// The same with encoded usage.
     #[must_use]
     pub fn usage_with(&self, usage: &Value) -> String {
         format!(r#"{}"choices":[],"usage":{usage}}}"#, self.head)
     }
 
-    /// A chunk without a choice that tells readers who know `kind` something, in both places they look.
+    /// A chunk without a choice that carries an event of `kind`, in both places that clients read.
     #[must_use]
     pub fn event(&self, kind: &str, data: &Value) -> String {
         let kind = Value::from(kind);
@@ -120,7 +120,7 @@ impl ChunkEncoder {
         )
     }
 
-    /// A chunk without a choice that says that an item of the Responses format begins, behind all there are.
+    /// A chunk without a choice that starts an item of the Responses format, after all others.
     #[must_use]
     pub fn item_added(&self, item: &Value) -> String {
         format!(
@@ -129,7 +129,7 @@ impl ChunkEncoder {
         )
     }
 
-    /// A chunk without a choice with the whole of the item that was added last.
+    /// A chunk without a choice with the complete item that was added last.
     #[must_use]
     pub fn item_done(&self, item: &Value) -> String {
         format!(
@@ -139,18 +139,18 @@ impl ChunkEncoder {
     }
 
     fn delta(&self, delta: &impl Serialize) -> String {
-        // Most chunks find room in this, so that memory is asked for once.
+        // Fits most chunks, so that memory is allocated once.
         let mut out = Vec::with_capacity(self.head.len() + 192);
         out.extend_from_slice(self.head.as_bytes());
         out.extend_from_slice(br#""choices":[{"index":0,"delta":"#);
-        // Plain structs and values always have a JSON form, and that is UTF-8.
+        // Plain structs and values always serialize, and JSON is UTF-8.
         let _ = serde_json::to_writer(&mut out, delta);
         out.extend_from_slice(br#","finish_reason":null}]}"#);
         String::from_utf8(out).unwrap_or_default()
     }
 }
 
-/// Usage as OpenAI writes it.
+/// Usage in OpenAI's format.
 #[must_use]
 pub fn usage_value(usage: Usage) -> Value {
     let mut written = json!({

@@ -1,28 +1,28 @@
-//! Embeddings in OpenAI's format: texts to a model server and their vectors back.
+//! Embeddings in OpenAI's format.
 
 use domain::TokenCount;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
-/// No model's vectors are longer.
+/// Maximum number of dimensions.
 pub const MOST_DIMENSIONS: usize = 16_384;
 
-/// What a model server made of some texts.
+/// The embeddings of some texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// A vector for each text in their order, all of one length, of finite numbers.
+    /// A vector for each text in order, all of one length, of finite numbers.
     pub vectors: Vec<Vec<f32>>,
-    /// What it counted, where it did.
+    /// The input tokens, if counted.
     pub input_tokens: Option<u64>,
 }
 
-/// Why an answer is of no use.
+/// Why an answer is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadEmbeddings {
-    /// It is something else.
+    /// It is no list.
     #[error("it is no list of vectors")]
     NoList,
-    /// There is not one vector for each text.
+    /// The number of vectors does not match the number of texts.
     #[error("it has {got} vectors for {asked} texts")]
     Count {
         /// Texts.
@@ -30,13 +30,13 @@ pub enum BadEmbeddings {
         /// Vectors.
         got: usize,
     },
-    /// Texts have two vectors, or vectors are of no text.
+    /// Duplicate or unknown indices.
     #[error("its vectors are not numbered like the texts")]
     Numbers,
-    /// Vectors that cannot be compared.
+    /// The vectors differ in length.
     #[error("its vectors have different lengths, or none")]
     Lengths,
-    /// Infinite ones.
+    /// Values are not finite.
     #[error("its vectors are not all of finite numbers")]
     NotFinite,
 }
@@ -64,14 +64,14 @@ pub(super) struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// `None` where nothing is counted, or the figure cannot be a count.
+    /// `None` if nothing is counted, or the figure cannot be a count.
     pub(super) fn input_tokens(&self) -> Option<u64> {
         let counted = self.prompt_tokens.or(self.total_tokens)?;
         TokenCount::from_json(counted.get()).map(TokenCount::get)
     }
 }
 
-/// A request for the vectors of these texts.
+/// A request for the embeddings of these texts.
 #[must_use]
 pub fn encode(model: &str, texts: &[String], dimensions: Option<u64>) -> String {
     let mut body = json!({ "model": model, "input": texts, "encoding_format": "float" });
@@ -81,10 +81,10 @@ pub fn encode(model: &str, texts: &[String], dimensions: Option<u64>) -> String 
     body.to_string()
 }
 
-/// Reads the answer to a request with so many texts.
+/// Reads the answer to a request with this many texts.
 ///
 /// # Errors
-/// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
+/// [`BadEmbeddings`], so that a text is never compared with the embedding of another.
 pub fn decode(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
     let got = answer.data.len();
@@ -107,10 +107,10 @@ pub fn decode(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
 }
 
 impl Embedded {
-    /// The same, if there is one vector for each of so many texts and all of them can be compared.
+    /// The same, after checking that there is one vector for each text and that all can be compared.
     ///
     /// # Errors
-    /// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
+    /// [`BadEmbeddings`], so that a text is never compared with the embedding of another.
     pub fn checked(self, asked: usize) -> Result<Self, BadEmbeddings> {
         let got = self.vectors.len();
         if got != asked {

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::request::{Content, ThinkingText, WirePart, part};
 
-/// The fields of an assistant's message that hold reasoning, and pictures that the model has made.
+/// The fields of an assistant's message that carry reasoning and generated pictures.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct AnswerFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,18 +33,18 @@ pub(super) struct AnswerFields<'a> {
     images: Vec<&'a Value>,
 }
 
-/// What one message gives back.
+/// The data to send back with one message.
 #[derive(Debug, Default)]
 pub(super) struct GivenBack<'a> {
     pub(super) fields: AnswerFields<'a>,
-    /// The content, where it is not what any other server gets.
+    /// The content, if it differs from that for other servers.
     pub(super) content: Option<Content<'a>>,
     /// The `extra_content` of calls by their ids.
     pub(super) calls: Vec<(&'a str, &'a Value)>,
 }
 
 impl<'a> GivenBack<'a> {
-    /// Nothing for messages that `provider` has not written.
+    /// Nothing for messages of other providers.
     pub(super) fn of(message: &'a Message, provider: &str) -> Self {
         let is_its_own = message
             .provenance
@@ -108,7 +108,7 @@ impl<'a> GivenBack<'a> {
     }
 }
 
-/// Text alone goes as a string, in one piece as it came.
+/// Text alone is sent as a string, joined as it came.
 fn content(mut parts: Vec<WirePart<'_>>) -> Content<'_> {
     if !parts
         .iter()

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions as model servers speak them, with the lists, embeddings and ranks beside them.
+//! Codec for OpenAI's Chat Completions as model servers speak them, with model lists, embeddings and reranking.
 
 pub mod chunk;
 pub mod chunk_encoder;

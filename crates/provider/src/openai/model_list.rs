@@ -1,4 +1,4 @@
-//! Model lists of OpenAI-compatible servers, with the limits and abilities that some of them add.
+//! Model lists of OpenAI-compatible servers, with the limits and capabilities that some of them add.
 
 mod abilities;
 
@@ -7,10 +7,9 @@ use std::collections::HashSet;
 use domain::ListedModel;
 use serde_json::Value;
 
-/// Where servers state the context window, the most specific first: what a server was started with before what the
-/// model was trained with.
+/// Pointers to the context window, the most specific first: the started configuration before the trained limit.
 const CONTEXT: [&str; 13] = [
-    // OpenRouter: of the provider that is asked first.
+    // OpenRouter: of the first provider.
     "/top_provider/context_length",
     // vLLM and SGLang.
     "/max_model_len",
@@ -37,7 +36,7 @@ const CONTEXT: [&str; 13] = [
     "/meta/n_ctx_train",
 ];
 
-/// Where servers state the longest answer.
+/// Pointers to the maximum output.
 const OUTPUT: [&str; 6] = [
     "/top_provider/max_completion_tokens",
     // Groq.
@@ -48,8 +47,7 @@ const OUTPUT: [&str; 6] = [
     "/metadata/max_tokens",
 ];
 
-/// Reads OpenAI's `{"data":[{"id"}]}`, or what others made of it. A model that is listed twice is there once. `None` if it
-/// is not a list of models.
+/// Reads OpenAI's `{"data":[{"id"}]}` and its variants, without duplicates. `None` if it is no list of models.
 #[must_use]
 pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
     let body = body.trim_start_matches('\u{FEFF}');
@@ -59,7 +57,7 @@ pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
         .or_else(|| value.get("models"))
         .unwrap_or(&value)
     {
-        // Ollama writes an empty list so.
+        // Ollama's empty list.
         Value::Null if value["object"] == "list" => return Some(Vec::new()),
         list => list.as_array()?,
     };
@@ -90,7 +88,7 @@ fn model(value: &Value) -> Option<ListedModel> {
     })
 }
 
-/// Zero stands for unknown.
+/// Zero means unknown.
 fn first_count(value: &Value, places: &[&str]) -> Option<u64> {
     let count = |place: &&str| value.pointer(place)?.as_u64().filter(|count| *count > 0);
     places.iter().find_map(count)
@@ -223,7 +221,7 @@ mod tests {
             r#"{"id":"openai/gpt-oss-120b","context_tokens":131072,"abilities":{"vision":false,"audio":false,
                 "pdf":false,"tools":true,"structured_output":false}}"#,
         );
-        // Nothing that is no number, and zero is unknown.
+        // Values that are no numbers are ignored, and zero means unknown.
         check(
             r#"[{"id":"a","context_length":0,"max_model_len":"big","capabilities":7}]"#,
             r#"{"id":"a"}"#,

@@ -1,4 +1,4 @@
-//! The fields of Chat Completions for the parameters of a call, as each kind of server takes them.
+//! Encodes call parameters as fields of Chat Completions, in the dialect of each kind of server.
 
 use domain::{LeftOut, ModelParameters, Parameter};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use crate::{
     refused_field::OptionalField,
 };
 
-/// Most stop sequences that OpenAI takes.
+/// Maximum number of stop sequences of OpenAI.
 const MAX_STOP: usize = 4;
 
-/// What requests can do without.
+/// Fields that requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(
         &["temperature"],
@@ -40,7 +40,7 @@ pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(&["stream_options"], &["stream_options"], None),
 ];
 
-/// What a server makes of the protocol, known from its address.
+/// The protocol variant of a server, derived from its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenAI itself, and its models on Azure.
@@ -49,12 +49,12 @@ pub enum Dialect {
     OpenRouter,
     /// Reasoning is switched by `thinking: {type}`: Z.ai, DeepSeek, Kimi.
     Thinking,
-    /// `reasoning_effort`, as most servers have it that know of reasoning.
+    /// `reasoning_effort`, as in most servers that support reasoning.
     Other,
 }
 
 impl Dialect {
-    /// That of the server with this name.
+    /// The dialect of the server with this host name.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         const OPENAI: [&str; 3] = [
@@ -76,7 +76,7 @@ impl Dialect {
     }
 }
 
-/// The fields for what is set.
+/// The fields for the set parameters.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct ParameterFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,8 +108,8 @@ enum Thinking {
 }
 
 impl<'a> ParameterFields<'a> {
-    /// The fields for `set` where the model has this name, and what it does not take. The limit on written tokens, which
-    /// goes by two names, is not among them.
+    /// The fields for `set` and a model of this name, and the parameters that it does not accept. The output token
+    /// limit, which has two names, is not among them.
     #[must_use]
     pub fn new(set: &'a ModelParameters, model: &str, dialect: Dialect) -> (Self, Vec<LeftOut>) {
         let family = ModelFamily::of(model);
@@ -161,7 +161,7 @@ impl<'a> ParameterFields<'a> {
     }
 }
 
-/// The level in the words of the model's family; models of others get the one that was asked for.
+/// The level as a value of the model's family; other models get it unchanged.
 fn effort(wanted: Reasoning, family: ModelFamily) -> Option<&'static str> {
     match (family, wanted) {
         (ModelFamily::Unknown, Reasoning::Effort(effort)) => Some(effort_name(effort)),
@@ -169,7 +169,7 @@ fn effort(wanted: Reasoning, family: ModelFamily) -> Option<&'static str> {
     }
 }
 
-/// The parameters that the model of this name never takes.
+/// The parameters that a model of this name never accepts.
 #[must_use]
 pub fn unsupported(model: &str, dialect: Dialect) -> Vec<Parameter> {
     never_taken(|set| ParameterFields::new(set, model, dialect).1)

@@ -1,14 +1,13 @@
-//! Servers of chat completions that want the reasoning of earlier answers back, or do not take it: what they say, and the
-//! request in the form that they accept.
+//! Recognizes servers that require the reasoning of earlier answers, or refuse it, and adapts the request.
 
 use serde_json::{Map, Value, json};
 
-/// Stands for reasoning that is not known, such as that of another model. Kimi takes an empty text as missing.
+/// Replaces unknown reasoning, such as that of another model. Kimi treats an empty text as missing.
 const UNKNOWN_REASONING: &str = " ";
-/// What Gemini accepts in the place of a signature for calls that it has not made itself.
+/// Gemini's placeholder for the signature of a call that it has not made itself.
 const UNKNOWN_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Where an assistant's message holds reasoning.
+/// The fields of an assistant's message that hold reasoning.
 const FIELDS: [&str; 4] = [
     "reasoning_content",
     "reasoning",
@@ -16,19 +15,19 @@ const FIELDS: [&str; 4] = [
     "reasoning_details",
 ];
 
-/// What a server does not accept about the reasoning in a conversation.
+/// A complaint of a server about the reasoning in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningComplaint {
     /// Answers with calls lack their reasoning: DeepSeek, Kimi.
     Missing,
     /// Calls lack their thought signature: Gemini.
     MissingSignature,
-    /// It takes no reasoning back: Groq, strict servers, DeepSeek before V3.2.
+    /// It accepts no reasoning: Groq, strict servers, DeepSeek before V3.2.
     NotAllowed,
 }
 
 impl ReasoningComplaint {
-    /// What a server complains about that answers 400 or 422 with these words; `None` if it is something else.
+    /// The complaint in this message of an answer with status 400 or 422; `None` if it is another error.
     #[must_use]
     pub fn of(words: &str) -> Option<Self> {
         const LACKS: [&str; 6] = [
@@ -68,7 +67,7 @@ impl ReasoningComplaint {
         if names_field && says(&LACKS) && !says(&REFUSES) {
             return Some(Self::Missing);
         }
-        // `reasoning` is also a parameter: here it has to be a field of a message.
+        // `reasoning` is also a parameter: here it must be a field of a message.
         let names_property = words.contains("message")
             && ["reasoning", "thinking"].iter().any(|name| {
                 ["'", "`", "\""]
@@ -79,7 +78,7 @@ impl ReasoningComplaint {
         ((names_field || names_property) && says(&REFUSES)).then_some(Self::NotAllowed)
     }
 
-    /// The request `body` as the server may accept it; `None` if there is nothing to change.
+    /// The request `body` adapted to the complaint; `None` if there is nothing to change.
     #[must_use]
     pub fn answered(self, body: &[u8]) -> Option<Vec<u8>> {
         match self {
@@ -96,7 +95,7 @@ impl ReasoningComplaint {
     }
 }
 
-/// The body with its messages changed; `None` if they stay as they are.
+/// The body with its messages changed; `None` if they stay the same.
 fn changed(body: &[u8], change: impl FnOnce(&mut Vec<Value>) -> bool) -> Option<Vec<u8>> {
     let mut body: Map<String, Value> = serde_json::from_slice(body).ok()?;
     let is_changed = change(body.get_mut("messages")?.as_array_mut()?);
@@ -110,7 +109,7 @@ fn has_calls(message: &Value) -> bool {
         .is_some_and(|calls| !calls.is_empty())
 }
 
-/// Gives reasoning to every answer with calls that has none, and to the answers that follow them in the same turn.
+/// Adds reasoning to every answer with calls that has none, and to the answers after them in the same turn.
 fn fill_reasoning(messages: &mut Vec<Value>) -> bool {
     let (mut is_changed, mut in_calls) = (false, false);
     for message in messages {
@@ -132,7 +131,7 @@ fn fill_reasoning(messages: &mut Vec<Value>) -> bool {
     is_changed
 }
 
-/// Gives a signature to the first call of every answer where none has one: of calls in parallel only the first is signed.
+/// Adds a signature to the first call of every answer without one: of parallel calls only the first is signed.
 fn fill_signatures(messages: &mut Vec<Value>) -> bool {
     const AT: &str = "/extra_content/google/thought_signature";
     let mut is_changed = false;
@@ -154,7 +153,7 @@ fn fill_signatures(messages: &mut Vec<Value>) -> bool {
     is_changed
 }
 
-/// Leaves all reasoning and data out of a message. Says whether there was any.
+/// Removes all reasoning and data from a message. Returns whether there was any.
 fn leave_out(message: &mut Map<String, Value>) -> bool {
     if message.get("role").is_none_or(|role| role != "assistant") {
         return false;
@@ -230,7 +229,7 @@ mod tests {
                 "Please remove the reasoning_content from your message to reduce network traffic",
                 Some(NotAllowed),
             ),
-            // About something else.
+            // Other errors.
             (
                 "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
                 None,

@@ -16,37 +16,37 @@ use crate::{
     tool_schema::{ToolFormat, ToolSchema},
 };
 
-/// What is sent to the model server. Fields that are `None` or empty are left out.
+/// The body of a request. Fields that are `None` or empty are left out.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatBody<'a> {
     /// The model's name on that server.
     pub model: &'a str,
     /// The conversation.
     pub messages: &'a [Message],
-    /// Who gets back what it gave with its answers, as `Message::blocks` names it.
+    /// The owner of the opaque data that is sent back, as in `Message::blocks`.
     pub provider: &'a str,
     /// Tools in the protocol's own form.
     pub tools: &'a [Tool<'a>],
-    /// The form the answer must have.
+    /// The required format of the answer.
     pub response_format: Option<&'a Value>,
-    /// What is set for the call.
+    /// The parameters of the call.
     pub parameters: ParameterFields<'a>,
-    /// The limit on written tokens and the name the server knows it by.
+    /// The output token limit under the name that the server knows.
     pub output_limit: Option<OutputLimit>,
-    /// Further fields, none of those above.
+    /// Additional fields, none of those above.
     pub extra: Option<&'a Map<String, Value>>,
 }
 
-/// The limit on written tokens under the name the server knows.
+/// The output token limit under the name that the server knows.
 #[derive(Debug, Clone, Copy)]
 pub enum OutputLimit {
-    /// `max_tokens`, which nearly all servers take.
+    /// `max_tokens`, which nearly all servers accept.
     MaxTokens(u64),
-    /// `max_completion_tokens`, which newer OpenAI models insist on.
+    /// `max_completion_tokens`, which newer OpenAI models require.
     MaxCompletionTokens(u64),
 }
 
-/// A tool as the model is told about it.
+/// A tool as offered to the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
     /// Its name.
@@ -81,14 +81,14 @@ impl ChatBody<'_> {
             extra: self.extra,
         };
         let mut json = Vec::with_capacity(self.size_hint());
-        // Writing plain structs into memory cannot fail.
+        // Serializing plain structs to memory cannot fail.
         match serde_json::to_writer(&mut json, &body) {
             Ok(()) => json,
             Err(_) => Vec::new(),
         }
     }
 
-    /// About how many bytes the JSON has, so that it is seldom moved while it is written.
+    /// The approximate size of the JSON, so that it is seldom reallocated.
     fn size_hint(&self) -> usize {
         let tools = self
             .tools
@@ -157,7 +157,7 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct WireMessage<'a> {
     role: Role,
-    // Left out beside calls, not null, which llama-cpp-python refuses.
+    // Omitted with calls, not null, which llama-cpp-python refuses.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Content<'a>>,
     #[serde(flatten)]
@@ -181,7 +181,7 @@ pub(super) enum WirePart<'a> {
     Text {
         text: Cow<'a, str>,
     },
-    /// As Mistral has it.
+    /// Mistral's form.
     Thinking {
         thinking: [ThinkingText<'a>; 1],
     },
@@ -241,11 +241,11 @@ struct WireFunction<'a> {
     arguments: Cow<'a, str>,
 }
 
-/// Stands before the pictures and sounds of tools.
+/// Precedes the pictures and sounds of tools.
 const RETURNED: &str = "What the tool calls above returned beside text:";
 
-/// The messages of the conversation. Nearly all servers take only text in the message of a tool, so pictures and sounds of
-/// tools follow in a message of the user, behind the results of all calls of a step.
+/// The messages of the conversation. Nearly all servers accept only text in a tool message, so pictures and sounds
+/// follow in a user message, after the results of all calls of a step.
 fn messages<'a>(messages: &'a [Message], provider: &str) -> Vec<WireMessage<'a>> {
     let mut written = Vec::with_capacity(messages.len());
     let mut returned = Vec::new();
@@ -266,7 +266,7 @@ fn messages<'a>(messages: &'a [Message], provider: &str) -> Vec<WireMessage<'a>>
     written
 }
 
-/// A message of the user with these parts, which are taken; `None` if there are none.
+/// A user message with these parts, which are taken; `None` if there are none.
 fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     if parts.is_empty() {
         return None;
@@ -293,7 +293,7 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
     let content = match (message.role, given.content) {
         (_, Some(content)) => content,
         (Role::Tool, None) => Content::Text(message.result_text()),
-        // Another provider has parted it.
+        // It was split for another provider.
         (Role::Assistant, None) if message.provenance.is_some() => {
             Content::Text(Cow::Owned(message.plain_text()))
         }
@@ -321,7 +321,7 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
     }
 }
 
-/// Text alone goes as a string, which every server understands.
+/// Text alone is sent as a string, which every server understands.
 fn content(parts: &[Part]) -> Content<'_> {
     match parts {
         parts if !parts.iter().any(|part| part.medium().is_some()) => text_content(parts),
@@ -337,7 +337,7 @@ fn text_content(parts: &[Part]) -> Content<'_> {
     }
 }
 
-/// What a person points to is told in words before, so it has no form here.
+/// References of a person are resolved to text before, so they have no form here.
 pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
     if let Some(file) = part.as_file() {
         return Some(file_part(file));
@@ -351,7 +351,7 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
         }),
         Part::Audio { url } => Some(match input_audio(url) {
             Some(input_audio) => WirePart::InputAudio { input_audio },
-            // As vLLM has it.
+            // vLLM's form.
             None => WirePart::AudioUrl {
                 audio_url: Url { url },
             },
@@ -363,7 +363,7 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
     }
 }
 
-/// PDF files as OpenAI accepts them; other files become text.
+/// PDF files in OpenAI's form; other files become text.
 fn file_part(file: FileRef<'_>) -> WirePart<'_> {
     match file {
         FileRef {
@@ -385,7 +385,7 @@ fn file_part(file: FileRef<'_>) -> WirePart<'_> {
     }
 }
 
-/// Sound as OpenAI takes it: base64 and the name of the format.
+/// Sound in OpenAI's form: Base64 and the name of the format.
 fn input_audio(url: &str) -> Option<InputAudio<'_>> {
     let (format, data) = url.strip_prefix("data:audio/")?.split_once(";base64,")?;
     Some(InputAudio {
@@ -408,8 +408,8 @@ fn call<'a>(call: &'a ToolCall, extra_content: Option<&'a Value>) -> WireCall<'a
     }
 }
 
-/// Some servers parse the arguments in the history and answer 500 where they are not an object; then the
-/// model sees its own text inside one.
+/// Some servers parse the arguments in the history and answer 500 if they are no object; then the model sees its own
+/// text inside one.
 fn readable_arguments(raw: &str) -> Cow<'_, str> {
     let text = raw.trim();
     if text.is_empty() {

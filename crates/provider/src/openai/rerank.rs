@@ -1,30 +1,29 @@
-//! Reranking, as Cohere, Jina, vLLM and llama.cpp have it: a question and documents to a model server, and how well each
-//! answers it back.
+//! Reranking in the format of Cohere, Jina, vLLM and llama.cpp: a query and documents in, relevance scores out.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::embeddings::Counted;
 
-/// How well each document answers the question.
+/// The relevance scores of some documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reranked {
-    /// For each document in their order; nothing for those that the server left out. Finite.
+    /// A finite score for each document in order; `None` for those that the server left out.
     pub scores: Vec<Option<f32>>,
-    /// What it counted, where it did.
+    /// The input tokens, if counted.
     pub input_tokens: Option<u64>,
 }
 
-/// Why an answer is of no use.
+/// Why an answer is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadRanks {
-    /// It is something else.
+    /// It is no list.
     #[error("it is no list of scores")]
     NoList,
-    /// Documents have two scores, or scores are of no document.
+    /// Duplicate or unknown indices.
     #[error("its scores are not numbered like the documents")]
     Numbers,
-    /// Infinite ones.
+    /// Scores are not finite.
     #[error("its scores are not all finite numbers")]
     NotFinite,
 }
@@ -50,10 +49,10 @@ pub fn encode(model: &str, query: &str, documents: &[&str]) -> String {
         .to_string()
 }
 
-/// Reads the answer to a request with so many documents.
+/// Reads the answer to a request with this many documents.
 ///
 /// # Errors
-/// [`BadRanks`], so that no document ever gets the score of another.
+/// [`BadRanks`], so that no document gets the score of another.
 pub fn decode(body: &[u8], asked: usize) -> Result<Reranked, BadRanks> {
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadRanks::NoList)?;
     let mut scores = vec![None; asked];

@@ -1,4 +1,5 @@
-//! Status lines inside a stream of chunks: gateways send them bare, and in the envelope that Open WebUI passes to its page.
+//! Status lines inside a stream of chunks: gateways send them bare, or in the envelope that Open WebUI passes to its
+//! page.
 
 use std::borrow::Cow;
 
@@ -9,20 +10,20 @@ use super::chunk::{owned, some_text};
 
 const STATUS: &str = "\"status\"";
 
-/// What a server says that it is doing.
+/// A server's activity.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status<'a> {
-    /// The line; may be empty where it is only taken away.
+    /// The line; may be empty if it is only hidden.
     pub description: Cow<'a, str>,
     /// The activity has ended.
     pub done: bool,
-    /// The line should be taken away.
+    /// The line should be hidden.
     pub hidden: bool,
 }
 
 impl<'a> Status<'a> {
-    /// Reads a chunk's `{"type":"status","data":{…}}` or `{"event":{"type":"status","data":{…}}}`, or one that is both.
-    /// `None` if it is neither, or its data is no object.
+    /// Reads a chunk's `{"type":"status","data":{…}}` or `{"event":{"type":"status","data":{…}}}`, or one in both
+    /// forms. `None` if it has neither form, or its data is no object.
     pub(super) fn read(
         kind: Option<&'a RawValue>,
         data: Option<&'a RawValue>,

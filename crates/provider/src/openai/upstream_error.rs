@@ -1,23 +1,23 @@
-//! The many shapes in which model servers say what went wrong.
+//! Parses the many error formats of model servers.
 
 use serde_json::{Value, value::RawValue};
 
-/// What a server said went wrong.
+/// A server's error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamError {
-    /// The server's own words.
+    /// The server's message.
     pub message: String,
     /// Its name for the error, from `code` or `type`.
     pub kind: Option<String>,
 }
 
 impl UpstreamError {
-    /// Reads OpenAI's `{"error":{"message":…}}` and what others made of it: a bare string, `message`, or
-    /// `detail`. `None` where the text is none of them.
+    /// Reads OpenAI's `{"error":{"message":…}}` and its variants: a bare string, `message`, or `detail`. `None` if the
+    /// text has none of these forms.
     #[must_use]
     pub fn decode(body: &str) -> Option<Self> {
         let whole: Value = serde_json::from_str(body).ok()?;
-        // Gemini's server puts the object into a list.
+        // Gemini's server wraps the object in a list.
         let whole = whole
             .as_array()
             .and_then(|list| list.first())
@@ -33,8 +33,7 @@ impl UpstreamError {
         })
     }
 
-    /// Reads the text of an `error` field's value. `None` if it says that there is no error, as that of some proxies does in
-    /// each chunk.
+    /// Reads the text of an `error` field. `None` if it means no error, as some proxies send one in each chunk.
     pub(super) fn read(error: &RawValue) -> Option<Self> {
         let error = serde_json::from_str(error.get()).ok()?;
         says_something(&error).then(|| Self::from_value(&error))
@@ -56,7 +55,8 @@ impl UpstreamError {
     }
 }
 
-/// Whether an `error` field says that there is one: some servers send an empty one with every event. Anything but `null`, `false`, 0 and empty text does.
+/// Whether an `error` field means an error: some servers send an empty one with every event. Anything but `null`,
+/// `false`, 0 and empty text does.
 pub(crate) fn says_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,

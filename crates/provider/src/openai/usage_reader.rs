@@ -1,18 +1,17 @@
-//! Reads `usage` as servers of Chat Completions write it, each in its own way. What makes no sense is left out; nothing
-//! is an error, as a finished answer is worth more than its bill.
+//! Reads `usage` in the variants of Chat Completions servers. Invalid values are ignored and never an error, as a
+//! finished answer is worth more than its bill.
 
 use domain::{TokenCount, Usage};
 use serde_json::{Map, Value};
 
 type Fields = Map<String, Value>;
 
-/// More than any call costs, US dollars.
+/// Maximum plausible cost of a call, US dollars.
 const MAX_CALL_USD: f64 = 1e6;
-/// xAI writes costs in these.
+/// xAI's unit of costs.
 const TICKS_PER_USD: f64 = 1e10;
 
-/// The tokens in the JSON of a `usage`; `None` where nothing is counted, or a figure cannot be a count: then an estimate
-/// of ours is nearer to the truth.
+/// The usage in this JSON; `None` if nothing is counted, or a count is invalid: then our own estimate is more accurate.
 #[must_use]
 pub fn read_usage(json: &str) -> Option<Usage> {
     let fields: Fields = serde_json::from_str(json).ok()?;
@@ -57,14 +56,14 @@ pub fn read_usage(json: &str) -> Option<Usage> {
     .unwrap_or(0);
     let (cached, cache_write) = (cached.unwrap_or(0), cache_write.unwrap_or(0));
     let mut input = first([prompt, inputs]).unwrap_or(0);
-    // Anthropic counts what was in the cache beside the rest; its figures come through proxies as they are.
+    // Anthropic excludes cached tokens from the input; its counts come through proxies unchanged.
     let is_anthropic =
         prompt.unwrap_or(0) == 0 && (cached_apart.is_some() || written_apart.is_some());
     if is_anthropic || cached.saturating_add(cache_write) > input {
         input = input.saturating_add(cached).saturating_add(cache_write);
     }
     let mut output = outputs.unwrap_or(0);
-    // xAI counts reasoning beside the rest, which shows in the total.
+    // xAI counts reasoning separately, which shows in the total.
     let total = top("total_tokens").unwrap_or(0);
     if reasoning > 0 && total == input.saturating_add(output).saturating_add(reasoning) {
         output = output.saturating_add(reasoning);
@@ -82,7 +81,7 @@ pub fn read_usage(json: &str) -> Option<Usage> {
     })
 }
 
-/// The first that is more than 0, or 0 where one says so: some servers fill in what they do not count.
+/// The first that is more than 0, or 0 if one is given: some servers send zeros for what they do not count.
 fn first<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     let mut said = counts.into_iter().flatten();
     let first = said.next()?;
@@ -93,12 +92,12 @@ fn first<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     }
 }
 
-/// A part of the tokens, where it can be read.
+/// A part of the tokens, if valid.
 fn part(fields: &Fields, name: &str) -> Option<u64> {
     count(fields, name).flatten()
 }
 
-/// `None` where the figure cannot be a count, and `Some(None)` where there is none.
+/// `None` if the count is invalid, and `Some(None)` if there is none.
 fn count(fields: &Fields, name: &str) -> Option<Option<u64>> {
     let tokens = match fields.get(name) {
         None | Some(Value::Null) => return Some(None),
@@ -110,7 +109,7 @@ fn count(fields: &Fields, name: &str) -> Option<Option<u64>> {
     tokens.map(|tokens| Some(tokens.get()))
 }
 
-/// What the server says that the call costs.
+/// The cost of the call according to the server.
 fn cost_micro_usd(fields: &Fields) -> Option<u64> {
     let of = |name: &str| fields.get(name).and_then(dollars);
     let ticks = || Some(of("cost_in_usd_ticks")? / TICKS_PER_USD);
@@ -118,7 +117,7 @@ fn cost_micro_usd(fields: &Fields) -> Option<u64> {
         .or_else(|| of("total_cost"))
         .or_else(|| of("estimated_cost"))
         .or_else(ticks)?;
-    // With a customer's own key OpenRouter takes its fee, and the provider is paid beside it.
+    // With a customer's own key, OpenRouter charges its fee and the provider charges separately.
     if fields.get("is_byok") == Some(&Value::Bool(true)) {
         let upstream = fields
             .get("cost_details")
@@ -232,7 +231,7 @@ mod tests {
             r#"{"prompt_tokens":1000,"completion_tokens":5,"num_cached_tokens":"900"}"#,
             r#"{"input_tokens":1000,"output_tokens":5,"input_tokens_details":{"cached_tokens":900}}"#,
             r#"{"prompt_tokens":1000,"completion_tokens":5,"cache_read_input_tokens":900,"cache_creation_input_tokens":0}"#,
-            // Beside the rest.
+            // Counted separately.
             r#"{"input_tokens":100,"output_tokens":5,"cache_read_input_tokens":900}"#,
             r#"{"prompt_tokens":100,"completion_tokens":5,"cache_read_input_tokens":900}"#,
         ] {
@@ -307,7 +306,7 @@ mod tests {
         }
     }
 
-    /// What providers really said, and what it means.
+    /// Recorded usage of providers, and its meaning.
     #[test]
     fn recordings() {
         #[derive(Deserialize)]

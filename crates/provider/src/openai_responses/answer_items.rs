@@ -1,6 +1,6 @@
-//! An assistant's message as the items that it came in: reasoning before the item it led to, ids and phases as they were
-//! given. The provider refuses a reasoning item without the item after it, and an item that it knows by its id without
-//! the reasoning before it; so ids go back only together with all reasoning.
+//! Encodes an assistant's message as its original output items: reasoning before the item it led to, with their ids and
+//! phases. The provider refuses a reasoning item without its following item, and an item with an id without the
+//! reasoning before it; so ids are sent only together with all reasoning.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{input::InputItem, item_data::ReasoningItem};
 
-/// A message of the assistant. With its id it has the form of the output, otherwise that of input.
+/// An assistant message. With an id it has the form of output, otherwise that of input.
 #[derive(Debug)]
 pub(super) struct AnswerMessage<'a> {
     id: Option<&'a str>,
@@ -53,7 +53,7 @@ impl Serialize for AnswerMessage<'_> {
     }
 }
 
-/// A call of a tool of ours.
+/// A call of one of our tools.
 #[derive(Debug)]
 pub(super) struct CallItem<'a> {
     call: &'a ToolCall,
@@ -99,7 +99,7 @@ pub(super) const REFUSAL: &str = "refusal";
 /// In the data of a text: its citations.
 pub(super) const ANNOTATIONS: &str = "annotations";
 
-/// The items of a message with these blocks. Notes the ids of calls with free text.
+/// The items of a message with these blocks. Records the ids of calls with free text.
 pub(super) fn answer_items<'a>(
     blocks: Vec<Block<'a>>,
     custom: &mut HashSet<&'a str>,
@@ -133,13 +133,13 @@ pub(super) fn answer_items<'a>(
         .is_some()
     {}
     if is_open {
-        // DeepSeek wants the outputs right behind the calls: nothing may stand between them.
+        // DeepSeek requires the outputs directly after the calls.
         items.sort_by_key(|item| matches!(item, InputItem::Call(_)));
     }
     items
 }
 
-/// What goes back of a block of reasoning, if it can; `None` if it is no reasoning.
+/// The reasoning item to send back, if possible; `None` if the block is no reasoning.
 fn reasoning_item<'a>(block: &Block<'a>) -> Option<Option<ReasoningItem<'a>>> {
     let Block::Reasoning { text, data } = *block else {
         return None;

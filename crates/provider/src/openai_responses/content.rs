@@ -1,4 +1,4 @@
-//! The parts of a message's content as input: text, pictures, files and sound.
+//! Encodes content parts as input: text, pictures, files and sound.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub(super) struct InputAudio<'a> {
     format: &'a str,
 }
 
-/// Text alone goes as a string.
+/// Text alone is sent as a string.
 pub(super) fn content<'a>(parts: impl Iterator<Item = &'a Part>) -> Content<'a> {
     let mut parts: Vec<InputPart<'a>> = parts.filter_map(input_part).collect();
     match parts.as_mut_slice() {
@@ -55,12 +55,12 @@ pub(super) fn content<'a>(parts: impl Iterator<Item = &'a Part>) -> Content<'a> 
     }
 }
 
-/// Whether the output of a tool may contain it: text, pictures and files.
+/// Whether a tool's output may contain it: text, pictures and files.
 pub(super) fn is_for_output(part: &Part) -> bool {
     !matches!(part, Part::Audio { .. } | Part::Video { .. })
 }
 
-/// What a person points to is told in words before, so it has no form here.
+/// References of a person are resolved to text before, so they have no form here.
 pub(super) fn input_part(part: &Part) -> Option<InputPart<'_>> {
     let words = |text: String| {
         Some(InputPart::Text {
@@ -126,7 +126,7 @@ fn input_audio(url: &str) -> Option<InputAudio<'_>> {
     })
 }
 
-/// An address, or what the API has no form for.
+/// A URL, or a note on content that the API has no form for.
 fn shown(url: &str) -> &str {
     if url.starts_with("data:") {
         "not supported by this model"

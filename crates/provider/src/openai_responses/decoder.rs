@@ -1,4 +1,4 @@
-//! Reads answers: the events of a stream, or a whole response.
+//! Decodes answers: the events of a stream, or a complete response.
 
 mod items;
 
@@ -15,10 +15,10 @@ use crate::{
     openai::upstream_error::says_something,
 };
 
-/// Bytes of an event that is not understood that its error quotes.
+/// Maximum length of a quote of an unreadable event, bytes.
 const MAX_QUOTE_BYTES: usize = 200;
 
-/// Reads one answer.
+/// The state of one answer.
 #[derive(Debug, Default)]
 pub struct ResponsesDecoder {
     items: Items,
@@ -71,12 +71,12 @@ impl ResponsesDecoder {
             "response.custom_tool_call_input.done" => {
                 items.arguments(event, Piece::Whole(text(event, "input")), out);
             }
-            // Built-in tools say how far they are; their items say what came of it.
+            // Progress of built-in tools; their items have the result.
             _ => {}
         }
     }
 
-    /// The response is over, one way or another.
+    /// The response has ended, successfully or not.
     fn finish(
         &mut self,
         response: &Map<String, Value>,
@@ -101,7 +101,7 @@ impl ResponsesDecoder {
     }
 }
 
-/// What is wrong with a response that failed.
+/// The error of a failed response.
 fn failure(response: &Map<String, Value>) -> AnswerError {
     match response.get("error").filter(|error| says_something(error)) {
         Some(error) => error_of(None, error),

@@ -1,4 +1,4 @@
-//! What OpenAI, Azure and servers like them say is wrong.
+//! Parses the errors of OpenAI, Azure and compatible servers.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::{
     openai::upstream_error::{UpstreamError, says_something},
 };
 
-/// Bytes of a body that is no error object that its error quotes.
+/// Maximum length of a quote of a malformed error body, bytes.
 const MAX_QUOTE_BYTES: usize = 500;
 
-/// Parts of sentences, in lower case, of a conversation that is too long and has no code that says so.
+/// Phrases, in lower case, of a full context without an error code.
 const CONTEXT_FULL: [&str; 4] = [
     "exceeds the context window",
     "maximum context length",
@@ -18,8 +18,7 @@ const CONTEXT_FULL: [&str; 4] = [
     "prompt is too long",
 ];
 
-/// The same for reasoning that was given back: it is of another account or region, has expired, or its neighbours have
-/// changed.
+/// Phrases for refused reasoning: it is of another account or region, has expired, or its neighbours have changed.
 const STALE_REASONING: [&str; 5] = [
     "was provided without its required",
     "encrypted content could not be",
@@ -28,7 +27,7 @@ const STALE_REASONING: [&str; 5] = [
     "items are not persisted when",
 ];
 
-/// Reads the body of an answer that is not 200.
+/// Reads the body of an unsuccessful answer.
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
@@ -77,7 +76,7 @@ pub(super) fn error_of(status: Option<u16>, error: &Value) -> AnswerError {
     }
 }
 
-/// Azure says what its content filter has found: `innererror.content_filter_result.hate.filtered`.
+/// Azure lists the findings of its content filter: `innererror.content_filter_result.hate.filtered`.
 fn filtered_categories(error: &Value) -> Vec<&str> {
     let results = error
         .pointer("/innererror/content_filter_result")
@@ -94,7 +93,7 @@ fn filtered_categories(error: &Value) -> Vec<&str> {
 fn kind_of(status: Option<u16>, code: Option<&str>, message: &str) -> ErrorKind {
     let words = message.to_lowercase();
     let says = |sentences: &[&str]| sentences.iter().any(|sentence| words.contains(sentence));
-    // The status decides where the code is only its number or says no more.
+    // The status decides if the code is only its number or unspecific.
     match code.unwrap_or_default() {
         "context_length_exceeded" => ErrorKind::ContextFull,
         "invalid_encrypted_content" => ErrorKind::StaleReasoning,

@@ -1,4 +1,4 @@
-//! The conversation as instructions and input items.
+//! Encodes the conversation as instructions and input items.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::{
     item_data::ReasoningItem,
 };
 
-/// Stands before media that follow the message they belong to.
+/// Precedes media that follow their message.
 const MEDIA_OF_ABOVE: &str = "Media of the messages above:";
 
 /// An item of the input.
@@ -67,7 +67,7 @@ pub(super) fn input(messages: &[Message]) -> (Option<String>, Vec<InputItem<'_>>
 #[derive(Debug, Default)]
 struct Writer<'a> {
     items: Vec<InputItem<'a>>,
-    /// Parts that follow the outputs of tools in a message of the user.
+    /// Parts that follow the tool outputs in a user message.
     media: Vec<InputPart<'a>>,
     /// Ids of calls of tools that take free text.
     custom: HashSet<&'a str>,

@@ -1,13 +1,13 @@
-//! What is stored of an output item beside its text, and the item made of both again. Texts are stored once, in the
-//! message: the parts of reasoning have the lengths of their texts in the data.
+//! Stores the parts of an output item other than its text, and rebuilds the item. Texts are stored once, in the
+//! message: the stored reasoning parts have only the lengths of their texts.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-/// Between the parts of reasoning.
+/// Separates the parts of reasoning.
 pub(super) const PART_BREAK: &str = "\n\n";
 
-/// The fields of a reasoning item that hold parts: a summary, or the reasoning itself from open models.
+/// The fields of a reasoning item with parts: a summary, or the reasoning itself from open models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReasoningParts {
     Summary,
@@ -23,7 +23,7 @@ impl ReasoningParts {
     }
 }
 
-/// The data of a reasoning item whose `shown` parts were given as text, `written` bytes in all.
+/// The data of a reasoning item whose `shown` parts were emitted as text, `written` bytes in all.
 pub(super) fn reasoning_data(
     mut item: Map<String, Value>,
     shown: ReasoningParts,
@@ -58,7 +58,7 @@ fn text_of(part: &Value) -> &str {
     part.get("text").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A reasoning item that goes back.
+/// A reasoning item to send back.
 #[derive(Debug)]
 pub(super) struct ReasoningItem<'a> {
     kept: &'a Map<String, Value>,
@@ -67,8 +67,8 @@ pub(super) struct ReasoningItem<'a> {
 }
 
 impl<'a> ReasoningItem<'a> {
-    /// `None` if it cannot go back: without its encrypted form only the provider that stored it knows what it was. Open
-    /// models give the reasoning itself.
+    /// `None` if it cannot be sent back: without its encrypted form only the provider that stored it knows the content.
+    /// Open models provide the reasoning itself.
     pub(super) fn new(text: &str, data: Option<&'a Value>) -> Option<Self> {
         let kept = data?.as_object()?;
         let is_encrypted = kept
@@ -91,13 +91,13 @@ impl<'a> ReasoningItem<'a> {
         })
     }
 
-    /// Whether it can be read as it is, which OpenAI's own models never allow.
+    /// Whether it is readable, which it never is for OpenAI's own models.
     pub(super) fn is_open(&self) -> bool {
         self.content.is_some()
     }
 }
 
-/// The parts with their texts in the place of the lengths; `None` if the text is another by now.
+/// The parts with their texts in place of the lengths; `None` if the text has changed.
 fn with_texts(parts: &Value, text: &str) -> Option<Value> {
     let mut parts = parts.as_array()?.clone();
     let mut rest = text;
@@ -162,12 +162,12 @@ mod tests {
             json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA",
                 "summary": [part("**Ä**\n\nb"), part("c")]})
         );
-        // Deltas that do not add up to the summary: it is stored as it is.
+        // Deltas that do not add up to the summary: it is stored unchanged.
         assert_eq!(
             there_and_back(&item, ReasoningParts::Summary, "other").unwrap()["summary"],
             item["summary"]
         );
-        // A text that was changed since: the encrypted form says all that the model needs.
+        // A text that was changed since: the encrypted form is sufficient for the model.
         let changed = ReasoningItem::new("Ä", Some(&data)).unwrap();
         assert_eq!(
             serde_json::to_value(&changed).unwrap()["summary"],

@@ -1,4 +1,4 @@
-//! JSON of servers, read as far as it can be.
+//! Reads JSON of servers leniently.
 
 use domain::{TokenCount, Usage};
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub(super) fn list<'a>(object: &'a Map<String, Value>, name: &str) -> &'a [Value
         .unwrap_or_default()
 }
 
-/// The `usage` of a response. Figures that are none are left out.
+/// The `usage` of a response. Invalid counts are left out.
 pub(super) fn usage(value: &Value) -> Option<Usage> {
     let count = |path: &str| {
         let text = match value.pointer(path)? {

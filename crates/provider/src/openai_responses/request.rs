@@ -13,7 +13,7 @@ use crate::{
     openai_family::ModelFamily, tool_schema::ToolFormat,
 };
 
-/// Smaller limits are refused.
+/// The minimum of the API.
 const MIN_OUTPUT_TOKENS: u64 = 16;
 
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ struct WireTool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a RawValue,
-    /// Always sent: left out, the API takes it as true and rewrites the schema.
+    /// Always sent: the API's default is true, which rewrites the schema.
     strict: bool,
 }
 
@@ -79,8 +79,8 @@ enum Format<'a> {
     },
 }
 
-/// The JSON of the request. `stop` and `seed` have no place in this API and are left out; so is what the model is known
-/// to refuse.
+/// The JSON of the request. `stop` and `seed` do not exist in this API and are left out, as are parameters that the
+/// model is known to refuse.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     let ModelRequest {
@@ -121,11 +121,11 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
         },
         stream,
     };
-    // Writing plain structs into memory cannot fail.
+    // Serializing plain structs to memory cannot fail.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// The same as [`encode`], and what is set that it leaves out.
+/// The same as [`encode`], and the parameters that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
     (
@@ -134,7 +134,7 @@ pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut
     )
 }
 
-/// The parameters that the model of this name never takes.
+/// The parameters that a model of this name never accepts.
 #[must_use]
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| not_said(&Parameters::default().under(set), ModelFamily::of(model)))
@@ -153,7 +153,7 @@ fn not_said(parameters: &Parameters, family: ModelFamily) -> Vec<LeftOut> {
     })
 }
 
-/// What the body says of the parameters that some models do not take.
+/// The parameters in the body that some models do not accept.
 struct Said {
     temperature: Option<f64>,
     top_p: Option<f64>,

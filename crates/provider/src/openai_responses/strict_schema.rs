@@ -1,11 +1,11 @@
-//! Whether a JSON Schema is one that OpenAI can hold a model to (`strict`): every object lists all of its properties as
-//! required and allows no others, and only a part of the keywords may be used. Anything else is refused with 400.
+//! Checks whether OpenAI accepts a JSON Schema as `strict`: every object requires all of its properties and allows no
+//! others, and only some keywords may be used. Anything else is refused with 400.
 
 use serde_json::Value;
 
-/// Deeper schemas are refused.
+/// Maximum nesting.
 const MAX_DEPTH: usize = 5;
-/// More properties in one schema are refused.
+/// Maximum number of properties in one schema.
 const MAX_PROPERTIES: usize = 100;
 
 const KEYWORDS: [&str; 13] = [
@@ -24,13 +24,13 @@ const KEYWORDS: [&str; 13] = [
     "type",
 ];
 
-/// The same for the text of a schema. Most schemas of tools are told apart without being parsed.
+/// The same for the text of a schema. Most tool schemas are decided without parsing.
 pub(super) fn allows_strict_text(schema: &str) -> bool {
     schema.contains("\"additionalProperties\"")
         && serde_json::from_str(schema).is_ok_and(|schema| allows_strict(&schema))
 }
 
-/// Whether `strict` can be asked for with this schema.
+/// Whether `strict` can be set with this schema.
 pub(super) fn allows_strict(schema: &Value) -> bool {
     let mut left = MAX_PROPERTIES;
     schema["type"] == "object"
@@ -74,7 +74,7 @@ fn is_strict(schema: &Value, depth: usize, left: &mut usize) -> bool {
             })
 }
 
-/// Whether an object has the properties that it requires and no others.
+/// Whether an object requires all its properties and allows no others.
 fn is_closed(fields: &serde_json::Map<String, Value>, depth: usize, left: &mut usize) -> bool {
     let no_properties = serde_json::Map::new();
     let properties = match fields.get("properties") {

@@ -1,4 +1,4 @@
-//! What servers of each format say of a field that they refuse.
+//! Refusals of fields in each format.
 
 use serde_json::json;
 
@@ -94,7 +94,7 @@ fn chat_completions() {
         &openai_error(&json!("messages[1].content"), "Invalid value: 'stop'."),
         None,
     );
-    // Groq, xAI, Mistral, a proxy in words alone.
+    // Groq, xAI, Mistral, a proxy without a structured error.
     check(
         r#"{"error":{"message":"`reasoning_effort` is not supported with this model","type":"invalid_request_error"}}"#,
         Some("/reasoning_effort"),

@@ -1,6 +1,6 @@
-//! What each format of model servers takes of JSON Schema, and how many tools of one request.
+//! The subset of JSON Schema that each server format supports, and its maximum number of tools.
 
-/// The formats in which tools are offered.
+/// The formats of tool definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolFormat {
     /// Chat Completions, of OpenAI and all servers like it.
@@ -15,10 +15,10 @@ pub enum ToolFormat {
     Converse,
 }
 
-/// What a format takes. One schema that it does not take makes the server refuse the whole request.
+/// The limits of a format. One unsupported schema makes the server refuse the whole request.
 #[derive(Debug)]
 pub(super) struct Accepts {
-    /// Most tools of one request; `None` if there is no known limit.
+    /// Maximum number of tools of one request; `None` if there is no known limit.
     pub(super) max_tools: Option<usize>,
     pub(super) form: Form,
     pub(super) patterns: Patterns,
@@ -59,7 +59,7 @@ impl ToolFormat {
         Self::Converse,
     ];
 
-    /// Most tools of one request; `None` if there is no known limit.
+    /// Maximum number of tools of one request; `None` if there is no known limit.
     #[must_use]
     pub fn max_tools(self) -> Option<usize> {
         self.accepts().max_tools

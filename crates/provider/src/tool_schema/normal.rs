@@ -28,7 +28,7 @@ const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// The schema in draft 2020-12. Its references are pointers into it, `#/…`, where what they name is in it.
+/// The schema in draft 2020-12. Its references are pointers into it, `#/…`, if what they name is in it.
 #[must_use]
 pub fn normal(schema: &Value) -> Value {
     let mut schema = schema.clone();

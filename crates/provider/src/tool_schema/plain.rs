@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// Types that every server knows.
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
-/// Longest description of an argument, characters.
+/// Maximum length of a description of an argument, characters.
 const MAX_DESCRIPTION_CHARS: usize = 500;
 
 /// An object with the names, types and descriptions of the arguments, in which nothing else is forbidden.

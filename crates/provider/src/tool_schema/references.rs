@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::addresses::decoded;
 
-/// Longest chain of references to references.
+/// Maximum length of a chain of references to references.
 const MAX_CHAIN: usize = 16;
 
 /// What a pointer such as `#/$defs/a%20b` names in `root`.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::plain::plain;
 
-/// Longest description of a tool with a plain schema, characters: OpenAI takes 1,024.
+/// Maximum length of a description of a tool with a plain schema, characters: OpenAI takes 1,024.
 const MAX_DESCRIPTION_CHARS: usize = 1_000;
 
 /// A request that was changed.

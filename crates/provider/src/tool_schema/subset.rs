@@ -23,10 +23,10 @@ use super::{
 /// Deepest nesting that is looked at.
 const MAX_DEPTH: usize = 64;
 
-/// Most schemas within one that are looked at.
+/// Maximum number of schemas within one that are looked at.
 const MAX_NODES: usize = 20_000;
 
-/// Longest schema that is copied to the place of a reference to give it the description that stands there.
+/// Maximum length of a schema that is copied to the place of a reference to give it the description that stands there.
 const MAX_COPY_BYTES: usize = 2_000;
 
 /// The schema of an answer.

@@ -1,17 +1,17 @@
-//! What each format is sent of a schema.
+//! Schemas adapted to each format.
 
 use serde_json::json;
 
 use super::*;
 
-/// The schema as it is sent, and what of it is lost.
+/// The adapted schema, and the lost keywords.
 fn check(tool_format: ToolFormat, schema: Value, expected: Value, lost: &[&str]) {
     let text = schema.to_string();
     let schema = ToolSchema::from(schema);
     let sent: Value = serde_json::from_str(schema.json_for(tool_format).get()).unwrap();
     assert_eq!(sent, expected, "{tool_format:?} {text}");
     assert_eq!(schema.lost_for(tool_format), lost, "{tool_format:?} {text}");
-    // A program may send back what it got.
+    // A program may send the adapted schema back.
     let again = ToolSchema::from(expected);
     assert_eq!(
         again.json_for(tool_format).get(),
@@ -26,7 +26,7 @@ fn check_argument(tool_format: ToolFormat, schema: Value, expected: Value, lost:
     check(tool_format, of(schema), of(expected), lost);
 }
 
-/// The formats that take schemas as they are but for what they refuse.
+/// The formats that accept full schemas with exceptions.
 const WHOLE: [ToolFormat; 4] = [
     ToolFormat::Chat,
     ToolFormat::Responses,

@@ -1,4 +1,4 @@
-//! A schema as it is, but for what its reader refuses: that is left out, and told in the description where words can tell it.
+//! Removes the unsupported parts of a schema, and describes them in the description where possible.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,24 @@ use super::{
     references::References,
 };
 
-/// Deepest nesting that is looked at.
+/// Maximum nesting.
 const MAX_DEPTH: usize = 64;
 
-/// Most schemas within one that are looked at.
+/// Maximum number of visited subschemas.
 const MAX_NODES: usize = 20_000;
 
-/// Longest schema that is inlined in place of a reference with sibling keywords.
+/// Maximum length of a schema that is inlined in place of a reference with sibling keywords.
 const MAX_COPY_BYTES: usize = 2_000;
 
-/// Longest pattern that is described in words.
+/// Maximum length of a pattern that is described in words.
 const MAX_PATTERN_BYTES: usize = 200;
 
-/// Choices at the top, which no server takes.
+/// Choices at the top level, which no server accepts.
 const CHOICES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 type Fields<'a> = Vec<(&'a str, &'a Value)>;
 
-/// The schema of a tool's arguments as `accepts` says, and the keywords of which something was left out. It is in draft
-/// 2020-12 before.
+/// The schema of a tool's arguments adapted to `accepts`, and the lost keywords. The input is in draft 2020-12.
 pub(super) fn lower(schema: &Value, accepts: &'static Accepts) -> (Value, BTreeSet<&'static str>) {
     let mut lowering = Lowering {
         accepts,
@@ -52,7 +51,7 @@ pub(super) fn lower(schema: &Value, accepts: &'static Accepts) -> (Value, BTreeS
     (Value::Object(root), lowering.lost)
 }
 
-/// What becomes of a pattern.
+/// How a pattern is handled.
 enum Pattern {
     Taken,
     /// It is in the description.
@@ -63,7 +62,7 @@ enum Pattern {
 struct Lowering<'a> {
     accepts: &'static Accepts,
     references: References<'a>,
-    /// Whether a target is being copied, where further ones stay references.
+    /// Whether a target is being copied, where nested references stay.
     is_copying: bool,
     nodes_left: usize,
     lost: BTreeSet<&'static str>,
@@ -74,7 +73,7 @@ impl<'a> Lowering<'a> {
         let mut fields: Fields<'a> = entries(schema)
             .filter(|(keyword, _)| *keyword != "$ref")
             .collect();
-        // Some generators write all of it as a definition.
+        // Some generators put the whole schema into a definition.
         for (keyword, value) in entries(self.references.followed(schema)) {
             if keyword != "$ref" && !fields.iter().any(|(known, _)| *known == keyword) {
                 fields.push((keyword, value));
@@ -101,7 +100,7 @@ impl<'a> Lowering<'a> {
         root
     }
 
-    /// What no server takes at the top.
+    /// Keywords that no server accepts at the top level.
     fn is_refused(&mut self, keyword: &str) -> bool {
         let refused = ["enum", "not"]
             .into_iter()
@@ -110,7 +109,7 @@ impl<'a> Lowering<'a> {
         refused.is_some()
     }
 
-    /// The arguments of all choices: those of one of several are not required.
+    /// The arguments of all choices: those of alternatives are not required.
     fn add_choices(&mut self, root: &mut Map<String, Value>, keyword: &str, schemas: &'a Value) {
         let is_of_all = keyword == "allOf";
         self.lost.extend(
@@ -191,7 +190,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A reference; sibling keywords go into a copy of its target, as some servers refuse both together.
+    /// A reference; sibling keywords go into a copy of its target, as some servers refuse the combination.
     fn reference(
         &mut self,
         reference: &str,
@@ -315,7 +314,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What a property of any other name has to be: servers refuse names by pattern.
+    /// The constraint on other properties: servers refuse patterns for names.
     fn pattern_properties(
         &mut self,
         by_pattern: &'a Map<String, Value>,
@@ -335,7 +334,7 @@ impl<'a> Lowering<'a> {
         Some(Value::Object(self.node(only, depth + 1)))
     }
 
-    /// A tuple as a list in which each item is one of the tuple's.
+    /// A tuple as a list in which each item matches one of the tuple's.
     fn add_tuple(
         &mut self,
         node: &mut Map<String, Value>,

@@ -1,10 +1,10 @@
-//! Answers of model servers, as the agent puts them together from the events of a decoder.
+//! Recorded answers, assembled from decoder events as the agent does.
 
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use provider::{AnswerDecoder, AnswerError, AnswerEvent, DataPart};
 use sse::Decoder;
 
-/// Reads a recorded stream that comes in pieces of this size.
+/// Reads a recorded stream in pieces of this size.
 pub(crate) fn read_stream(
     mut decoder: impl AnswerDecoder,
     stream: &str,
@@ -54,7 +54,7 @@ pub(crate) fn lines(events: &[AnswerEvent]) -> String {
     joined.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The message that these events add up to.
+/// The message assembled from these events.
 pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
     let mut message = Message::of(Role::Assistant, Vec::new());
     let mut blocks = Vec::new();

@@ -1,5 +1,5 @@
-//! Answers of Anthropic's Messages API against recordings. Requests, and what goes back, are in the tests of `wire`,
-//! which reads the recorded requests as those of clients.
+//! Anthropic's Messages API against recordings. The tests of `wire` cover requests and returned data, as they read the
+//! recorded requests as a client's.
 
 use proptest::prelude::*;
 use provider::{

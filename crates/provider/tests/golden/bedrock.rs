@@ -1,4 +1,4 @@
-//! Bedrock's Converse API against recordings: answers, binary frames, and what goes back to the provider.
+//! Bedrock's Converse API against recordings: answers, binary frames, and returned data.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::{Message, Role};
@@ -82,10 +82,10 @@ fn sent_back(answer: Message) -> Value {
     }
 }
 
-/// What the provider wants back of the content that it sent.
+/// The parts that the provider needs back.
 fn wanted_back(mut content: Value) -> Value {
     let blocks = content.as_array_mut().unwrap();
-    // Reasoning without a signature is taken back by no model.
+    // No model accepts reasoning without a signature.
     blocks.retain(|block| {
         let unsigned = &block["reasoningContent"]["reasoningText"];
         unsigned.is_null() || unsigned["signature"].is_string()

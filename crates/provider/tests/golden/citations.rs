@@ -1,4 +1,4 @@
-//! What recorded answers cite.
+//! Citations of recorded answers.
 
 use provider::{
     Annotator, AnswerDecoder, AnswerEvent, Citation, anthropic, gemini, openai_responses,
@@ -6,7 +6,7 @@ use provider::{
 
 use crate::recorded::{Exchange, decode_stream, decode_whole, recordings};
 
-/// The text of an answer, and what it cites.
+/// The text of an answer with its citations.
 struct Read {
     text: String,
     citations: Vec<Citation>,
@@ -52,7 +52,7 @@ fn exchanges(provider: &str, name: &str) -> Vec<Exchange> {
 }
 
 impl Read {
-    /// Each citation: the address, the title, and the words of the answer that rest on it.
+    /// Each citation: the URL, the title, and the cited text of the answer.
     fn lines(&self) -> Vec<(String, String, String)> {
         let words = |citation: &Citation| match &citation.place {
             Some(place) => self

@@ -1,4 +1,4 @@
-//! Gemini's format against what its servers really said and were sent: `tests/recordings/gemini`.
+//! Gemini's format against recorded traffic: `tests/recordings/gemini`.
 
 mod recorded;
 
@@ -57,7 +57,7 @@ fn answers_become_events() {
     }
 }
 
-/// All but what the provider says of the whole answer goes back in the order and with the signatures it came with.
+/// All but the metadata of the whole answer is sent back in the original order and with its signatures.
 #[test]
 fn requests_give_back_what_came() {
     let mut turns = 0;
@@ -119,7 +119,8 @@ fn encoded(
     serde_json::from_slice(&gemini::encode(&request)).unwrap()
 }
 
-/// Encodes what the first exchange of a recording asks for and compares all but what only the recorded client sends.
+/// Encodes the first exchange of a recording and compares the result, except for fields that only the recorded client
+/// sends.
 fn check_request(name: &str, parameters: Parameters) {
     let exchange: &Exchange = &recording(name)[0];
     let wanted = recorded::request(&exchange.request);
@@ -235,7 +236,7 @@ fn cuts_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Of a stream that breaks off, what has arrived is given, and that it is not whole is said.
+    /// Of an interrupted stream, the received part is emitted, and it is reported as incomplete.
     #[test]
     fn a_broken_stream_is_never_a_whole_answer(at in any::<prop::sample::Index>()) {
         let exchanges = recording("streamed_thoughts");

@@ -1,4 +1,4 @@
-//! Chat completions: what goes back with an answer of the same model, against recorded traffic.
+//! Chat Completions: data sent back to the same model, against recorded traffic.
 
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use provider::openai::{ChatBody, ParameterFields};
@@ -111,7 +111,7 @@ fn details_go_back_as_they_came() {
     ));
     let message = &exchanges[0]["response"]["choices"][0]["message"];
     let details = message["reasoning_details"].as_array().unwrap();
-    // The text and what is encrypted may have come one after the other.
+    // Text and encrypted data may have come separately.
     let blocks = vec![
         reasoning(
             &message["reasoning"],
@@ -134,7 +134,7 @@ fn thinking_of_mistral_is_a_part_of_the_content() {
         vec![reasoning(thinking, json!({"content_thinking": true}))],
     );
     assert_eq!(sent(&answer, PROVIDER)["content"], message["content"]);
-    // The recorded client sends that of another provider in the same form.
+    // The recorded client sends another provider's data in the same form.
     let kinds = |content: &Value| {
         content
             .as_array()

@@ -11,4 +11,8 @@ mod gemini;
 mod given_back;
 mod openai_responses;
 mod pictures;
+#[expect(
+    dead_code,
+    reason = "the golden tests of `wire` share this file and read all of it"
+)]
 mod recorded;

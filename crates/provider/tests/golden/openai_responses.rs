@@ -1,4 +1,4 @@
-//! OpenAI's Responses API against recorded traffic: what is read of each answer, and what goes back in the next turn.
+//! OpenAI's Responses API against recorded traffic: decoded answers, and the data sent back in the next turn.
 
 use domain::{Message, Role};
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn golden_answers() {
     }
 }
 
-/// The conversation of a recorded request, with these answers in the places of the assistant's items.
+/// The conversation of a recorded request, with these answers in place of the assistant's items.
 fn conversation(input: &[Value], answers: &[Message]) -> Vec<Message> {
     let (mut messages, mut answers, mut is_answer) = (Vec::new(), answers.iter(), false);
     for item in input {
@@ -102,8 +102,8 @@ fn input_of(model: &str, messages: &[Message]) -> Value {
     body["input"].take()
 }
 
-/// Without what says nothing (`null`, empty annotations) or is known otherwise (`status`), and without phases, which the
-/// recorded client did not know yet.
+/// Without empty values (`null`, empty annotations), redundant ones (`status`), and phases, which the recorded client
+/// did not know.
 fn plain(value: &Value) -> Value {
     let says_something = |(name, value): &(&String, &Value)| {
         !value.is_null()
@@ -123,7 +123,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Each later turn: the recorded answers go back as the recorded client sent them, ids and order included.
+/// In each later turn the recorded answers are sent back as the recorded client did, including ids and order.
 #[test]
 fn the_next_turn_gives_back_what_came() {
     for name in [
@@ -145,7 +145,7 @@ fn the_next_turn_gives_back_what_came() {
     }
 }
 
-/// The recorded client emptied what it gave back of tools at the provider; we give back all of it.
+/// The recorded client emptied the items of server-side tools; we send them back complete.
 #[test]
 fn items_of_tools_at_the_provider_go_back_as_they_came() {
     for name in ["mcp_two_turns", "code_interpreter_stream"] {
@@ -198,7 +198,7 @@ fn whole_and_streamed_answers_are_the_same_message() {
             .unwrap();
         let last: Value = serde_json::from_str(last).unwrap();
         let whole = read_whole(&last["response"]).unwrap();
-        // Reasoning is encrypted anew each time that it is told.
+        // Reasoning is encrypted differently each time.
         let without_encryption = |events: &[AnswerEvent]| {
             let text = serde_json::to_value(message(PROVIDER, events)).unwrap();
             without(&text, "encrypted_content")
@@ -236,13 +236,13 @@ fn any_stream() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A stream that is cut gives the beginning of what the whole one gives, and does not pass for whole.
+    /// A truncated stream yields a prefix of the whole one, and is not reported as complete.
     #[test]
     fn a_cut_stream_is_not_whole(stream in any_stream(), at in any::<proptest::sample::Index>()) {
         let whole = read_stream(ResponsesDecoder::new(), &stream, usize::MAX).unwrap();
         let cut = &stream[..stream.floor_char_boundary(at.index(stream.len()))];
         if let Ok(events) = read_stream(ResponsesDecoder::new(), cut, usize::MAX) {
-            // Only the usage may be missing: the last message was whole.
+            // Only the usage may be missing: the last message was complete.
             prop_assert_eq!(message(PROVIDER, &events), message(PROVIDER, &whole));
         }
     }

@@ -1,4 +1,4 @@
-//! Recorded answers with pictures that models have made: what is read of them, and what goes back.
+//! Recorded answers with generated pictures: decoding, and the data sent back.
 
 use domain::{Message, Role};
 use provider::{

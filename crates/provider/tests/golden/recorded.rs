@@ -1,4 +1,4 @@
-//! Recordings of real traffic with providers in `tests/recordings`, and what the tests of all formats do with them.
+//! Recordings of real traffic with providers in `tests/recordings`, shared by the tests of all formats.
 
 use std::{fs, path::Path};
 
@@ -6,11 +6,7 @@ use provider::{AnswerDecoder, AnswerError, AnswerEvent};
 use serde::Deserialize;
 use serde_json::Value;
 
-#[allow(
-    dead_code,
-    reason = "the golden tests of `wire` share this file and read all of it"
-)]
-/// A request and what was answered.
+/// A request and its answer.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exchange {
     /// The path of the request.
@@ -75,7 +71,7 @@ pub(crate) fn decode_stream<'a>(
     Ok(events)
 }
 
-/// The events with pieces of the same text, reasoning or arguments put together.
+/// The events with deltas of the same text, reasoning or arguments joined.
 pub(crate) fn joined(events: Vec<AnswerEvent>) -> Vec<AnswerEvent> {
     let mut joined: Vec<AnswerEvent> = Vec::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! The redactor over tables of secrets and of what only looks like one.
+//! Tables of secrets, and of texts that only look like secrets.
 
 use crate::text;
 
@@ -174,7 +174,7 @@ fn secrets_stand_behind_their_names() {
     }
 }
 
-/// What a tool answers is often JSON, and stands in JSON once more.
+/// Tool results are often JSON within JSON.
 #[test]
 fn secrets_are_found_in_texts_within_json() {
     for (found, expected) in [
@@ -204,7 +204,7 @@ fn secrets_are_found_in_texts_within_json() {
     }
 }
 
-/// The cases that the logs, traces, debug events and exports are held to as well.
+/// The cases that the logs, traces, debug events and exports must redact, too.
 #[test]
 fn document_002_named_cases_are_redacted() {
     for case in include_str!("../cases.txt").lines() {

@@ -8,7 +8,7 @@ use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
 use embedder::Urgency;
 use llm::{
     ModelError,
-    openai::{NoAnswer, Told},
+    openai::{ForwardContext, ForwardError},
 };
 use provider::openai::rerank;
 use store::{Principal, UsageSum};
@@ -68,7 +68,7 @@ impl Documents {
             return self.built_in.embed(texts, urgency, deadline).await;
         }
         let server = self.helper(model, "embeddings")?;
-        let ask = async |told: Told| {
+        let ask = async |told: ForwardContext| {
             let embedded = server.upstream.embed(&told, texts, None, deadline).await?;
             Ok((embedded.vectors, embedded.input_tokens))
         };
@@ -88,7 +88,7 @@ impl Documents {
         let upstream = &server.upstream;
         let body = rerank::encode(upstream.model(), query, passages);
         let bytes = body.len();
-        let ask = async |told: Told| {
+        let ask = async |told: ForwardContext| {
             let answer = upstream
                 .post_whole(&told, body.into(), Instant::now() + deadline)
                 .await?;
@@ -98,7 +98,7 @@ impl Documents {
                     model: upstream.model().to_owned(),
                     why,
                 };
-                NoAnswer::Failed(ModelError::new(ProblemCode::ModelProtocol, useless))
+                ForwardError::Failed(ModelError::new(ProblemCode::ModelProtocol, useless))
             })?;
             Ok((read.scores, read.input_tokens))
         };
@@ -127,7 +127,7 @@ impl Documents {
             ..
         }: &ModelServer,
         bytes: usize,
-        ask: impl AsyncFnOnce(Told) -> Result<(T, Option<u64>), NoAnswer>,
+        ask: impl AsyncFnOnce(ForwardContext) -> Result<(T, Option<u64>), ForwardError>,
     ) -> Result<T, NoHelp> {
         let estimated = bytes as u64 / BYTES_PER_TOKEN;
         let wish = Wish {
@@ -148,9 +148,9 @@ impl Documents {
             ),
             false => None,
         };
-        let told = Told {
+        let told = ForwardContext {
             caller,
-            ..Told::default()
+            ..ForwardContext::default()
         };
         let held = self
             .usage
@@ -179,7 +179,7 @@ fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     (tokens, call_cost(prices, tokens))
 }
 
-fn no_answer(no: NoAnswer) -> NoHelp {
+fn no_answer(no: ForwardError) -> NoHelp {
     let error = no.into_error();
     let kind = match error.code {
         ProblemCode::ModelTimeout => NoHelpKind::Late,

@@ -19,7 +19,7 @@ use std::{
 use agent::{AgentDefinition, CallableModel, Prices};
 use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Sentence, Words, refusal};
 use llm::{
-    ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
+    ChatModel, HttpClient, OpenAiSettings, ToolMode, UpstreamRoute,
     openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
@@ -112,7 +112,7 @@ pub struct ResolvedModel {
 #[derive(Debug)]
 pub struct ModelServer {
     /// How to reach it.
-    pub upstream: Upstream,
+    pub upstream: UpstreamRoute,
     /// Whether any of its servers is told who asks.
     pub trusted: bool,
     /// What the model costs, where known.
@@ -334,7 +334,7 @@ impl Models {
                 .is_some_and(|known| known.server.settings.trusted)
         };
         let trusted = known.connections.iter().copied().any(is_trusted);
-        let upstream = Upstream::new(self.reach(catalogue, known)?, &self.http, call);
+        let upstream = UpstreamRoute::new(self.reach(catalogue, known)?, &self.http, call);
         Ok(Some(ModelServer {
             upstream,
             trusted,

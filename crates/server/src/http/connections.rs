@@ -92,7 +92,7 @@ impl From<KnownConnection> for ConnectionView {
                 readable: key.is_open,
                 ending: state.as_ref().and_then(|state| state.ending.clone()),
                 uses: state.as_ref().map_or(0, |state| state.uses),
-                rests_ms: state.as_ref().and_then(|state| state.rests).map(millis),
+                rests_ms: state.as_ref().and_then(|state| state.cooldown).map(millis),
                 last_failure: state
                     .and_then(|state| state.last_failure)
                     .map(FailureView::from),

@@ -15,7 +15,7 @@ use axum::{
 use bytes::Bytes;
 use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
-use llm::Alarm;
+use llm::IdleTimer;
 use serde_json::Value;
 use sse::{Frame, KEEP_ALIVE};
 use store::StoreError;
@@ -291,7 +291,7 @@ struct Sse {
     reader: Reader,
     format: Format,
     files: Option<RunFiles>,
-    silence: Alarm,
+    silence: IdleTimer,
     over: bool,
 }
 
@@ -299,7 +299,7 @@ struct Sse {
 /// gets addresses of the run's files.
 #[must_use]
 pub fn sse(reader: Reader, format: Format, files: Option<RunFiles>) -> Response {
-    let silence = Alarm::new(Instant::now() + format.after_silence());
+    let silence = IdleTimer::new(Instant::now() + format.after_silence());
     let files = files.filter(|_| format.is_for_outside());
     let started = Sse {
         reader,
@@ -352,7 +352,7 @@ impl Sse {
             let events = tokio::select! {
                 biased;
                 events = self.reader.next() => events,
-                () = self.silence.rings() => return Some(self.format.sign_of_life()),
+                () = self.silence.expired() => return Some(self.format.sign_of_life()),
             };
             match events {
                 Ok(Some(events)) => {

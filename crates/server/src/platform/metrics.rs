@@ -316,7 +316,7 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
         );
     }
     let help = "Times that another key or server of the same model was asked after that.";
-    counter(&mut out, "model_turns_total", help, &counts.turned);
+    counter(&mut out, "model_turns_total", help, &counts.failovers);
     counter(
         &mut out,
         "breakers_opened_total",

@@ -131,7 +131,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
             }
             Ok(
                 ModelEvent::Retrying { .. }
-                | ModelEvent::Turned { .. }
+                | ModelEvent::FailedOver { .. }
                 | ModelEvent::ToolsRefused { .. },
             ) => {
                 panic!("asked once")

@@ -1,4 +1,4 @@
-//! Values of SQLite that are not of their column's type: what is taken in their place, and where they stood.
+//! SQLite values of a wrong type: their replacements, and reports of where they were.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::query::storable;
 
-/// The longest part of a key that is named, characters.
+/// Maximum length of a reported key value, characters.
 const KEY_CHARS: usize = 80;
 
-/// Where a damaged value stood.
+/// The position of a damaged value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The table.
@@ -22,7 +22,7 @@ pub struct Damage {
     pub row: String,
     /// The column.
     pub column: String,
-    /// What was found, by SQLite's name for the type.
+    /// The found type, by SQLite's name.
     pub found: String,
 }
 
@@ -38,8 +38,8 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Reads a row whatever is in it. SQLite lets every value be of any type, as after damage or a change by hand: what is not
-/// of its column's type becomes the nearest value that is.
+/// Reads a row with any content. SQLite allows values of any type in a column, for example after damage or a manual
+/// change: a value of a wrong type is converted to the nearest valid one.
 pub(super) fn read_sqlite(
     row: &SqliteRow,
     table: &Table,
@@ -68,7 +68,7 @@ pub(super) fn read_sqlite(
     Ok((data, damaged))
 }
 
-/// The value, and whether it is not what stood there.
+/// The value, and whether it was converted.
 fn read(row: &SqliteRow, at: usize, kind: Kind) -> Result<(Datum, bool), sqlx::Error> {
     let raw = row.try_get_raw(at)?;
     if raw.is_null() {
@@ -81,7 +81,7 @@ fn read(row: &SqliteRow, at: usize, kind: Kind) -> Result<(Datum, bool), sqlx::E
         (Kind::Real, "REAL") => (Datum::Real(real(row, at)?), false),
         (Kind::Bytes, "BLOB") => (Datum::Bytes(bytes(row, at)?), false),
         (Kind::Text, "TEXT") => text(bytes(row, at)?),
-        // What follows is damaged. SQLite reads any value as any type, and what is no number as 0.
+        // The rest is damaged. SQLite reads any value as any type, and a value that is no number as 0.
         (Kind::Integer, _) => (Datum::Integer(integer(row, at)?), true),
         (Kind::Boolean, _) => (Datum::Boolean(integer(row, at)? != 0), true),
         (Kind::Real, _) => (Datum::Real(finite(real(row, at)?)), found != "INTEGER"),
@@ -90,7 +90,7 @@ fn read(row: &SqliteRow, at: usize, kind: Kind) -> Result<(Datum, bool), sqlx::E
     })
 }
 
-/// Texts are UTF-8, and without U+0000, which PostgreSQL does not take.
+/// Texts are UTF-8, and without U+0000, which PostgreSQL refuses.
 fn text(bytes: Vec<u8>) -> (Datum, bool) {
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => (Datum::Text(text), false),

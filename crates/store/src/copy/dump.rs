@@ -1,4 +1,4 @@
-//! Reads all rows as they are at one moment, while others go on writing.
+//! Reads all rows in one snapshot, without blocking writers.
 
 use std::io;
 
@@ -16,18 +16,18 @@ use super::{
 };
 use crate::StoreError;
 
-/// Gives everything that is in the database to `take`. The database is not changed, and nobody waits for it. A damaged
-/// value is named and the rest goes on.
+/// Passes the whole database to `take`. The database is not changed or locked. A damaged value is reported and the rest
+/// continues.
 ///
 /// # Errors
-/// Those of the database, and those of `take`.
+/// Database errors, and those of `take`.
 pub async fn dump(
     url: &str,
     mut take: impl FnMut(Part) -> io::Result<()>,
 ) -> Result<(), StoreError> {
     match Place::of(url)? {
         Place::Sqlite(options) => {
-            // Not to be made where there is none.
+            // A missing file is not created.
             let options = options.create_if_missing(false).read_only(true);
             let mut connection = SqliteConnection::connect_with(&options).await?;
             connection.execute("BEGIN").await?;
@@ -94,7 +94,7 @@ where
 
 type RowOf<C> = <<C as Connection>::Database as Database>::Row;
 
-/// PostgreSQL's columns hold nothing but values of their types.
+/// PostgreSQL's columns contain only values of their type.
 fn read_postgres(row: &PgRow, table: &Table) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error> {
     let datum = |(at, kind): (usize, Kind)| -> Result<Datum, sqlx::Error> {
         let datum = match kind {

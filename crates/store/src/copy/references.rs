@@ -1,22 +1,22 @@
-//! Rows of a damaged copy that name others which are not there: they are left out.
+//! Removes rows of a damaged copy whose foreign keys have no target.
 
 use sqlx::{AssertSqlSafe, Database, Executor, IntoArguments, PgConnection, Row, SqliteConnection};
 
 use crate::StoreError;
 
-/// Columns of a table that name a row of another.
+/// A foreign key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     table: String,
     columns: Vec<String>,
     parent: String,
     parent_columns: Vec<String>,
-    /// Whether a row stays without the one that it names.
+    /// Whether the column is set to null instead.
     sets_null: bool,
 }
 
 impl Reference {
-    /// The statement that deletes the rows which name none that is there, or lets them name none.
+    /// The statement that deletes the rows without a target, or sets their reference to null.
     fn pruning(&self) -> String {
         let Self {
             table,
@@ -49,7 +49,7 @@ impl Reference {
     }
 }
 
-/// Leaves out the rows that name none, and those that then name none; how many.
+/// Removes rows without a target, repeatedly; returns their number.
 pub(super) async fn prune<DB>(
     connection: &mut DB::Connection,
     references: &[Reference],
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// All foreign keys, also those of tables that no copy has: triggers fill these.
+/// All foreign keys, including those of tables that are not copied: triggers fill these.
 pub(super) async fn of_sqlite(
     connection: &mut SqliteConnection,
 ) -> Result<Vec<Reference>, StoreError> {

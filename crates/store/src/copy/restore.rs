@@ -1,4 +1,4 @@
-//! Puts all rows into a database that has none: all of them, or none.
+//! Restores all rows into an empty database, atomically.
 
 use sqlx::{
     AssertSqlSafe, Connection, Database, Encode, Executor, IntoArguments, PgConnection, Postgres,
@@ -12,31 +12,31 @@ use super::{
 };
 use crate::{StoreError, db::Db};
 
-/// Values of one statement; PostgreSQL takes 65,535, SQLite 32,766.
+/// Maximum number of values in one statement; PostgreSQL's limit is 65,535, SQLite's 32,766.
 const MOST_VALUES: usize = 30_000;
-/// Rows of one statement, and their bytes.
+/// Maximum number of rows in one statement, and of their bytes.
 const MOST_ROWS: usize = 500;
 const MOST_BYTES: usize = 4_000_000;
 
-/// What came in.
+/// The result of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Restored {
-    /// How many tables there were.
+    /// The number of tables.
     pub tables: u64,
-    /// How many rows there were.
+    /// The number of rows.
     pub rows: u64,
-    /// How many values of these were damaged where the copy was made.
+    /// The number of values that were damaged in the source.
     pub damaged: u64,
-    /// How many of the rows were left out, as they name others that such damage has taken.
+    /// The number of rows that were left out because their references were lost by such damage.
     pub left_out: u64,
 }
 
-/// Puts the parts of a copy into the database of the URL, which is made where it is a file that is not there. A schema of an
-/// earlier version is then brought to today's.
+/// Restores a copy into the database of the URL; a missing file is created. The schema of an earlier version is then
+/// migrated.
 ///
 /// # Errors
-/// `Conflict("not empty")` where there are accounts already, `Corrupt` where the parts do not fit together or into
-/// the schema, `Conflict("newer")` where they are of a later version. Those of the database. Then no row is left.
+/// `Conflict("not empty")` if there are accounts already, `Corrupt` if the parts do not match each other or the schema,
+/// `Conflict("newer")` if they are of a later version. Database errors. In each case no row is stored.
 pub async fn restore<E: std::fmt::Display>(
     url: &str,
     parts: impl Iterator<Item = Result<Part, E>>,
@@ -115,7 +115,7 @@ pub async fn restore<E: std::fmt::Display>(
     Ok(restored)
 }
 
-/// This version has no more steps than it took.
+/// Fails if the copy has migrations that this version does not know.
 fn check_schema(here: i64, wanted: i64) -> Result<(), StoreError> {
     if here == wanted {
         Ok(())
@@ -124,8 +124,8 @@ fn check_schema(here: i64, wanted: i64) -> Result<(), StoreError> {
     }
 }
 
-/// Lets rows come in any order: what they name need only be there at the end. Gives the statements that take that back,
-/// without their last words.
+/// Defers foreign keys, so that rows may come in any order. Returns the statements that restore them, without their
+/// last words.
 async fn wait_with_foreign_keys(connection: &mut PgConnection) -> Result<Vec<String>, StoreError> {
     let keys = "SELECT format('ALTER TABLE %s ALTER CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint \
                 JOIN pg_namespace ON pg_namespace.oid = connamespace \
@@ -145,7 +145,7 @@ async fn wait_with_foreign_keys(connection: &mut PgConnection) -> Result<Vec<Str
     Ok(keys)
 }
 
-/// New rows get numbers above those that came in.
+/// New rows get numbers above the restored ones.
 async fn go_on_numbering(
     connection: &mut PgConnection,
     tables: &[Table],
@@ -170,7 +170,7 @@ async fn go_on_numbering(
     Ok(())
 }
 
-/// Rows of one table that wait to be written.
+/// Rows of one table that are not written yet.
 struct Waiting<'a> {
     table: &'a Table,
     columns: Vec<&'a Column>,
@@ -242,7 +242,7 @@ where
     Ok(restored)
 }
 
-/// The table of that name, with those columns. Names go into statements, so only known ones are taken.
+/// The table of that name and columns. Names become part of statements, so only known ones are accepted.
 fn find<'a>(
     tables: &'a [Table],
     name: &str,
@@ -298,7 +298,7 @@ impl Waiting<'_> {
 }
 
 impl Datum {
-    /// About how much it is, bytes.
+    /// The approximate size, bytes.
     fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -339,7 +339,7 @@ where
     ));
     sql.push_values(rows, |mut values, row| {
         for (datum, column) in row.into_iter().zip(columns) {
-            // Nothing is of its column's type, too.
+            // Null is valid for any type.
             match (datum, column.kind) {
                 (Datum::Text(text), _) => values.push_bind(Some(text)),
                 (Datum::Integer(number), _) => values.push_bind(Some(number)),

@@ -1,4 +1,4 @@
-//! Which tables and columns a database has.
+//! Reads the tables and columns of a database.
 
 use sqlx::{AssertSqlSafe, PgConnection, Row, SqliteConnection};
 
@@ -16,13 +16,13 @@ pub(super) struct Table {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Whether the database numbers the rows by it.
+    /// Whether it is the generated row number.
     pub(super) is_number_of_row: bool,
-    /// Whether it belongs to the primary key; known of SQLite's only.
+    /// Whether it belongs to the primary key; known for SQLite only.
     pub(super) is_key: bool,
 }
 
-/// What stands in a column.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Of the names that SQLite and PostgreSQL have for it.
+    /// The type with this name in SQLite or PostgreSQL.
     fn named(name: &str) -> Result<Self, StoreError> {
         Ok(match name.to_ascii_uppercase().as_str() {
             "TEXT" => Self::Text,
@@ -51,7 +51,7 @@ impl Kind {
 }
 
 impl Table {
-    /// The names of its columns in quotes, with commas.
+    /// The quoted names of its columns, separated by commas.
     pub(super) fn column_list(&self) -> String {
         let quoted: Vec<String> = self
             .columns

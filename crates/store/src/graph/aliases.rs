@@ -1,5 +1,5 @@
-//! Names that mean the same thing, as the owner of a graph has said: what is said of them is read as said of one. Nothing of
-//! what documents say is changed, so that it can be taken back.
+//! Aliases of entities, declared by the owner of a graph and applied on read. The extracted data stays unchanged, so
+//! that an alias can be removed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,23 +8,23 @@ use domain::{CollectionId, EntityId, UserId};
 use super::{Entity, GraphQuote, read_quote};
 use crate::{Store, StoreError, query::Row};
 
-/// Most names of a collection that mean something else.
+/// Maximum number of aliases in a collection.
 const MOST_ALIASES: u64 = 1_000;
 
-/// Another name of something.
+/// An alias of an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphAlias {
-    /// What it is.
+    /// The entity.
     pub entity: EntityId,
-    /// What that is called.
+    /// The name of the entity.
     pub entity_name: String,
-    /// The other name, as something that documents speak of.
+    /// The alias, itself an extracted entity.
     pub alias: EntityId,
-    /// As it is written.
+    /// The name of the alias.
     pub alias_name: String,
 }
 
-/// Which things of a collection are one.
+/// The aliases of a collection.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
     entity_of: HashMap<EntityId, EntityId>,
@@ -32,7 +32,7 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    /// What this is.
+    /// The canonical entity.
     pub(super) fn entity(&self, id: EntityId) -> EntityId {
         self.entity_of.get(&id).copied().unwrap_or(id)
     }
@@ -41,12 +41,12 @@ impl Aliases {
         self.entity_of.is_empty()
     }
 
-    /// The other names of this.
+    /// The aliases of this entity.
     pub(super) fn others(&self, of: EntityId) -> &[EntityId] {
         self.others_of.get(&of).map_or(&[], Vec::as_slice)
     }
 
-    /// The same, each with its other names.
+    /// The entities, each with its aliases.
     pub(super) fn with_others(&self, of: &[EntityId]) -> Vec<EntityId> {
         of.iter()
             .flat_map(|id| std::iter::once(*id).chain(self.others(*id).iter().copied()))
@@ -61,10 +61,10 @@ const ALIASES: &str = "SELECT main.id AS entity, main.name AS entity_name, other
     WHERE said.collection = $1 ORDER BY main.name, other.name, other.id";
 
 impl Store {
-    /// The names of a collection's graph that mean something else, as far as documents speak of both.
+    /// The aliases in a collection's graph whose entities both exist.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn graph_aliases(
         &self,
         collection: CollectionId,
@@ -96,10 +96,10 @@ impl Store {
         Ok(aliases)
     }
 
-    /// From now on `alias` is another name of `entity`, and so are the other names of `alias`. Says whether there is room.
+    /// Makes `alias` and its aliases aliases of `entity`. Returns false if the limit is reached.
     ///
     /// # Errors
-    /// `NotFound` where one of them is not there, or the collection is another's.
+    /// `NotFound` if one of them does not exist, or the collection is another's.
     pub async fn merge_entities(
         &self,
         owner: UserId,
@@ -107,7 +107,7 @@ impl Store {
         (entity, alias): (EntityId, EntityId),
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
-        // Whoever merges at the same time waits here.
+        // Serializes concurrent merges.
         let sql = "UPDATE collections SET graph = graph WHERE id = $1 AND owner = $2 AND graph";
         tx.query(sql)
             .id(collection)
@@ -137,7 +137,7 @@ impl Store {
             .fetch_optional()
             .await?
         {
-            // The name that is merged with may be another's by now; its own other names are not.
+            // The target may itself be an alias by now; its own aliases may not.
             Some(row) => row.get::<String>("entity_key")?,
             None => named,
         };
@@ -175,10 +175,10 @@ impl Store {
         Ok(true)
     }
 
-    /// From now on `alias` is something of its own again.
+    /// Makes `alias` a separate entity again.
     ///
     /// # Errors
-    /// `NotFound` where it is no other name of anything, or the collection is another's.
+    /// `NotFound` if it is no alias, or the collection is another's.
     pub async fn part_entity(
         &self,
         owner: UserId,
@@ -197,10 +197,10 @@ impl Store {
             .await
     }
 
-    /// Words of a collection's documents that speak of something and have brackets in them, at most `limit`.
+    /// Quotes of a collection's documents that contain brackets, at most `limit`.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn bracketed_quotes(
         &self,
         collection: CollectionId,
@@ -219,10 +219,10 @@ impl Store {
         rows.iter().map(read_quote).collect()
     }
 
-    /// The ids and names of those that have one of these keys, by their keys.
+    /// The ids and names of the entities with these keys, by key.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn entities_by_keys(
         &self,
         collection: CollectionId,
@@ -250,7 +250,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The same entities, each thing once: one that is another name becomes what it names, with all that is said of it.
+    /// The entities without aliases: an alias is replaced by its entity, with all relations of both.
     pub(super) async fn as_one(
         &self,
         collection: CollectionId,

@@ -1,62 +1,62 @@
-//! What each document has in the graph of its collection, for those who keep a copy elsewhere.
+//! The part of each document in the graph of its collection, for replicas in other databases.
 
 use domain::{CollectionId, DocumentId, EntityId};
 
 use crate::{Store, StoreError, query::Row};
 
-/// That a document has a share in a graph, and how large it has become.
+/// A document's share of a graph, and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GraphShare {
-    /// Which one.
+    /// The document.
     pub document: DocumentId,
-    /// Where it is.
+    /// Its collection.
     pub collection: CollectionId,
-    /// Of its text that was looked at.
+    /// The version of the processed text.
     pub version: u64,
-    /// How many pieces were looked at.
+    /// The number of processed chunks.
     pub done: u64,
-    /// All pieces.
+    /// The number of chunks.
     pub pieces: u64,
 }
 
-/// That a document speaks of something.
+/// A mention of an entity in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedEntity {
-    /// Of what.
+    /// The entity.
     pub id: EntityId,
     /// The key of its name.
     pub key: String,
     /// Its name.
     pub name: String,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: String,
-    /// Where, in characters.
+    /// The start, characters.
     pub first: u64,
-    /// In these words.
+    /// The quote.
     pub quote: String,
 }
 
-/// That a document says how two things belong together.
+/// A relation in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedRelation {
-    /// The one that it is said of.
+    /// The source entity.
     pub source: EntityId,
-    /// The other one.
+    /// The target entity.
     pub target: EntityId,
-    /// How.
+    /// The kind of relation.
     pub kind: String,
-    /// Where, in characters.
+    /// The start, characters.
     pub first: u64,
-    /// In these words.
+    /// The quote.
     pub quote: String,
 }
 
-/// All that a document has in a graph.
+/// The complete share of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WholeShare {
-    /// What it speaks of.
+    /// The mentions.
     pub entities: Vec<SharedEntity>,
-    /// What it says of two things.
+    /// The relations.
     pub relations: Vec<SharedRelation>,
 }
 
@@ -64,7 +64,7 @@ impl Store {
     /// The shares of all documents in all graphs.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn graph_shares(&self) -> Result<Vec<GraphShare>, StoreError> {
         let sql = "SELECT document, collection, done.version, done, pieces FROM document_graphs AS done \
                    JOIN documents ON documents.id = done.document WHERE done > 0 ORDER BY document";
@@ -86,10 +86,10 @@ impl Store {
             .collect()
     }
 
-    /// What a document has in the graph of its collection; nothing where it is gone.
+    /// The complete share of a document; empty if it is gone.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn graph_share(&self, document: DocumentId) -> Result<WholeShare, StoreError> {
         let sql = "SELECT entities.id, name_key, name, kind, first, quote FROM mentions \
                    JOIN entities ON entities.id = mentions.entity WHERE document = $1 ORDER BY entities.id, first";

@@ -1,4 +1,4 @@
-//! Walks along the graph of a collection: breadth first, one question to the database for each step.
+//! Traverses the graph of a collection: breadth first, with one query per level.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::{Store, StoreError, query::Row};
 
-/// Most statements that are given of one pair or one entity.
+/// Maximum number of relations returned for one pair or one entity.
 const MOST_RELATIONS: i64 = 400;
-/// Most ids of one statement.
+/// Maximum number of ids of one statement.
 const MOST_IDS: usize = 500;
-/// Most entities that are looked at to find a way.
+/// Maximum number of entities visited to find a path.
 const MOST_SEEN: usize = 5_000;
 
-/// What can be reached from one end of a way.
+/// The visited part of the graph around one end of a path.
 struct Reach {
-    /// Each with the one that it was reached from; the end with itself.
+    /// The predecessor of each entity; the end is its own.
     before: HashMap<EntityId, EntityId>,
-    /// Those that were reached last, from which nobody has gone on.
+    /// The frontier: the entities visited last.
     edge: Vec<EntityId>,
 }
 
@@ -32,7 +32,7 @@ impl Reach {
         }
     }
 
-    /// From one that is reached back to the end.
+    /// The path from a visited entity back to the end.
     fn way_to(&self, at: EntityId) -> Vec<EntityId> {
         let before = |at: &EntityId| self.before.get(at).copied().filter(|before| before != at);
         std::iter::successors(Some(at), before).collect()
@@ -43,8 +43,7 @@ const RELATION: &str =
     "source, target, relations.kind, document, documents.name, first, behind, quote";
 
 impl Store {
-    /// The entities that belong to this one, over at most `depth` others, the nearest first, and what is said of any two of
-    /// them.
+    /// The entities within `depth` of this one, nearest first, and the relations between them.
     ///
     /// # Errors
     /// `NotFound`.
@@ -76,8 +75,7 @@ impl Store {
         self.among(collection, &order).await
     }
 
-    /// The shortest way from one entity to another, over whatever is said of them; nothing where there is none of at most
-    /// `most` steps.
+    /// The shortest path from one entity to another, over any relation; empty if there is none of at most `most` steps.
     ///
     /// # Errors
     /// `NotFound`.
@@ -90,7 +88,7 @@ impl Store {
         let aliases = self.aliases(collection).await?;
         let from = self.entity_alone(collection, from).await?.id;
         let to = self.entity_alone(collection, to).await?.id;
-        // Both ends are gone from until they meet: what lies around half of a way is much less than around all of it.
+        // Searches from both ends until they meet: half the radius covers far fewer entities.
         let (mut head, mut tail) = (Reach::new(from), Reach::new(to));
         let mut steps = 0;
         let meeting = loop {
@@ -131,10 +129,10 @@ impl Store {
         self.among(collection, &way).await
     }
 
-    /// The entities that most is said of, and what is said of any two of them.
+    /// The entities with most relations, and the relations between them.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn subgraph(
         &self,
         collection: CollectionId,
@@ -149,8 +147,8 @@ impl Store {
         })
     }
 
-    /// Those right beside each of these, at most [`MOST_IDS`], those first of which most is said together. They are asked for at
-    /// once: a walk takes about as many questions as it has steps, not as it sees things.
+    /// The direct neighbours of these, at most [`MOST_IDS`], those with most relations first. One query for all: a
+    /// traversal takes about as many queries as it has levels, not entities.
     async fn beside(
         &self,
         of: &[EntityId],
@@ -182,10 +180,10 @@ impl Store {
         Ok(beside)
     }
 
-    /// Those of these entities that the collection has, in their order, each thing once.
+    /// Those of these entities that the collection has, in order, without duplicates.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn entities_of(
         &self,
         collection: CollectionId,
@@ -196,7 +194,7 @@ impl Store {
             .await
     }
 
-    /// The same whatever they are other names of.
+    /// The same without resolving aliases.
     pub(super) async fn entities_alone(
         &self,
         collection: CollectionId,
@@ -217,14 +215,14 @@ impl Store {
                 found.insert(entity.id, entity);
             }
         }
-        // One may have been deleted just now.
+        // One may just have been deleted.
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
     }
 
-    /// Those of these entities that the collection has, in their order, and what is said of any two of them.
+    /// Those of these entities that the collection has, in order, and the relations between them.
     ///
     /// # Errors
-    /// Only those of the database.
+    /// Database errors only.
     pub async fn among(
         &self,
         collection: CollectionId,
@@ -264,7 +262,7 @@ impl Store {
                     target,
                     ..found
                 };
-                // That something belongs to itself under another name says nothing.
+                // A relation of an entity to its own alias is dropped.
                 let is_told = source != target || found.source == found.target;
                 let is_new = aliases.is_empty() || !said_so(&said, &relation);
                 if is_told && is_new && wanted.contains(&target) {
@@ -280,7 +278,7 @@ impl Store {
     }
 }
 
-/// Whether the same is said by the same words already, under another name.
+/// Whether the same relation with the same quote was already found, through an alias.
 fn said_so(said: &HashMap<EntityId, Vec<Relation>>, relation: &Relation) -> bool {
     said.get(&relation.source)
         .is_some_and(|known| known.contains(relation))

@@ -1,7 +1,7 @@
-//! Brings SQLite's write-ahead log to the disk as it grows.
+//! Flushes SQLite's write-ahead log to the disk as it grows.
 //!
-//! SQLite does so only before it moves the log into the file, and all who write wait for as much as has come
-//! together by then. It also means that a power failure costs the last moments and not the last minutes.
+//! SQLite does so only before a checkpoint, and all writers then wait for the accumulated data. Regular flushes also
+//! limit the loss after a power failure to the last moments instead of minutes.
 
 use std::{fs::File, path::PathBuf, sync::Arc, time::Duration};
 
@@ -11,10 +11,10 @@ use tokio::{
     time::sleep,
 };
 
-/// The disk is asked no more often than this.
+/// The minimum interval between flushes.
 const REST: Duration = Duration::from_millis(100);
 
-/// The owner of the task that flushes; dropping it ends the task.
+/// The owner of the flushing task; dropping it ends the task.
 #[derive(Debug)]
 pub(super) struct Flusher {
     grown: Arc<Notify>,
@@ -22,7 +22,7 @@ pub(super) struct Flusher {
 }
 
 impl Flusher {
-    /// Flushes the file at that path, which need not be there yet.
+    /// Flushes the file at that path, which need not exist yet.
     pub(super) fn start(path: PathBuf) -> Self {
         let grown = Arc::new(Notify::new());
         let mut task = JoinSet::new();
@@ -30,14 +30,14 @@ impl Flusher {
         Self { grown, _task: task }
     }
 
-    /// Something was written: it will be flushed soon.
+    /// Data was written: it will be flushed soon.
     pub(super) fn note(&self) {
         self.grown.notify_one();
     }
 }
 
 async fn flush(path: PathBuf, grown: Arc<Notify>) {
-    // Kept open: no lock of SQLite's is on this file, and its name stays while the database is open.
+    // Kept open: SQLite holds no lock on this file, and its name stays while the database is open.
     let mut kept: Option<File> = None;
     loop {
         grown.notified().await;
@@ -48,7 +48,7 @@ async fn flush(path: PathBuf, grown: Arc<Notify>) {
         });
         match flushed.await {
             Ok(Ok(file)) => kept = Some(file),
-            // SQLite will say what is wrong with the disk when it flushes the file itself.
+            // SQLite reports disk errors when it flushes the file itself.
             Ok(Err(error)) => tracing::debug!(%error, "the write-ahead log could not be flushed"),
             Err(error) => tracing::debug!(%error, "flushing the write-ahead log was abandoned"),
         }

@@ -1,4 +1,4 @@
-//! The ends of the logs, and the statement that adds many segments to many logs.
+//! Appends segments of many logs with one statement, using cached log ends.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,31 +10,30 @@ use domain::{RunId, event::seq_after_restart};
 
 use crate::{Segment, StoreError, db::Db, runs::RunNumber};
 
-/// How many runs' heads are kept in mind.
+/// Maximum number of cached heads.
 const MAX_HEADS: usize = 10_000;
 
 type Outcome = Result<(), StoreError>;
 
-/// The segment does not begin where its log ends.
+/// The segment does not continue its log.
 const REFUSED: Outcome = Err(StoreError::Conflict("seq"));
-/// Another server has the run.
+/// Another server owns the run.
 const NOT_OURS: Outcome = Err(StoreError::NotOurs);
 
-/// The database and what is known about the ends of the logs in it.
+/// The database and the cached ends of its logs.
 #[derive(Debug)]
 pub(super) struct Log {
     db: Db,
-    /// The heads of runs written to lately. A head may be out of date where another process writes too, but
-    /// does no harm: after an event there is one possible primary key, so the insert fails on the row that
-    /// process has written.
+    /// The heads of runs written to lately. A head may be outdated if another process writes too, but does no harm: the
+    /// next event has one possible primary key, so the insert fails on the row that process has written.
     heads: HashMap<RunId, Head>,
 }
 
-/// Where the next event of a run goes.
+/// The end of a run's log.
 #[derive(Debug, Clone, Copy)]
 struct Head {
     run: RunNumber,
-    /// The number of the last stored event; 0 where there is none.
+    /// The number of the last stored event; 0 if there is none.
     last_seq: u64,
 }
 
@@ -46,7 +45,7 @@ impl Log {
         }
     }
 
-    /// Takes note of runs that have just been made, so that nobody has to look for their heads.
+    /// Caches the heads of new runs, so that they need not be looked up.
     pub(super) fn begin(&mut self, runs: impl Iterator<Item = (RunId, RunNumber)>) {
         self.heads
             .extend(runs.map(|(id, run)| (id, Head { run, last_seq: 0 })));
@@ -60,7 +59,7 @@ impl Log {
         let mut outcomes = match self.commit(segments).await {
             Ok(outcomes) => outcomes,
             // One of them cannot be stored: another process was faster, or has just deleted the run, or the database
-            // does not take it.
+            // refuses it.
             Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_)) => {
                 vec![REFUSED; segments.len()]
             }
@@ -70,8 +69,8 @@ impl Log {
                 vec![Err(error); segments.len()]
             }
         };
-        // A refusal may come from a head that is out of date, or from another segment of the batch. The
-        // refused get a second chance, each alone.
+        // A refusal may come from an outdated head, or from another segment of the batch. Refused segments get a second
+        // chance, one by one.
         let mut down = None;
         for (segment, outcome) in segments
             .iter()
@@ -91,7 +90,7 @@ impl Log {
         outcomes
     }
 
-    /// Writes one segment, trusting nothing that is remembered.
+    /// Writes one segment without the cache.
     async fn write_alone(&mut self, segment: &Segment) -> Outcome {
         self.heads.remove(&segment.run);
         let error = match self.commit(slice::from_ref(segment)).await {
@@ -103,7 +102,7 @@ impl Log {
         };
         self.heads.remove(&segment.run);
         match error {
-            // What we have written before, or what another server has that goes on with the run.
+            // Written by us before, or by another server that continues the run.
             StoreError::Conflict(_) => match self.is_ours(segment.run).await {
                 Ok(true) => REFUSED,
                 Ok(false) => Err(StoreError::NotOurs),
@@ -113,7 +112,7 @@ impl Log {
         }
     }
 
-    /// Whether the run is ours, under a lease that is still there where one is needed.
+    /// Whether the run is ours, with a valid lease if one is needed.
     async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
         let Some(server) = self.db.lessee()? else {
             return Ok(true);
@@ -155,13 +154,13 @@ impl Log {
             .zip(&outcomes)
             .filter(|(_, outcome)| **outcome == NOT_OURS)
         {
-            // Where its log ends now only others know.
+            // The end of its log is unknown now.
             self.heads.remove(&segment.run);
         }
         Ok(outcomes)
     }
 
-    /// Moves the run's head over the segment, if it continues there; tells which run that is.
+    /// Advances the run's head past the segment, if it continues there; returns the run's number.
     fn advance(&mut self, segment: &Segment) -> Result<RunNumber, StoreError> {
         let head = self
             .heads
@@ -175,7 +174,7 @@ impl Log {
         Ok(head.run)
     }
 
-    /// Looks up the heads of runs not known yet.
+    /// Looks up the heads of runs that are not cached.
     async fn learn_heads(&mut self, segments: &[Segment]) -> Result<(), StoreError> {
         if self.heads.len() > MAX_HEADS {
             self.heads.clear();
@@ -205,7 +204,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes those of the runs that are ours; tells which these are where others may have runs.
+    /// Writes those of the runs that are ours; returns which these are if the database is shared.
     async fn insert(
         &self,
         segments: &[(RunNumber, &Segment)],
@@ -219,9 +218,9 @@ impl Log {
         });
         self.db.push_rows(&mut sql, segments.len(), 4);
         if lessee.is_some() {
-            // Nobody may find the lease expired, and take the runs, between this look and the end of the statement.
+            // The lease cannot expire and the runs be taken over between this check and the end of the statement.
             let server = segments.len() * 4 + 1;
-            // Writing to a String does not fail.
+            // Writing to a String cannot fail.
             _ = write!(
                 sql,
                 ") AS rows (run, first_seq, last_seq, lines) \
@@ -282,7 +281,7 @@ mod tests {
         }
     }
 
-    /// What happens to these segments when they share a batch.
+    /// The outcomes of segments in one batch.
     async fn check(log: &mut Log, batch: &[(RunId, u64, Outcome)]) {
         let segments: Vec<Segment> = batch
             .iter()
@@ -316,7 +315,7 @@ mod tests {
             (doomed, 1, Ok(())),
         ];
         check(&mut log, &batch).await;
-        // What `log` remembers of run a is now out of date: its insert will fail as a whole.
+        // The head of run a in `log` is now outdated: its insert will fail as a whole.
         check(&mut other, &[(a, 3, Ok(()))]).await;
         check(&mut log, &[(a, 3, REFUSED), (b, 1, Ok(())), (a, 4, Ok(()))]).await;
         check(&mut other, &[(a, 5, Ok(()))]).await;

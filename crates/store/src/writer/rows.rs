@@ -1,30 +1,30 @@
-//! Writing many rows with one statement, so that a bad one harms none of the others.
+//! Writes many rows with one statement, so that an invalid one does not affect the others.
 
 use std::{collections::HashSet, hash::Hash, slice};
 
 use crate::{StoreError, db::Db};
 
-/// A kind of row that is written many at a time.
+/// A kind of row that is written in batches.
 pub(crate) trait Rows: Sized + Sync {
-    /// What tells the rows of one statement apart.
+    /// The key that must be unique within one statement.
     type Key<'a>: Eq + Hash + Send
     where
         Self: 'a;
-    /// What the database tells about a row it has written.
+    /// The database's result for a written row.
     type Answer: Send;
-    /// The most in one statement.
+    /// Maximum number in one statement.
     const MOST: usize;
 
     fn key(&self) -> Self::Key<'_>;
 
-    /// Writes rows with different keys with one statement, all or nothing; one answer for each.
+    /// Writes rows with different keys in one statement, atomically; one result for each.
     fn write(
         db: &Db,
         rows: &[Self],
     ) -> impl Future<Output = Result<Vec<Self::Answer>, StoreError>> + Send;
 }
 
-/// Writes the rows in their order; one outcome for each.
+/// Writes the rows in order; one outcome for each.
 pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::Answer, StoreError>> {
     let mut outcomes = Vec::with_capacity(rows.len());
     let mut rest = rows;
@@ -32,7 +32,7 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
         let (together, later) = rest.split_at(count_different(rest));
         match T::write(db, together).await {
             Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
-            // One of them cannot be written, and nobody knows which.
+            // One of them cannot be written, and it is unknown which.
             Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_))
                 if together.len() > 1 =>
             {
@@ -45,7 +45,7 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
     outcomes
 }
 
-/// How many rows from the beginning have different keys and fit into one statement; at least one.
+/// How many rows from the start have different keys and fit into one statement; at least one.
 fn count_different<T: Rows>(rows: &[T]) -> usize {
     let mut seen = HashSet::new();
     rows.iter()
@@ -54,7 +54,7 @@ fn count_different<T: Rows>(rows: &[T]) -> usize {
         .count()
 }
 
-/// Writes each row with a statement of its own, until the database is gone.
+/// Writes each row separately, until the database is gone.
 async fn write_each<T: Rows>(
     db: &Db,
     rows: &[T],

@@ -1,10 +1,10 @@
-//! What the writer's tests need to be there.
+//! Fixtures of the writer's tests.
 
 use domain::{RunId, UserId};
 
 use crate::{NewRun, NewUser, Principal, Store, UserRole};
 
-/// Somebody to own the runs.
+/// An owner of runs.
 pub(super) async fn add_user(store: &Store) -> UserId {
     let user = NewUser {
         id: UserId::generate(),
@@ -17,7 +17,7 @@ pub(super) async fn add_user(store: &Store) -> UserId {
     store.create_user(&user).await.unwrap().id
 }
 
-/// A run of theirs, not stored yet.
+/// A run of that owner, not stored yet.
 pub(super) fn new_run(id: RunId, owner: UserId) -> NewRun {
     NewRun {
         id,

@@ -176,7 +176,7 @@ async fn a_moved_file_begins_anew_elsewhere(store: Store) {
         states(&store, "/a").await,
         [(3, 0, true), (2, 1, false), (1, 1, false)]
     );
-    // Back again: there it goes on with its numbers.
+    // Back again: there it continues with its numbers.
     assert_eq!(store.move_file("w", "/b", "/a", 5).await, Ok((2, 4)));
     assert_eq!(text(&store, "/a", 4).await.as_deref(), Some("2"));
 }

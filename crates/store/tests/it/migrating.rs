@@ -99,7 +99,7 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
         .delete_connection_key(connected, connections[0].keys[0].id)
         .await
         .unwrap();
-    // A file goes on with its numbers; from now on what it was is kept.
+    // A file continues with its numbers; from now on what it was is kept.
     let workspace = other.to_string();
     assert_eq!(store.files(&workspace).await.unwrap()[0].version, 4);
     store

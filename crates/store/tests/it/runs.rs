@@ -176,7 +176,7 @@ async fn deletes_one(store: Store) {
     assert_eq!(store.files(&kept.to_string()).await.unwrap().len(), 1);
 }
 
-/// Unlike what is needed to go on with it, also after its end: its trace is sent then.
+/// Unlike what is needed to continue with it, also after its end: its trace is sent then.
 async fn keeps_where_it_comes_from(store: Store) {
     let owner = add_user(&store).await;
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

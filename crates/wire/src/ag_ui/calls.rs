@@ -1,4 +1,4 @@
-//! A tool call on its way to an AG-UI client: its start, its arguments, its result.
+//! Encodes a tool call for an AG-UI client: its start, its arguments, its result.
 
 use domain::{AgentPath, message::arguments_text};
 use serde_json::Value;
@@ -17,9 +17,9 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arguments {
-    /// The reader has none of them; the model may be writing them.
+    /// The reader has none of them; the model may still be writing.
     Nothing,
-    /// The model has ended without any that we saw: the whole value will come.
+    /// The model has finished without sending any as deltas: the whole value will come.
     Unseen,
     /// Some.
     Some,
@@ -38,7 +38,7 @@ impl Call {
 }
 
 impl AgUiEncoder {
-    /// Calls belong to the text before them; calls without one share a message of their own.
+    /// A call belongs to the text before it; calls without one share a separate message.
     pub(super) fn start_call(
         &mut self,
         agent: &AgentPath,
@@ -91,7 +91,7 @@ impl AgUiEncoder {
         );
     }
 
-    /// The arguments are complete; where the reader has none of them yet, it gets them whole.
+    /// The arguments are complete; if the reader has none of them yet, it gets them at once.
     pub(super) fn end_arguments(
         &mut self,
         call: &str,

@@ -1,4 +1,4 @@
-//! Turns a run's events into AG-UI's.
+//! Encodes a run's events as AG-UI events.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,37 +18,37 @@ use super::{
 };
 use crate::{hook_news::hook_news, memory_update::memory_update, notice::notice};
 
-/// The parts of the shared state that are ours; the client's others are handed back as they came.
+/// The keys of the shared state that are ours; the client's own keys are returned unchanged.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
 
-/// What the client calls this run, and what it understands.
+/// The client's ids for this run, and its protocol version.
 #[derive(Debug, Clone)]
 pub struct Door {
     /// The conversation.
     pub thread_id: String,
-    /// The run, by the client's own id.
+    /// The client's id of the run.
     pub run_id: String,
-    /// What the client understands.
+    /// The client's protocol version.
     pub version: Version,
-    /// Whether it is told what sub-agents say and do.
+    /// How much of sub-agents is sent.
     pub sub_agents: SubAgents,
     /// The shared state at the beginning of the run.
     pub state: Map<String, Value>,
 }
 
-/// What a client sees of sub-agents.
+/// How much of sub-agents a client sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SubAgents {
-    /// All they say and do, tagged with who it was.
+    /// All their messages and calls, tagged with the sub-agent.
     #[default]
     Shown,
-    /// Only the calls that began them, what they change and what they ask: for clients that take whatever comes for
-    /// the main agent's, and texts that are written at the same time for one.
+    /// Only the calls that started them, their changes and their questions: for clients that attribute every event to
+    /// the main agent and join texts that are written concurrently.
     Hidden,
 }
 
 impl Door {
-    /// For whoever watches a run that was started through another door: our own names stand for the client's.
+    /// For observers of a run that was started through another API: our own ids replace the client's.
     #[must_use]
     pub fn watching() -> Self {
         let (thread_id, run_id) = (String::new(), String::new());
@@ -75,31 +75,31 @@ impl Door {
 /// Encodes one run for one reader.
 #[derive(Debug, Clone)]
 pub struct AgUiEncoder {
-    /// Which run this is, once its first event has come.
+    /// The run's id, set by its first event.
     pub(super) run: Option<RunId>,
     stem: String,
     pub(super) door: Door,
     /// The last event read.
     pub(super) seq: u64,
     pub(super) at: i64,
-    /// Open texts, and whether the reader has any of them. So for reasoning.
+    /// Open texts, and whether the reader has any part of them. Likewise for reasoning.
     pub(super) texts: HashMap<String, bool>,
     pub(super) reasoning: HashMap<String, bool>,
     pub(super) calls: BTreeMap<String, Call>,
     /// The message that an agent's next call belongs to: an item and a suffix.
     pub(super) carriers: HashMap<AgentPath, (String, &'static str)>,
     steps: BTreeMap<AgentPath, u32>,
-    /// Those that are running, in the order they began.
+    /// The running ones, in the order they began.
     pub(super) agents: Vec<RunningAgent>,
     pub(super) asks: Vec<Ask>,
-    /// What has to wait until what is asked has been answered.
+    /// Events that wait until the open questions are answered.
     deferred: Vec<RunEvent>,
     pub(super) paused_at: Option<u64>,
     handed_over: Vec<String>,
     pub(super) usage: Vec<TokenUsage>,
 }
 
-/// A sub-agent at work.
+/// A running sub-agent.
 #[derive(Debug, Clone)]
 pub(super) struct RunningAgent {
     pub(super) path: AgentPath,
@@ -112,7 +112,7 @@ impl AgUiEncoder {
     /// An encoder for a reader at the beginning of a log.
     #[must_use]
     pub fn new(mut door: Door) -> Self {
-        // What we change later has to be there: a patch does not make the objects on its way.
+        // Paths that are patched later must exist: a patch does not create parent objects.
         door.state.entry("todos").or_insert_with(|| json!([]));
         let files = door.state.entry("files").or_insert_with(|| json!({}));
         if !files.is_object() {
@@ -138,7 +138,7 @@ impl AgUiEncoder {
         }
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut ());
     }
@@ -150,7 +150,7 @@ impl AgUiEncoder {
         frames
     }
 
-    /// Ends a stream that cannot go on.
+    /// Ends a stream that cannot continue.
     #[must_use]
     pub fn fault(&self, message: &str) -> Vec<Frame> {
         let mut frames = Vec::new();
@@ -197,13 +197,13 @@ impl AgUiEncoder {
         }
     }
 
-    /// The sub-agent's name for its events; nothing for the main agent, or where the client knows no other.
+    /// The sub-agent's name for its events; `None` for the main agent, or if the client does not support sub-agents.
     pub(super) fn tag<'a>(&'a self, agent: &'a AgentPath) -> Option<Id<'a>> {
         let is_shown = self.door.sub_agents == SubAgents::Shown;
         agent.id().filter(|_| is_shown).map(|id| self.id(id, ""))
     }
 
-    /// What RUN_FINISHED tells of tokens; older clients do not know the field.
+    /// The token usage of RUN_FINISHED; older clients do not know the field.
     pub(super) fn usage(&self) -> &[TokenUsage] {
         match self.door.version {
             Version::V1 => &self.usage,
@@ -597,7 +597,7 @@ impl AgUiEncoder {
         self.put(agent, &Event::StateDelta { delta }, sink);
     }
 
-    /// Takes a file that is gone out of the state; one that the client has never heard of cannot be taken out.
+    /// Removes a deleted file from the state; a file that the client does not know cannot be removed.
     fn forget_file(&mut self, agent: &AgentPath, path: &str, sink: &mut impl Sink) {
         let files = self
             .door
@@ -691,7 +691,7 @@ impl AgUiEncoder {
                 Outcome::HandedOver if is_new => Some(RunOutcome::Success {
                     pending_tool_call_ids: pending,
                 }),
-                // An old client takes any other outcome for a fault; none is a success.
+                // An old client treats any other outcome as a failure; no outcome means success.
                 Outcome::Completed
                 | Outcome::Limited
                 | Outcome::Failed
@@ -708,7 +708,7 @@ impl AgUiEncoder {
     }
 }
 
-/// A name as a step of a JSON pointer.
+/// A name escaped for a JSON pointer.
 fn pointer_to(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }

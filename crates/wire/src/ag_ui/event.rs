@@ -1,4 +1,4 @@
-//! AG-UI's events as they go over the wire. What is optional is left out where it is not there, never `null`.
+//! AG-UI events as serialized. Missing optional fields are left out, never `null`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,14 +10,14 @@ use crate::frames::json;
 /// The version of the protocol we speak.
 pub(super) const PROTOCOL_VERSION: &str = "1.0";
 
-/// An event with what all events may carry.
+/// An event with the fields common to all events.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Stamped<'a> {
     #[serde(flatten)]
     pub(super) event: &'a Event<'a>,
     pub(super) timestamp: i64,
-    /// The sub-agent that did it.
+    /// The sub-agent that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subagent_run_id: Option<Id<'a>>,
 }
@@ -132,7 +132,7 @@ pub(super) enum Event<'a> {
     },
 }
 
-/// Why a run ended, where it did not simply succeed.
+/// Why a run ended, if it did not simply succeed.
 #[derive(Debug, Serialize)]
 #[serde(
     tag = "type",
@@ -145,7 +145,7 @@ pub(super) enum RunOutcome<'a> {
     Cancelled,
 }
 
-/// Why a sub-agent ended, where it did not simply succeed.
+/// Why a sub-agent ended, if it did not simply succeed.
 #[derive(Debug, Serialize)]
 #[serde(
     tag = "type",
@@ -156,7 +156,7 @@ pub(super) enum SubagentOutcome {
     Suspended { interrupt_ids: Vec<InterruptId> },
 }
 
-/// Something a person has to say before the run can go on.
+/// A question that must be answered before the run can continue.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Interrupt<'a> {
@@ -180,12 +180,12 @@ pub(super) struct TokenUsage {
     pub(super) total_tokens: u64,
 }
 
-/// Where events go: to the wire, into a transcript, or nowhere.
+/// Receives events: a stream, a transcript, or none.
 pub(super) trait Sink {
     fn put(&mut self, event: Stamped<'_>);
 }
 
-/// Nowhere: the reader has them already.
+/// Discards them: the reader has them already.
 impl Sink for () {
     fn put(&mut self, _: Stamped<'_>) {}
 }

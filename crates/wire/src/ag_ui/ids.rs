@@ -1,22 +1,22 @@
-//! The names by which AG-UI clients know our items: unique in a thread, the same in a stream and in a snapshot.
+//! The ids of our items for AG-UI clients: unique in a thread, the same in a stream and in a snapshot.
 
 use std::{fmt, str::FromStr};
 
 use domain::{AgentPath, RunId};
 use serde::{Serialize, Serializer};
 
-/// The run's id without its prefix: model servers take ids of calls up to 40 characters only.
+/// The run's id without its prefix: model servers limit call ids to 40 characters.
 pub(super) fn stem(run: RunId) -> String {
     let id = run.to_string();
     id.strip_prefix("run_").unwrap_or(&id).to_owned()
 }
 
-/// An item of a run, or what belongs to it.
+/// The id of a run's item, or of a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Id<'a> {
     pub(super) stem: &'a str,
     pub(super) item: &'a str,
-    /// Tells apart the messages that come from one item.
+    /// Distinguishes the messages that come from one item.
     pub(super) suffix: &'static str,
 }
 
@@ -32,14 +32,14 @@ impl Serialize for Id<'_> {
     }
 }
 
-/// The run and the item that one of our ids names; nothing for ids that others made.
+/// The run and the item of one of our ids; `None` for ids of others.
 pub(super) fn parse(id: &str) -> Option<(RunId, &str)> {
     let (stem, item) = id.split_once('-')?;
     let run = format!("run_{stem}").parse().ok()?;
     Some((run, item))
 }
 
-/// The name of a run's call, as its client knows it.
+/// The id of a run's call for its client.
 #[must_use]
 pub fn outer_call_id(run: RunId, call: &str) -> String {
     Id {
@@ -50,13 +50,13 @@ pub fn outer_call_id(run: RunId, call: &str) -> String {
     .to_string()
 }
 
-/// The run in which a call was made, where its id is one of ours.
+/// The run of a call, if the id is one of ours.
 #[must_use]
 pub fn run_of_call(id: &str) -> Option<RunId> {
     parse(id).map(|(run, _)| run)
 }
 
-/// Whether one of our ids names something that a sub-agent said or did.
+/// Whether one of our ids belongs to a sub-agent's item.
 pub(super) fn is_of_sub_agent(id: &str) -> bool {
     parse(id).is_some_and(|(_, item)| {
         item.strip_prefix('a')
@@ -64,7 +64,7 @@ pub(super) fn is_of_sub_agent(id: &str) -> bool {
     })
 }
 
-/// A step's name: unique among all agents, as old clients do not tell agents apart.
+/// A step's name: unique across agents, as old clients do not distinguish agents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepName<'a> {
     pub(super) agent: &'a AgentPath,
@@ -80,10 +80,10 @@ impl Serialize for StepName<'_> {
     }
 }
 
-/// Names an approval or a question, and the place in the log where the client's stream ended to wait for it.
+/// Identifies an approval or a question, and the position in the log at which the client's stream ended to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterruptId {
-    /// The run that waits.
+    /// The waiting run.
     pub run: RunId,
     /// The approval or question.
     pub ask: String,
@@ -91,7 +91,7 @@ pub struct InterruptId {
     pub seq: u64,
 }
 
-/// The text is not an interrupt of ours.
+/// The text is not one of our interrupts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an interrupt of ours")]
 pub struct UnknownInterrupt;

@@ -1,4 +1,4 @@
-//! AG-UI's messages as a model has to see them: every call is followed by its result.
+//! Converts AG-UI messages to a model's conversation, in which every call is followed by its result.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::{
     media,
 };
 
-/// The conversation. Reasoning, activities and what sub-agents said are not part of it; calls without a result
-/// and results without a call are left out, as no model server takes them.
+/// The conversation. Reasoning, activities and sub-agents' messages are not part of it; calls without a result and
+/// results without a call are left out, as model servers refuse them.
 pub(super) fn conversation(sent: &[Value]) -> Checked<Vec<Message>> {
     let read: Vec<Message> = sent
         .iter()
@@ -128,7 +128,7 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
     }
 }
 
-/// A part that cannot be used does not fail the run: the model learns that something was there.
+/// An unusable part does not fail the run: a note for the model replaces it.
 fn part(value: &Value, what: &str) -> Checked<Part> {
     let kind = value["type"].as_str().unwrap_or("unknown");
     if kind == "text" {
@@ -146,7 +146,7 @@ fn part(value: &Value, what: &str) -> Checked<Part> {
     Ok(media::left_out(kind, name))
 }
 
-/// The picture, sound or film, if the part is one that can be used.
+/// The picture, sound or video, if the part is usable.
 fn medium(kind: &str, value: &Value) -> Option<Part> {
     let (data, url, mime) = match kind {
         "image" | "audio" | "video" => {

@@ -1,4 +1,4 @@
-//! AG-UI 1.0, and what its 0.x clients understand of it: the input, the events, and a thread shown again.
+//! AG-UI 1.0, compatible with 0.x clients: the input, the events, and the replay of a thread.
 
 mod calls;
 mod encoder;

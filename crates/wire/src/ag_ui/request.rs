@@ -1,4 +1,4 @@
-//! `RunAgentInput`: tolerant of what it does not know, exact about what it does.
+//! Decodes `RunAgentInput`: ignores unknown fields, and validates known ones strictly.
 
 use std::collections::HashSet;
 
@@ -14,38 +14,38 @@ use crate::{
     conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong},
 };
 
-/// Longest id of a thread or run, bytes.
+/// Maximum length of an id of a thread or run, bytes.
 const ID_LIMIT_BYTES: usize = 200;
-/// Most tools of one request.
+/// Maximum number of tools of one request.
 const TOOLS_LIMIT: usize = 200;
 
-/// What a client understands.
+/// The protocol version of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// 1.0 and later.
     V1,
-    /// What came before; such a client does not say.
+    /// Earlier versions, which clients do not state.
     V0x,
 }
 
-/// A checked input.
+/// A validated input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunInput {
-    /// The conversation, by the client's name.
+    /// The client's id of the conversation.
     pub thread_id: String,
-    /// This run, by the client's name.
+    /// The client's id of this run.
     pub run_id: String,
-    /// What the client understands.
+    /// The client's protocol version.
     pub version: Version,
-    /// The conversation as a model has to see it: every call answered, sub-agents' own messages left out.
+    /// The conversation for a model: every call is answered, and sub-agents' messages are left out.
     pub history: Vec<Message>,
-    /// The messages as they were sent.
+    /// The messages as received.
     pub sent: Vec<Value>,
     /// Tools that the client runs.
     pub tools: Vec<ClientTool>,
     /// The shared state.
     pub state: Map<String, Value>,
-    /// What else the model should know, in words; nothing where there is nothing.
+    /// Additional context for the model; `None` if there is none.
     pub context: Option<String>,
     /// Answers to interrupts.
     pub resume: Vec<Resume>,
@@ -53,7 +53,7 @@ pub struct RunInput {
     pub model: Option<String>,
     /// The kind of work, from the forwarded properties.
     pub mode: Mode,
-    /// Whether the run should go on when the client leaves, from the forwarded properties.
+    /// Whether the run continues when the client disconnects, from the forwarded properties.
     pub continue_alone: Option<bool>,
 }
 
@@ -68,22 +68,22 @@ pub struct ClientTool {
     pub parameters: Value,
 }
 
-/// Which thread a client comes back to.
+/// A client's request to replay a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadInput {
-    /// The conversation, by the client's name.
+    /// The client's id of the conversation.
     pub thread_id: String,
-    /// What the client calls its coming back.
+    /// The client's id of this connection.
     pub run_id: String,
-    /// What it understands.
+    /// Its protocol version.
     pub version: Version,
 }
 
 impl ThreadInput {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let (thread_id, run_id) = (id(&fields, "threadId")?, id(&fields, "runId")?);
@@ -98,26 +98,26 @@ impl ThreadInput {
 /// The answer to one interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resume {
-    /// Which; nothing where it is not one of ours.
+    /// The interrupt; `None` if it is not one of ours.
     pub interrupt: Option<InterruptId>,
-    /// What the person says.
+    /// The person's answer.
     pub answer: Answer,
 }
 
-/// What a person says to an interrupt.
+/// A person's answer to an interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// Something, in the form the interrupt asked for.
+    /// An answer in the requested form.
     Resolved(Value),
-    /// Nothing: it was dismissed.
+    /// Dismissed without an answer.
     Cancelled,
 }
 
 impl RunInput {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let sent = match present(&fields, "messages") {
@@ -126,7 +126,7 @@ impl RunInput {
         };
         let state = match present(&fields, "state") {
             Some(Value::Object(state)) => state.clone(),
-            // Another value is allowed, but nothing of ours can be added to it.
+            // Any value is allowed, but our keys can only be added to an object.
             _ => Map::new(),
         };
         let forwarded = present(&fields, "forwardedProps").and_then(Value::as_object);
@@ -155,7 +155,7 @@ impl RunInput {
         input.says_something()
     }
 
-    /// What the person says that no answer follows: the content of the last messages of the user.
+    /// The unanswered content of the person: that of the last user messages.
     #[must_use]
     pub fn said(&self) -> Option<Vec<Part>> {
         let is_last = self
@@ -165,7 +165,7 @@ impl RunInput {
         self.said_last().filter(|_| is_last)
     }
 
-    /// The runs of ours that the conversation holds something of.
+    /// Our runs of which the conversation contains items.
     #[must_use]
     pub fn runs(&self) -> HashSet<RunId> {
         let calls = self
@@ -182,7 +182,7 @@ impl RunInput {
             .collect()
     }
 
-    /// The messages that others than we made, each with an id.
+    /// The messages that we did not create, each with an id.
     #[must_use]
     pub fn foreign(&self) -> Vec<Value> {
         let is_foreign = |message: &&Value| {
@@ -193,7 +193,7 @@ impl RunInput {
         self.sent.iter().filter(is_foreign).cloned().collect()
     }
 
-    /// What the person said last.
+    /// The person's last message.
     #[must_use]
     pub fn said_last(&self) -> Option<Vec<Part>> {
         let last = self
@@ -231,7 +231,7 @@ impl RunInput {
     }
 }
 
-/// Pictures and other media that lie elsewhere are not fetched; the chat keeps where they are.
+/// Media elsewhere are not fetched; the chat stores their URLs.
 fn keepable(part: &Part) -> Part {
     match part {
         Part::Image { url } if !url.starts_with("data:image/") => Part::Text {
@@ -276,7 +276,7 @@ fn tools(value: Option<&Value>) -> Checked<Vec<ClientTool>> {
     let mut checked: Vec<ClientTool> = Vec::new();
     for (at, value) in tools.iter().enumerate() {
         let tool = tool(value, &format!("tools[{at}]"))?;
-        // Frameworks register a tool twice when a page draws itself again.
+        // Frameworks register a tool twice when a page re-renders.
         if !checked.iter().any(|known| known.name == tool.name) {
             checked.push(tool);
         }
@@ -311,7 +311,7 @@ fn tool(value: &Value, at: &str) -> Checked<ClientTool> {
     })
 }
 
-/// What the application tells, for the model: its context and its own part of the shared state.
+/// The application's context for the model: `context` and its own part of the shared state.
 fn context(value: Option<&Value>, state: &Map<String, Value>) -> Checked<Option<String>> {
     let entries = match value {
         None => &Vec::new(),

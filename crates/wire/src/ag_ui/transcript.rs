@@ -1,4 +1,4 @@
-//! A thread shown again: the messages a client would have, had it followed all runs, under the same ids.
+//! Replays a thread: builds the messages that a client would have after following all runs, with the same ids.
 
 use domain::RunEvent;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use super::{
     event::{Event, PROTOCOL_VERSION, Sink, Stamped},
     ids::Id,
 };
-/// The messages of a thread being gathered.
+/// The messages of a thread so far.
 #[derive(Debug, Default)]
 pub struct Transcript {
     messages: Vec<Value>,
-    /// The run being read, which also holds the shared state as it has become.
+    /// The current run, which also holds the shared state.
     run: Option<AgUiEncoder>,
 }
 
 impl Transcript {
-    /// Adds what the client sent with a run; before that run's events.
+    /// Adds the client's messages of a run, before that run's events.
     pub fn add_input(&mut self, messages: &[Value]) {
         for message in messages {
             if !self
@@ -51,7 +51,7 @@ impl Transcript {
         }
     }
 
-    /// The plan as the last run left it.
+    /// The plan at the end of the last run.
     #[must_use]
     pub fn todos(&self) -> Option<&Value> {
         self.run.as_ref()?.door.state.get("todos")
@@ -63,7 +63,7 @@ impl Transcript {
         &self.messages
     }
 
-    /// The frames that show the thread to a client that comes (back) to it, as one finished run.
+    /// The frames that show the thread to a (re)connecting client, as one finished run.
     #[must_use]
     pub fn replay(&self, door: &Door, now: i64) -> Vec<Frame> {
         let Door {
@@ -89,7 +89,7 @@ impl Transcript {
             run_id,
             protocol_version: PROTOCOL_VERSION,
         });
-        // A snapshot without messages would empty a client that has some of its own.
+        // An empty snapshot would clear a client that has its own messages.
         if !messages.is_empty() {
             put(Event::MessagesSnapshot {
                 messages: &messages,
@@ -165,7 +165,7 @@ impl Sink for Vec<Value> {
             } => {
                 let rest = json!({"toolCallId": tool_call_id, "content": content});
                 let answer = message(*message_id, role, rest, by);
-                // Results stand right behind their calls, whatever has been said meanwhile.
+                // Results directly follow their calls, whatever came in between.
                 let place = owner(self, *tool_call_id).map_or(self.len(), |(at, _)| {
                     let results = self[at + 1..]
                         .iter()
@@ -204,7 +204,7 @@ fn message(id: Id<'_>, role: &str, rest: Value, by: Option<Id<'_>>) -> Value {
     message
 }
 
-/// Where a call stands: its message, and its place in it.
+/// The position of a call: its message, and its index in it.
 fn owner(messages: &[Value], call: Id<'_>) -> Option<(usize, usize)> {
     let call = call.to_string();
     let place = |message: &Value| {

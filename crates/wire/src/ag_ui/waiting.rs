@@ -1,5 +1,5 @@
-//! What a run waits for, and how its AG-UI stream ends and goes on there: for AG-UI a run that waits is over, and
-//! the answer begins another one; ours keeps waiting.
+//! Pauses and resumes an AG-UI stream for approvals and questions: for AG-UI a waiting run has ended, and the answer
+//! starts another one; our run keeps waiting.
 
 use domain::{AgentPath, EventBody, Form, RunEvent};
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use super::{
     ids::InterruptId,
     request::Version,
 };
-/// An approval or a question that the client knows of and nobody has answered.
+/// An unanswered approval or question that the client knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
     /// Its id in the run.
     pub id: String,
     /// The call that waits.
     pub call: String,
-    /// What is asked.
+    /// The kind of question.
     pub kind: AskKind,
     pub(super) agent: AgentPath,
-    /// The client has brought the answer, so that it is on its way into the log.
+    /// The client has sent the answer, which is not in the log yet.
     pub(super) is_being_answered: bool,
 }
 
-/// What is asked.
+/// The kind of question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskKind {
     /// Whether a call may run.
@@ -41,12 +41,12 @@ pub enum AskKind {
         text: String,
         /// Suggested answers.
         options: Vec<String>,
-        /// What to fill in, where it is not one answer in words.
+        /// The form to fill in, if the answer is not a single text.
         form: Option<Form>,
     },
 }
 
-/// The form of an answer in words.
+/// The schema of a text answer.
 fn answer_schema(options: &[String]) -> Value {
     json!({"type": "object", "required": ["answer"], "properties": {
         "answer": {"type": "string", "examples": options}}})
@@ -64,7 +64,7 @@ impl Ask {
         }
     }
 
-    /// What the client is told.
+    /// The interrupt for the client.
     fn interrupt<'a>(&'a self, encoder: &'a AgUiEncoder, id: InterruptId) -> Interrupt<'a> {
         let (reason, message, response_schema, metadata) = match &self.kind {
             AskKind::Approval { name, arguments } => (
@@ -101,13 +101,13 @@ impl Ask {
 }
 
 impl AgUiEncoder {
-    /// What the client knows to be open.
+    /// The questions that the client knows to be open.
     #[must_use]
     pub fn asks(&self) -> &[Ask] {
         &self.asks
     }
 
-    /// Whether the stream could end here as an interrupt: something is asked and nothing is being written.
+    /// Whether the stream could end here as an interrupt: a question is open and nothing is being written.
     #[must_use]
     pub fn can_pause(&self) -> bool {
         self.asks.iter().any(|ask| !ask.is_being_answered)
@@ -116,14 +116,14 @@ impl AgUiEncoder {
             && self.calls.values().all(|call| !call.is_being_written())
     }
 
-    /// The event after which the stream first could end for what is open now.
+    /// The event after which the stream could first have ended for the open questions.
     #[must_use]
     pub fn paused_at(&self) -> Option<u64> {
         self.paused_at
     }
 
-    /// Whether the event has to wait until what is asked has been answered. Only what was being written before
-    /// goes on, so that the stream can end soon even where other agents keep working.
+    /// Whether the event has to wait for the open questions. Only items that were being written continue, so that the
+    /// stream can end soon even if other agents keep working.
     pub(super) fn must_wait(&self, event: &RunEvent) -> bool {
         if self.asks.is_empty() {
             return false;
@@ -172,8 +172,8 @@ impl AgUiEncoder {
         }
     }
 
-    /// Ends the client's run as interrupted by what is asked. Nothing may be pushed after it; the run goes on
-    /// with [`AgUiEncoder::resume`].
+    /// Ends the client's run as interrupted by the open questions. No events may be pushed afterwards; the run
+    /// continues with [`AgUiEncoder::resume`].
     pub fn pause(&mut self) -> Vec<Frame> {
         let mut frames = Vec::new();
         let open: Vec<String> = self
@@ -218,8 +218,8 @@ impl AgUiEncoder {
         frames
     }
 
-    /// Begins the client's next run, which goes on where the last one ended. `answered` names the asks whose
-    /// answers the client has brought.
+    /// Starts the client's next run, which continues where the last one ended. `answered` are the questions that the
+    /// client has answered.
     pub fn resume(&mut self, door: Door, answered: &[String]) -> Vec<Frame> {
         self.pause();
         for (name, value) in door
@@ -275,7 +275,7 @@ impl AgUiEncoder {
         });
     }
 
-    /// Where something is asked, the run is known.
+    /// With an open question, the run is known.
     fn interrupt_id(&self, ask: &Ask) -> Option<InterruptId> {
         Some(InterruptId {
             run: self.run?,

@@ -1,4 +1,4 @@
-//! Answers for clients of the Messages API: a stream of events, and the same in one piece.
+//! Encodes answers for clients of the Messages API, streamed and complete.
 
 use domain::{StoredBlock, Usage};
 use provider::{
@@ -12,12 +12,12 @@ use sse::Frame;
 use super::error;
 use crate::sealed::SealedBlock;
 
-/// Writes one answer as a stream.
+/// Encodes one answer as a stream.
 #[derive(Debug)]
 pub struct AnswerEncoder {
     id: String,
     model: String,
-    /// Who wants the data of the answer back.
+    /// The owner of the answer's opaque data.
     provider: String,
     started: bool,
     /// The index of the next block.
@@ -34,17 +34,17 @@ struct OpenText {
 
 #[derive(Debug)]
 struct OpenCall {
-    /// Which call of the answer it is.
+    /// The index of the call.
     call: usize,
     index: usize,
     id: String,
     arguments: String,
-    /// What another provider wants back with it.
+    /// Opaque data of another provider for it.
     data: Option<Value>,
 }
 
 impl AnswerEncoder {
-    /// `id` names the answer, usually `msg_…`; `provider` is the one that the answer's data is stored under.
+    /// `id` is the answer's id, usually `msg_…`; `provider` is the one that the answer's data is stored under.
     #[must_use]
     pub fn new(id: &str, model: &str, provider: &str) -> Self {
         let (id, model, provider) = (id.to_owned(), model.to_owned(), provider.to_owned());
@@ -59,7 +59,7 @@ impl AnswerEncoder {
         }
     }
 
-    /// Writes the frames for an event. [`AnswerEvent::Finished`] ends the stream.
+    /// Encodes the frames for an event. [`AnswerEvent::Finished`] ends the stream.
     pub fn event(&mut self, event: &AnswerEvent, out: &mut Vec<Frame>) {
         self.start(out);
         match event {
@@ -118,7 +118,7 @@ impl AnswerEncoder {
         index
     }
 
-    /// A block that comes whole.
+    /// A complete block.
     fn write_block(&mut self, block: &Value, out: &mut Vec<Frame>) {
         self.close_text(out);
         let index = self.begin_block(block, out);
@@ -168,7 +168,7 @@ impl AnswerEncoder {
         }
     }
 
-    /// Ends calls whose arguments are whole. Calls may interleave, then they stay open side by side.
+    /// Ends calls whose arguments are complete. Calls may interleave, then they stay open concurrently.
     fn close_whole_calls(&mut self, out: &mut Vec<Frame>) {
         let is_whole =
             |call: &OpenCall| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
@@ -220,7 +220,7 @@ impl AnswerEncoder {
                     out,
                 );
             }
-            // The block has begun, and this would have stood in its beginning.
+            // The block has started, and this would have been part of its start.
             DataPart::Call(_) if is_ours => {}
             DataPart::Call(call) => {
                 if let Some(open) = self.calls.iter_mut().find(|open| open.call == call) {
@@ -235,7 +235,7 @@ impl AnswerEncoder {
         }
     }
 
-    /// Citations of another provider, in the text that is being written. Without their data they do not go back to Claude.
+    /// Citations of another provider, in the current text. Without their data they are not sent back to Claude.
     fn write_citations(&mut self, citations: &[Citation], out: &mut Vec<Frame>) {
         let Some(text) = self
             .text
@@ -322,9 +322,9 @@ fn push_delta(index: usize, delta: &Value, out: &mut Vec<Frame>) {
     );
 }
 
-/// A piece of text. This is on the way of every token, so no tree is made of it.
+/// A text delta. This is on the path of every token, so no tree is built.
 fn delta(index: usize, kind: &str, field: &str, text: &str, out: &mut Vec<Frame>) {
-    // Writing a string into memory cannot fail.
+    // Serializing a string to memory cannot fail.
     let text = serde_json::to_string(text).unwrap_or_default();
     let data = format!(
         r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{field}":{text}}}}}"#
@@ -344,9 +344,9 @@ fn end_block(index: usize, out: &mut Vec<Frame>) {
     );
 }
 
-/// The answer in one piece: what a client makes of the stream.
+/// The complete answer: the result of accumulating the stream.
 ///
-/// `events` has to end with [`AnswerEvent::Finished`].
+/// `events` must end with [`AnswerEvent::Finished`].
 #[must_use]
 pub fn encode_whole(id: &str, model: &str, provider: &str, events: &[AnswerEvent]) -> Value {
     let mut encoder = AnswerEncoder::new(id, model, provider);
@@ -357,7 +357,7 @@ pub fn encode_whole(id: &str, model: &str, provider: &str, events: &[AnswerEvent
     let mut message = Value::Null;
     let mut blocks: Vec<Value> = Vec::new();
     for frame in frames {
-        // We have written it ourselves.
+        // We have encoded it ourselves.
         let mut event: Value = serde_json::from_str(&frame.data).unwrap_or_default();
         let index = event["index"]
             .as_u64()
@@ -399,7 +399,7 @@ fn append(block: &mut Value, delta: Value) {
     }
 }
 
-/// The text of the arguments becomes the object that the API has in its place.
+/// Replaces the text of the arguments by the object that the API uses.
 fn parse_input(block: &mut Value) {
     let Some(arguments) = block
         .as_object_mut()

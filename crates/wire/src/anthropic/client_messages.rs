@@ -1,4 +1,4 @@
-//! The conversation in a client's request, with what the provider of each answer wants back.
+//! Decodes the conversation in a client's request, including the opaque data of each answer's provider.
 
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use provider::{anthropic::PROVIDER, file_part::PDF, media::is_base64};
@@ -62,7 +62,7 @@ fn add_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<
     }
 }
 
-/// Results of tools are messages of their own, before what the user says.
+/// Tool results become separate messages, before the user's text.
 fn add_user_turn(content: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
     let blocks = blocks(content, at)?;
     let mut said = Vec::new();
@@ -140,7 +140,7 @@ fn part(block: &Value, at: &str) -> Checked<Part> {
     }
 }
 
-/// Files by base64 and address are files; what stands in the request as text or content is text.
+/// Files by Base64 and URL are files; inline text or content is text.
 fn document(block: &Value, at: &str) -> Checked<Part> {
     let source = &block["source"];
     let title = block["title"].as_str().unwrap_or_default();
@@ -198,7 +198,7 @@ fn data_url(source: &Value, at: &str) -> Checked<String> {
     Ok(format!("data:{media_type};base64,{data}"))
 }
 
-/// Databases cannot hold NUL.
+/// Databases cannot store NUL.
 fn text(value: &Value, at: &str) -> Checked<String> {
     match value.as_str() {
         Some(text) => Ok(text.replace('\0', "\u{FFFD}")),
@@ -214,16 +214,16 @@ fn answer(content: &Value, at: &str) -> Checked<Message> {
     Ok(answer.finish())
 }
 
-/// An assistant's message while its blocks are read.
+/// An assistant's message while its blocks are decoded.
 #[derive(Default)]
 struct Answer {
     message: Option<Message>,
-    /// Who wants the blocks back: the first that the message names.
+    /// The owner of the blocks: the first provider that the message names.
     provider: Option<String>,
     blocks: Vec<StoredBlock>,
 }
 
-/// Whether it is a citation of another provider, as we write them for programs: Claude's have data of their own.
+/// Whether it is a citation of another provider, as we encode them for clients: Claude's have their own data.
 fn is_foreign(citation: &Value) -> bool {
     citation["type"] == "web_search_result_location" && citation["encrypted_index"] == ""
 }
@@ -284,7 +284,7 @@ impl Answer {
             }) => {
                 self.push(&provider, StoredBlock::Reasoning { text, data });
             }
-            // Nobody takes back what is not signed.
+            // No provider accepts unsigned thinking.
             _ if signature.is_empty() => {}
             _ => {
                 let data = Some(json!({"type": "thinking", "signature": signature}));
@@ -310,7 +310,7 @@ impl Answer {
         }
     }
 
-    /// Text and calls without data stand for themselves; what has data makes the provider known.
+    /// Text and calls without data are stored as they are; data identifies the provider.
     fn push(&mut self, provider: &str, block: StoredBlock) {
         let has_data = !matches!(
             block,
@@ -332,7 +332,7 @@ impl Answer {
         let rank = |block: &StoredBlock| matches!(block, StoredBlock::Call { .. });
         let provider = match self.provider {
             Some(provider) => provider,
-            // Without data only an unusual order is worth keeping.
+            // Without data only an unusual order is worth storing.
             None if self.blocks.is_sorted_by_key(rank) => return message,
             None => PROVIDER.to_owned(),
         };
@@ -347,7 +347,7 @@ impl Answer {
     }
 }
 
-/// Another provider's data of a text or call follows it as a block. Sets it where it belongs.
+/// Another provider's data of a text or call is in the block after it. Attaches it to its part.
 fn set_data(blocks: &mut [StoredBlock], block: &StoredBlock) -> bool {
     blocks.iter_mut().rev().any(|of| match (of, block) {
         (StoredBlock::Text { data: data @ None }, StoredBlock::Text { data: more }) => {

@@ -1,4 +1,4 @@
-//! Requests of clients that speak the Messages API to us, as a call of any model.
+//! Decodes requests of clients that speak the Messages API, as a call of any model.
 
 use domain::Message;
 use provider::{
@@ -9,25 +9,25 @@ use serde_json::{Map, Value};
 use super::client_messages;
 use crate::conversation::{Checked, object, optional_text, present, text, wrong};
 
-/// Longest name of a tool.
+/// Maximum length of a name of a tool.
 const NAME_LIMIT: usize = 128;
 
 /// The body of `POST /v1/messages` or `POST /v1/messages/count_tokens`.
 #[derive(Debug, Clone)]
 pub struct ClientRequest {
-    /// The model as the client names it.
+    /// The model name in the request.
     pub model: String,
     /// The conversation; the system prompt is its first message.
     pub messages: Vec<Message>,
-    /// Tools that the client runs itself. Tools that run at Anthropic are left out.
+    /// Tools that the client runs itself. Tools of Anthropic's servers are left out.
     pub tools: Vec<ClientTool>,
-    /// What is asked for beside them.
+    /// The parameters of the call.
     pub parameters: Parameters,
-    /// Whether the answer is to come in pieces.
+    /// Whether the answer is streamed.
     pub stream: bool,
 }
 
-/// A tool of the client's.
+/// A client's tool.
 #[derive(Debug, Clone)]
 pub struct ClientTool {
     /// Its name, `[a-zA-Z0-9_-]{1,128}`.
@@ -39,7 +39,7 @@ pub struct ClientTool {
 }
 
 impl ClientTool {
-    /// The tool as a request to a model holds it.
+    /// The tool for a request to a model.
     #[must_use]
     pub fn as_tool(&self) -> Tool<'_> {
         Tool {
@@ -51,10 +51,10 @@ impl ClientTool {
 }
 
 impl ClientRequest {
-    /// Reads the body. Marks for caching are dropped: prompts are cached by themselves.
+    /// Decodes the body. Cache breakpoints are dropped: prompts are cached automatically.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let model = match optional_text(&fields, "model")? {
@@ -163,7 +163,7 @@ fn stop_sequences(fields: &Map<String, Value>) -> Checked<Vec<String>> {
     }
 }
 
-/// The level of `output_config.effort` says most; it also holds where the model does not think.
+/// The level of `output_config.effort` takes precedence; it also applies without thinking.
 fn reasoning(fields: &Map<String, Value>) -> Checked<Option<Reasoning>> {
     let thinking = present(fields, "thinking");
     let effort = present(fields, "output_config").and_then(|config| config["effort"].as_str());
@@ -215,7 +215,7 @@ fn tool_choice(choice: Option<&Value>) -> Checked<ToolChoice> {
     }
 }
 
-/// The schema stands in `output_config.format`, and in older clients in `output_format`.
+/// The schema is in `output_config.format`, or in older clients in `output_format`.
 fn answer_format(fields: &Map<String, Value>) -> Option<AnswerFormat> {
     let now = present(fields, "output_config").and_then(|config| config.get("format"));
     let format = now

@@ -1,9 +1,9 @@
-//! Errors in Anthropic's shape for clients.
+//! Encodes errors in Anthropic's format for clients.
 
 use provider::ErrorKind;
 use serde_json::{Value, json};
 
-/// What Anthropic calls a fault of this kind.
+/// Anthropic's type for an error of this kind.
 #[must_use]
 pub fn error_type(kind: ErrorKind) -> &'static str {
     match kind {
@@ -19,7 +19,7 @@ pub fn error_type(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// The HTTP status that goes with a type of error.
+/// The HTTP status of an error type.
 #[must_use]
 pub fn status(error_type: &str) -> u16 {
     match error_type {

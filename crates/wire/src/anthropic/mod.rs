@@ -1,4 +1,4 @@
-//! Anthropic's Messages API for clients that speak it to us: their requests, and answers and errors for them.
+//! Anthropic's Messages API as we serve it: requests, answers and errors.
 
 mod answer_encoder;
 mod client_messages;

@@ -1,4 +1,4 @@
-//! The answer for a caller that does not stream: the same run, collected.
+//! Collects a run into the answer for a caller that does not stream.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -18,7 +18,7 @@ pub struct Collected {
     summary: RunSummary,
     tools: Vec<Tool>,
     sources: Sources,
-    /// Where in `tools` an open call stands.
+    /// The index in `tools` of each open call.
     open: HashMap<String, usize>,
 }
 
@@ -58,7 +58,7 @@ impl Collected {
         self.summary.push(event);
         let agent_depth = event.agent.depth();
         match &event.body {
-            // Calls stand in the order they were asked for, not the order they ended.
+            // Calls are listed in the order of their requests, not of their ends.
             EventBody::ToolRequested { call, name, .. } => {
                 self.open.insert(call.clone(), self.tools.len());
                 self.tools.push(Tool {
@@ -108,14 +108,14 @@ impl Collected {
         }
     }
 
-    /// The JSON of the run: `run_id`, `outcome`, `content` (the answer), `tools`, `sources`, `usage`, and `error`
-    /// where it did not simply complete.
+    /// The JSON of the run: `run_id`, `outcome`, `content` (the answer), `tools`, `sources`, `usage`, and `error` if it
+    /// did not complete.
     #[must_use]
     pub fn to_json(&self) -> String {
         self.to_json_with(&self.summary.answer)
     }
 
-    /// The same with another text for the answer, such as one that shows the steps too.
+    /// The same with another text for the answer, such as one that includes the steps.
     #[must_use]
     pub fn to_json_with(&self, content: &str) -> String {
         let answer = Answer {
@@ -128,7 +128,7 @@ impl Collected {
             cost_micro_usd: self.summary.cost_micro_usd,
             error: self.summary.problem.as_ref(),
         };
-        // Plain structs and values always have a JSON form.
+        // Plain structs and values always serialize.
         serde_json::to_string(&answer).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Turns a run's events into the typed frames of `POST /chat/stream`.
+//! Encodes a run's events as the typed frames of `POST /chat/stream`.
 
 use std::{
     borrow::Cow,
@@ -20,7 +20,7 @@ use crate::{
     tool_files::{FileView, views},
 };
 
-/// What a reader asked for beyond the usual frames.
+/// Optional frames that a reader requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatStreamOptions {
     /// Send the arguments of tool calls while the model writes them.
@@ -31,11 +31,11 @@ pub struct ChatStreamOptions {
 #[derive(Debug)]
 pub struct ChatStreamEncoder {
     options: ChatStreamOptions,
-    /// Bytes of each open text that the reader has.
+    /// Bytes of each open text that were sent.
     sent_text: HashMap<String, usize>,
     /// Names of open calls, for a frame that must name a call before it has started.
     names: HashMap<String, String>,
-    /// Open calls the reader knows of.
+    /// Open calls that were announced.
     started: HashSet<String>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) enum Payload<'a> {
         content: &'a str,
         agent_depth: usize,
     },
-    /// In place of all tokens so far; only in formats whose readers asked for it.
+    /// Replaces all tokens so far; only in formats whose readers requested it.
     Replace {
         content: &'a str,
     },
@@ -107,7 +107,7 @@ pub(crate) enum Payload<'a> {
         tool_id: &'a str,
         question: &'a str,
         options: &'a [String],
-        /// The form to fill in, where it is not one answer in words.
+        /// The form to fill in, if the answer is not a single text.
         #[serde(skip_serializing_if = "Option::is_none")]
         schema: Option<&'a Form>,
     },
@@ -158,7 +158,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Something of an agent of this depth.
+/// A payload with the depth of its agent.
 #[derive(Serialize)]
 pub(crate) struct Deep<T> {
     #[serde(flatten)]
@@ -166,12 +166,12 @@ pub(crate) struct Deep<T> {
     agent_depth: usize,
 }
 
-/// Serde asks with a reference.
+/// Serde passes a reference.
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// The line that stands for reasoning, which this protocol does not show.
+/// The status line for reasoning, which this protocol does not show.
 pub(crate) const THINKING: &str = "Thinking…";
 
 impl ChatStreamEncoder {
@@ -186,7 +186,7 @@ impl ChatStreamEncoder {
         }
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut Output::none(event));
     }
@@ -244,7 +244,7 @@ impl ChatStreamEncoder {
                 name,
                 arguments,
             } => {
-                // This door offers no tools of the caller's own; another may have started the run.
+                // This API accepts no caller tools; the run may have been started through another.
                 self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
                 self.started.remove(call);
@@ -379,7 +379,7 @@ impl ChatStreamEncoder {
         }
     }
 
-    /// Keeps count of what the reader has of an open text.
+    /// Counts the sent bytes of an open text.
     fn note_sent(&mut self, item: &str, size_bytes: usize) {
         match self.sent_text.get_mut(item) {
             Some(sent) => *sent += size_bytes,
@@ -387,7 +387,7 @@ impl ChatStreamEncoder {
         }
     }
 
-    /// Announces a call the first time it is worth it.
+    /// Announces a call once it is needed.
     fn start_tool(&mut self, call: &str, name: &str, args: Option<&Value>, out: &mut Output<'_>) {
         if self.started.insert(call.to_owned()) {
             out.push(&Payload::ToolStart {
@@ -408,7 +408,7 @@ pub(crate) struct Output<'e> {
 }
 
 impl<'e> Output<'e> {
-    /// For an event that the reader is to have.
+    /// For an event that is sent.
     pub(crate) fn of(event: &'e RunEvent) -> Self {
         Self {
             agent: &event.agent,
@@ -416,7 +416,7 @@ impl<'e> Output<'e> {
         }
     }
 
-    /// For an event that the reader has already.
+    /// For an event that the reader already has.
     pub(crate) fn none(event: &'e RunEvent) -> Self {
         Self {
             agent: &event.agent,
@@ -432,7 +432,7 @@ impl<'e> Output<'e> {
         self.frames.push(payload);
     }
 
-    /// The status line. Never a blank one: readers that know no `hidden` would show an empty line.
+    /// The status line. Never blank: readers without support for `hidden` would show an empty line.
     pub(crate) fn status(&mut self, description: &str, done: bool, hidden: bool) {
         if description.trim().is_empty() {
             return;
@@ -456,7 +456,7 @@ impl<'e> Output<'e> {
         }
     }
 
-    /// More of a text that is all the reader shows.
+    /// More text for readers that only show text.
     pub(crate) fn answer(&mut self, content: &str) {
         self.push(&Payload::Token {
             content,
@@ -527,7 +527,7 @@ impl<'e> Output<'e> {
                     code: ProblemCode::Internal,
                 });
             }
-            // What was written stands, so it is not an error, but the reader should learn why it stops.
+            // The written text is kept, so it is no error, but the reader should learn why the answer stops.
             (Outcome::Limited, Some(problem)) => self.status(&problem.message, true, false),
             (
                 Outcome::Completed | Outcome::Cancelled | Outcome::Limited | Outcome::HandedOver,

@@ -1,4 +1,4 @@
-//! The first door, `POST /chat/stream`: its request, its frames and its collected answer.
+//! The protocol of `POST /chat/stream`: its request, its frames and its collected answer.
 
 pub mod collected;
 pub mod encoder;

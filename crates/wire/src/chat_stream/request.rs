@@ -1,4 +1,4 @@
-//! The body of `POST /chat/stream`: tolerant of what it does not know, exact about what it does.
+//! Decodes the body of `POST /chat/stream`: ignores unknown fields, and validates known ones strictly.
 
 use domain::{Message, ModelParameters};
 use serde::Deserialize;
@@ -12,34 +12,34 @@ use crate::{
     },
 };
 
-/// A checked request.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatStreamRequest {
-    /// The conversation; at least one message of the user says something.
+    /// The conversation, with at least one user message that is not empty.
     pub messages: Vec<Message>,
-    /// Whether to stream (the default) or to answer once with the collected run.
+    /// Whether to stream (the default) or to return the collected run.
     pub stream: bool,
-    /// The model to use; the server's default where `None`.
+    /// The model; the server's default if `None`.
     pub model: Option<String>,
-    /// What kind of work is wanted.
+    /// The mode of the answer.
     pub mode: Mode,
     /// The chat to continue.
     pub chat_id: Option<String>,
-    /// What is set for the calls of its model.
+    /// The parameters of its model calls.
     pub parameters: ModelParameters,
-    /// What came with it, and what is switched off.
+    /// Attachments, and features that are switched off.
     pub metadata: RequestMetadata,
-    /// The optional frames asked for.
+    /// The requested optional frames.
     pub tool_args_delta: bool,
 }
 
-/// What kind of work is wanted.
+/// The mode of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// A conversation.
     #[default]
     Chat,
-    /// The same, with a look at the web before the answer.
+    /// A conversation with a web search before the answer.
     WebSearch,
     /// A short research.
     Research,
@@ -48,10 +48,10 @@ pub enum Mode {
 }
 
 impl ChatStreamRequest {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let request = Self {
@@ -73,8 +73,8 @@ impl ChatStreamRequest {
     }
 }
 
-/// The field `mode`, which means the same in every format. A conversation may be told by `features.web_search` to look at the
-/// web, as Open WebUI says it; research does so anyway.
+/// The field `mode`, which means the same in every format. `features.web_search`, as sent by Open WebUI, adds a web
+/// search to a conversation; research searches anyway.
 pub(crate) fn mode(fields: &Map<String, Value>) -> Checked<Mode> {
     let searches = searches_web(fields)?;
     match optional_text(fields, "mode")?.as_deref() {
@@ -112,7 +112,7 @@ fn parameters(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     }
 }
 
-/// The optional frames asked for; those we do not know are left out.
+/// The requested optional frames; unknown ones are ignored.
 fn events(fields: &Map<String, Value>) -> Checked<Vec<&str>> {
     let wanted = "a list of strings";
     match present(fields, "events") {

@@ -1,11 +1,11 @@
-//! Ids of tool calls, unique in the conversation.
+//! Makes tool call ids unique within a conversation.
 
 use std::collections::HashSet;
 
 use domain::Message;
 
-/// Keeps the ids of an answer's calls apart from those before them. Some servers number the calls of each answer anew, and
-/// clients such as Claude Code drop a call whose id they have seen.
+/// Makes the ids of an answer's calls distinct from earlier ones. Some servers restart the numbering in each answer,
+/// and clients such as Claude Code drop a call with a known id.
 #[derive(Debug, Clone)]
 pub struct CallIds {
     taken: HashSet<String>,
@@ -21,8 +21,8 @@ impl CallIds {
         }
     }
 
-    /// The same id, with a number behind it if a call before has it. The server gets it back so, and only has to find the
-    /// result of each call.
+    /// The same id, with a number appended if an earlier call has it. The server gets it back in this form, and only
+    /// has to match the results to the calls.
     pub fn unique(&mut self, id: String) -> String {
         let unique = match self.taken.contains(&id) || id.is_empty() {
             false => id,

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions for programs that ask for a model of another format.
+//! OpenAI's Chat Completions for programs that use a model of another format.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ use crate::{
     sealed::SealedBlock,
 };
 
-/// The format of our reasoning details, beside those of providers such as `anthropic-claude-v1`.
+/// The format name of our reasoning details, like those of providers such as `anthropic-claude-v1`.
 const FORMAT: &str = "glasshouse-v1";
 
-/// What is read by itself; the rest are fields that say how to answer.
+/// Fields that are decoded separately; the rest are parameters.
 const READ: [&str; 6] = [
     "model",
     "messages",
@@ -37,10 +37,10 @@ const READ: [&str; 6] = [
 ];
 
 impl PlainRequest {
-    /// Reads the body of `POST /v1/chat/completions`.
+    /// Decodes the body of `POST /v1/chat/completions`.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn of_chat(body: &[u8]) -> Checked<Self> {
         let mut fields = object(body)?;
         let mut messages = messages(fields.get("messages"))?;
@@ -66,7 +66,7 @@ impl PlainRequest {
     }
 }
 
-/// An answer on its way to a program that speaks Chat Completions.
+/// Encodes an answer for a program that speaks Chat Completions.
 #[derive(Debug)]
 pub struct ChatAnswer {
     id: String,
@@ -76,9 +76,9 @@ pub struct ChatAnswer {
     include_usage: bool,
     text: String,
     reasoning: String,
-    /// Who wants the data of the answer back.
+    /// The owner of the answer's opaque data.
     provider: String,
-    /// What was reasoned since the last data.
+    /// The reasoning since the last data.
     thought: String,
     /// `reasoning_details` so far.
     details: Vec<Value>,
@@ -92,8 +92,8 @@ pub struct ChatAnswer {
 }
 
 impl ChatAnswer {
-    /// For the request `id` that named the model so; `at` is in milliseconds since 1970. `provider` is who wants the data of
-    /// the answer back.
+    /// For the run `id` and the model name in the request; `at` is in milliseconds since 1970. `provider` is the owner
+    /// of the answer's opaque data.
     #[must_use]
     pub fn new(id: RunId, at: i64, model: &str, provider: &str, include_usage: bool) -> Self {
         let (id, created) = (completion_id(id), at / 1000);
@@ -117,7 +117,7 @@ impl ChatAnswer {
 }
 
 impl ChatAnswer {
-    /// What a program keeps and sends back, as OpenRouter has it; only we read what is in it.
+    /// Data that a program stores and sends back, in OpenRouter's form; only we read its content.
     fn detail(&mut self, part: DataPart, data: Value) -> Option<Value> {
         let data = Some(data);
         let block = match part {
@@ -144,7 +144,7 @@ impl ChatAnswer {
     }
 }
 
-/// What a program sends back with an assistant's message.
+/// The data that a program sends back with an assistant's message.
 fn given_back(role: Role, message: &Value) -> Option<Box<Provenance>> {
     let sealed = list(message.get("reasoning_details"))
         .iter()
@@ -279,7 +279,7 @@ impl AnswerEncoder for ChatAnswer {
     }
 }
 
-/// A citation as OpenAI has it, with the words of the source as OpenRouter has them. `None` without an address.
+/// A citation in OpenAI's form, with the quote in OpenRouter's form. `None` without a URL.
 fn annotation(citation: &Citation) -> Option<Value> {
     let Citation {
         url,

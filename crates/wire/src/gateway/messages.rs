@@ -1,4 +1,4 @@
-//! Anthropic's Messages for programs that ask for a model of another format, or an agent.
+//! Anthropic's Messages for programs that use a model of another format, or an agent.
 
 use domain::{Message, Part, ProblemCode, Role, Usage};
 use provider::{AnswerEvent, StopReason, ToolChoice};
@@ -16,10 +16,10 @@ use crate::{
 };
 
 impl PlainRequest {
-    /// Reads the body of `POST /v1/messages`.
+    /// Decodes the body of `POST /v1/messages`.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn of_messages(body: &[u8]) -> Checked<Self> {
         let ClientRequest {
             messages,
@@ -40,10 +40,10 @@ impl PlainRequest {
 }
 
 impl CompletionRequest {
-    /// Reads the body of `POST /v1/messages` where an agent answers it.
+    /// Decodes the body of `POST /v1/messages` for an agent.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn of_messages(body: &[u8]) -> Checked<Self> {
         let request = decode(body)?;
         let tools = match request.parameters.tool_choice {
@@ -87,14 +87,14 @@ fn caller_tools(tools: Vec<anthropic::ClientTool>) -> Vec<CallerTool> {
     tools.into_iter().map(tool).collect()
 }
 
-/// Claude Code's first block of the system prompt, for Anthropic's books. It changes with the conversation and the version, so
-/// that no server would find the prompt in its cache.
+/// The first block of Claude Code's system prompt, for Anthropic's billing. It changes with the conversation and the
+/// version, and would defeat the prompt cache of any other server.
 const BILLING: &str = "x-anthropic-billing-header:";
 
-/// The conversation as models of every kind take it.
+/// The conversation in a form that models of every kind accept.
 ///
-/// Instructions in the middle are a beta of Anthropic's that other servers refuse or move to the front. They become words of
-/// the user, marked as Claude Code marks them for models without the beta.
+/// Instructions in the middle are an Anthropic beta that other servers refuse or move to the front. They become user
+/// text, marked as Claude Code marks them for models without the beta.
 fn lowered(messages: Vec<Message>) -> Vec<Message> {
     let mut lowered: Vec<Message> = Vec::with_capacity(messages.len());
     for mut message in messages {
@@ -124,19 +124,19 @@ fn lowered(messages: Vec<Message>) -> Vec<Message> {
     lowered
 }
 
-/// An answer on its way to a program that speaks Messages.
+/// Encodes an answer for a program that speaks Messages.
 #[derive(Debug)]
 pub struct MessagesAnswer {
     id: String,
     model: String,
     provider: String,
     encoder: anthropic::AnswerEncoder,
-    /// Everything, for one that wants it whole.
+    /// All events, for a program that does not stream.
     events: Option<Vec<AnswerEvent>>,
 }
 
 impl MessagesAnswer {
-    /// For the request `id` that named the model so. `provider` is who wants the data of the answer back.
+    /// For the request `id` and the model name in the request. `provider` is the owner of the answer's opaque data.
     #[must_use]
     pub fn new(id: &str, model: &str, provider: &str, stream: bool) -> Self {
         let encoder = anthropic::AnswerEncoder::new(id, model, provider);
@@ -151,7 +151,7 @@ impl MessagesAnswer {
     }
 }
 
-/// What ends a stream of Messages that broke off.
+/// The final frame of an interrupted stream.
 #[must_use]
 pub fn messages_error(code: ProblemCode, message: &str) -> Frame {
     Frame {
@@ -165,17 +165,17 @@ pub fn messages_error(code: ProblemCode, message: &str) -> Frame {
 #[must_use]
 pub fn messages_error_body(code: ProblemCode, message: &str) -> Value {
     let message = match code {
-        // At these words Claude Code makes the conversation shorter.
+        // Claude Code compacts the conversation on this phrase.
         ProblemCode::ModelContextFull => format!("prompt is too long: {message}"),
         _ => message.to_owned(),
     };
     let mut body = anthropic::error_body(error_type(code), &message);
-    // Ours, beside the type: there are more of them than types.
+    // Our own code, in addition to the type: there are more codes than types.
     body["error"]["code"] = code.as_str().into();
     body
 }
 
-/// What Anthropic calls such a problem.
+/// Anthropic's type for this problem.
 fn error_type(code: ProblemCode) -> &'static str {
     match code {
         ProblemCode::Unauthenticated => "authentication_error",

@@ -1,4 +1,4 @@
-//! An agent's run as the answer of a model: its text, its reasoning, and the calls that are handed over.
+//! Presents an agent's run as a model's answer: its text, its reasoning, and the calls for the client.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ use crate::{
     paragraphs::Paragraphs,
 };
 
-/// Writes a run in the format of the program that asked for it.
+/// Encodes a run in the format of the requesting program.
 pub struct RunAnswer {
     encoder: Box<dyn AnswerEncoder>,
     calls: usize,
     texts: Paragraphs,
-    /// What was written of the reasoning that is open. A reader that comes late gets no deltas, only whole items.
+    /// Bytes of the open reasoning that were written. A late reader gets no deltas, only complete items.
     reasoning_bytes: usize,
     failed: bool,
     sources: Sources,
 }
 
 impl RunAnswer {
-    /// In the format of this encoder.
+    /// With this encoder.
     #[must_use]
     pub fn new(encoder: Box<dyn AnswerEncoder>) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl RunAnswer {
         }
     }
 
-    /// The whole answer of a run that has ended; nothing where it failed.
+    /// The whole answer of a run that has ended; `None` if it failed.
     #[must_use]
     pub fn whole(mut self) -> Option<serde_json::Value> {
         (!self.failed).then(|| self.encoder.whole())
@@ -120,7 +120,7 @@ impl RunAnswer {
         }
     }
 
-    /// What a text cites that begins at the character `start` of the answer.
+    /// The citations of a text that begins at the character `start` of the answer.
     fn cite(&mut self, item: &str, text: &str, start: usize, out: &mut Vec<Frame>) {
         let cited = self
             .sources

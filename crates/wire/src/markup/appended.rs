@@ -1,19 +1,19 @@
-//! The text for readers that can only append: a piece goes out once its place is known.
+//! The text for readers that can only append: a piece is sent once its place is certain.
 
 use super::{Change, whole::said};
 
-/// A text this long is taken for the answer and shown as it comes, since hardly anybody says as much before a
-/// tool call; shorter ones wait until it is known whether one follows.
+/// A text of this length is taken for the answer and streamed, since models seldom write that much before a tool call;
+/// shorter ones wait until it is known whether a call follows.
 const HELD_BYTES: usize = 1_200;
 
-/// What the reader has, as far as it matters for what comes.
+/// The relevant state of the reader's text.
 #[derive(Debug, Default)]
 pub(super) struct Appended {
-    /// What was said before there was a tool.
+    /// Texts before the first tool call.
     said: Vec<String>,
-    /// Not shown yet of the text that is being written.
+    /// The part of the current text that was not sent.
     held: String,
-    /// The text that is being written goes out as it comes.
+    /// The current text is being streamed.
     flowing: bool,
     block_is_open: bool,
     has_text: bool,
@@ -47,7 +47,7 @@ impl Appended {
         change
     }
 
-    /// A tool is asked for: from now on there is a block. How many there will be cannot be known.
+    /// A tool was requested: from now on there is a block. The number of tools cannot be known.
     pub(super) fn request(&mut self) -> Change {
         if self.block_is_open {
             return Change::Nothing;
@@ -80,7 +80,7 @@ impl Appended {
         }
     }
 
-    /// Shows what is held, as (part of) the answer.
+    /// Sends the held text as (part of) the answer.
     fn flow(&mut self) -> Change {
         let held = std::mem::take(&mut self.held);
         if held.is_empty() {
@@ -98,7 +98,7 @@ impl Appended {
         Change::More(news + &held)
     }
 
-    /// What was said on the way where no tool followed, so that there is no block.
+    /// The intermediate texts without a tool call, for which there is no block.
     fn plain(&mut self) -> String {
         let mut plain = String::new();
         for text in std::mem::take(&mut self.said) {

@@ -1,4 +1,4 @@
-//! The text as it stands now, for readers that can replace what they have, and for the collected answer.
+//! The complete text so far, for readers that can replace theirs, and for the collected answer.
 
 use super::Change;
 use crate::escape::html;
@@ -7,19 +7,19 @@ use crate::escape::html;
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     steps: Vec<Step>,
-    /// Tool calls asked for so far.
+    /// The number of tool calls.
     tools: usize,
     answer: String,
-    /// The main agent's text that is being written: shown as an answer until it is known to be a step.
+    /// The main agent's current text: shown as an answer until it turns out to be a step.
     text: String,
     finished: bool,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// What the agent wrote on the way.
+    /// Intermediate text of the agent.
     Said(String),
-    /// Anything else, a line of Markdown.
+    /// Any other step, a line of Markdown.
     Line(String),
 }
 
@@ -89,7 +89,7 @@ impl Whole {
         pieces.join("\n\n")
     }
 
-    /// No tools, no block.
+    /// Without tools there is no block.
     fn has_block(&self) -> bool {
         self.tools > 0 || self.steps.iter().any(|step| matches!(step, Step::Line(_)))
     }
@@ -121,7 +121,7 @@ impl Step {
     }
 }
 
-/// What the agent wrote on the way, as a step.
+/// Intermediate text as a step.
 pub(super) fn said(text: &str) -> String {
     format!("**🤖 AI:** {}", html(text))
 }

@@ -1,4 +1,5 @@
-//! What older versions write into the text itself: `<details type="reasoning">` and the like around what was thought and called.
+//! Parses the elements of older versions inside the text: `<details type="reasoning">` and the like around reasoning
+//! and calls.
 
 use domain::message::arguments_value;
 
@@ -7,11 +8,11 @@ use super::message::{Piece, milliseconds};
 const BEGIN: &str = "<details";
 const END: &str = "</details>";
 
-/// The text in pieces: what stands in such elements, and what stands between them.
+/// The text in pieces: those inside such elements, and those between them.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let (mut pieces, mut rest, mut from) = (Vec::new(), text, 0);
     while let Some(begin) = rest[from..].find(BEGIN).map(|at| from + at) {
-        // Where one has no end, none behind it has.
+        // If one has no end, later ones have none either.
         let Some(inside) = tag_end(&rest[begin..]).map(|end| begin + end) else {
             break;
         };
@@ -24,7 +25,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
                 pieces.push(piece);
                 (rest, from) = (&rest[end + END.len()..], 0);
             }
-            // One of the writer's own.
+            // An element of the author's own.
             None => from = end + END.len(),
         }
     }
@@ -32,7 +33,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The place behind a tag's `>`, which may stand in quotes before that.
+/// The offset after a tag's `>`, ignoring those inside quotes.
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quoted = false;
     for (at, byte) in tag.bytes().enumerate() {
@@ -47,7 +48,7 @@ fn tag_end(tag: &str) -> Option<usize> {
 
 fn element(attributes: &str, inside: &str) -> Option<Piece> {
     let attribute = |name: &str| value_of(attributes, name).map(unescaped);
-    // What it is called in the fold is not said.
+    // The summary is dropped.
     let body = match (inside.find("<summary>"), inside.find("</summary>")) {
         (Some(begin), Some(end)) if begin < end => {
             format!(
@@ -93,7 +94,7 @@ fn element(attributes: &str, inside: &str) -> Option<Piece> {
     }
 }
 
-/// The value of an attribute as it stands there.
+/// The raw value of an attribute.
 fn value_of<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = attributes;
     while let Some((key, after)) = rest.split_once("=\"") {
@@ -106,7 +107,7 @@ fn value_of<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-/// The text without HTML's way of writing some characters.
+/// Decodes HTML entities.
 fn unescaped(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();

@@ -1,15 +1,15 @@
-//! Cuts a JSON array into its elements while it comes, so that only one of them has to be in memory.
+//! Splits a streamed JSON array into its elements, so that only one of them is in memory.
 
-/// An element as it stands there; nothing where it is longer than the limit.
+/// The bytes of an element; `None` if it is longer than the limit.
 pub type Element = Option<Vec<u8>>;
 
-/// Takes the bytes of an array, or of one object, piece by piece. What is no JSON becomes elements that cannot be read.
+/// Reads the bytes of an array, or of one object, piece by piece. Invalid JSON becomes unreadable elements.
 #[derive(Debug)]
 pub struct Elements {
     limit_bytes: usize,
     element: Vec<u8>,
     place: Place,
-    /// How deep the place is in the element.
+    /// The nesting depth within the element.
     depth: u64,
     in_text: bool,
     is_escaped: bool,
@@ -27,7 +27,7 @@ enum Place {
 }
 
 impl Elements {
-    /// Elements of at most so many bytes.
+    /// Elements of at most this many bytes.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Elements {
         }
     }
 
-    /// Whether the end of the array, or of the object, has come.
+    /// Whether the end of the array, or of the object, was reached.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.place == Place::Behind
@@ -60,7 +60,7 @@ impl Elements {
             Place::Behind => {}
             Place::Before => match byte {
                 b'[' => (self.place, self.is_array) = (Place::Between, true),
-                // The mark that some programs put before a text.
+                // The byte order mark that some programs write.
                 0xef | 0xbb | 0xbf | b' ' | b'\t' | b'\r' | b'\n' => {}
                 _ => self.begin(byte),
             },

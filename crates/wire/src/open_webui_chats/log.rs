@@ -1,5 +1,5 @@
-//! An answer as the log of a run that has ended, so that the page shows what was thought and called as it does for runs of
-//! our own.
+//! Converts an answer to the log of a finished run, so that the page shows its reasoning and calls like those of our
+//! own runs.
 
 use domain::{
     AgentPath, ChatId, EventBody, MessageId, Outcome, Problem, ProblemCode, RunEvent, RunId,
@@ -8,7 +8,7 @@ use domain::{
 
 use super::{Answer, Piece};
 
-/// The run's log, and it in short. It has the answer's texts as its own; it took no time that is known.
+/// The run's log, and its summary. Its texts are the answer's; its duration is unknown and set to zero.
 #[must_use]
 pub fn as_run(
     run: RunId,
@@ -86,7 +86,7 @@ struct Log {
     bodies: Vec<EventBody>,
     step: u32,
     items: usize,
-    /// Whether a tool was called in this step: what is said then belongs to the next.
+    /// Whether a tool was called in this step: later text belongs to the next.
     is_acting: bool,
 }
 

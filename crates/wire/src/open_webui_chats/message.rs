@@ -1,56 +1,56 @@
-//! One message: who says it, what is said, and what an assistant did beside that.
+//! Decodes one message: its role, its content, and an assistant's reasoning, calls and sources.
 
 use domain::{Role, TokenCount, Usage, event::Source, message::arguments_value};
 use serde_json::{Map, Value};
 
 use super::{Message, details, text_of, time};
 
-/// Most sources and steps of an answer that are read.
+/// Maximum number of sources and steps of an answer.
 const MOST_SOURCES: usize = 200;
 const MOST_PIECES: usize = 2_000;
-/// Most pictures of a message.
+/// Maximum number of pictures of a message.
 const MOST_PICTURES: usize = 40;
-/// The longest sentence about a fault, and name of a model or tool, characters.
+/// Maximum length of an error message, and of the name of a model or tool, characters.
 const FAULT_CHARS: usize = 500;
 const NAME_CHARS: usize = 200;
 
-/// What an assistant did, in order, its texts among it.
+/// An assistant's answer with all its pieces in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// What it thought, called and said.
+    /// Reasoning, calls and texts.
     pub pieces: Vec<Piece>,
-    /// What it cites.
+    /// Its sources.
     pub sources: Vec<Source>,
-    /// Tokens, where they are known.
+    /// Token usage, if known.
     pub usage: Option<Usage>,
-    /// What went wrong, if anything did.
+    /// The error, if there was one.
     pub fault: Option<String>,
 }
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Something said.
+    /// Text.
     Text(String),
-    /// Something thought.
+    /// Reasoning.
     Reasoning {
-        /// All of it.
+        /// The complete text.
         text: String,
-        /// How long it took, milliseconds.
+        /// Its duration, milliseconds.
         duration_ms: u64,
     },
-    /// A tool that was called.
+    /// A tool call.
     Call {
         /// Its name.
         name: String,
-        /// What it was called with.
+        /// Its arguments.
         arguments: Value,
-        /// What came of it; nothing where that is not known.
+        /// Its result; `None` if unknown.
         result: Option<String>,
     },
 }
 
-/// Reads a message; nothing where it is none of the person's or an assistant's.
+/// Decodes a message; `None` if it is neither a user's nor an assistant's.
 pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Option<Message> {
     let value = value.as_object()?;
     let role = match value.get("role").and_then(Value::as_str)? {
@@ -83,7 +83,7 @@ pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Optio
     })
 }
 
-/// Texts and pictures of a content, which is a text or a list of parts.
+/// The texts and pictures of a content, which is a text or a list of parts.
 fn content(content: Option<&Value>, attachments_left: &mut u64) -> (String, Vec<String>) {
     let (mut texts, mut pictures) = (Vec::new(), Vec::new());
     match content {
@@ -110,7 +110,7 @@ fn attached(files: Option<&Value>, pictures: &mut Vec<String>, attachments_left:
     }
 }
 
-/// Only what is in the file itself comes along.
+/// Only data in the export itself is imported.
 fn keep_picture(url: &str, pictures: &mut Vec<String>, attachments_left: &mut u64) {
     if pictures.iter().any(|known| known == url) {
         return;
@@ -131,7 +131,7 @@ fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
         Some(output) => of_output(output),
         None => Vec::new(),
     };
-    // What newer versions have beside the text may be without it.
+    // The structured output of newer versions may lack the text.
     if !pieces.iter().any(|piece| matches!(piece, Piece::Text(_))) {
         pieces.extend(details::pieces(text));
     }
@@ -164,7 +164,7 @@ fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
 /// The items of newer versions.
 fn of_output(output: &[Value]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    // Where the call with an id stands.
+    // The index of the call with each id.
     let mut calls: Vec<(&str, usize)> = Vec::new();
     for item in output.iter().take(MOST_PIECES) {
         let texts = |name: &str| joined(item.get(name));
@@ -247,7 +247,7 @@ fn joined(value: Option<&Value>) -> String {
     }
 }
 
-/// Milliseconds of some seconds; 0 where that is no length of time.
+/// Seconds as milliseconds; 0 if invalid.
 pub(super) fn milliseconds(seconds: Option<f64>) -> u64 {
     let seconds = seconds
         .filter(|seconds| (0.0..1e9).contains(seconds))
@@ -261,7 +261,7 @@ pub(super) fn milliseconds(seconds: Option<f64>) -> u64 {
     ms
 }
 
-/// Tokens as the servers of many kinds count them.
+/// Token usage in the forms of many servers.
 fn usage_of(usage: &Value) -> Option<Usage> {
     let count = |names: [&str; 3]| {
         let number = |name: &&str| usage.get(*name).and_then(Value::as_f64);
@@ -285,7 +285,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
     Some(Usage::of(input.unwrap_or(0), output.unwrap_or(0)))
 }
 
-/// What an answer cites: each has a source, and what was read of it.
+/// The sources of an answer, with the retrieved text of each.
 fn sources_of(sources: &Value) -> Vec<Source> {
     let mut found: Vec<Source> = Vec::new();
     for cited in sources.as_array().into_iter().flatten() {
@@ -341,7 +341,7 @@ impl Answer {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Whether there is more than a text.
+    /// Whether it has more than text.
     fn is_worth_a_log(&self) -> bool {
         !self.sources.is_empty()
             || self.usage.is_some()

@@ -1,4 +1,4 @@
-//! The forms that exports of Open WebUI have, and those that nobody should have made.
+//! Valid, old and malformed exports of Open WebUI.
 
 use domain::{ChatId, MessageId, Outcome, RunId, laws};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn tree(messages: &Value, current: &str) -> Value {
 fn a_tree_keeps_its_branches() {
     let chat = read(&tree(
         &json!({
-            // Not in the order in which they follow each other.
+            // Not in the order of the conversation.
             "a2": {"id": "a2", "parentId": "u1", "childrenIds": [], "role": "assistant", "content": "Two", "timestamp": 1_700_000_003, "model": "other"},
             "u1": {"id": "u1", "parentId": null, "childrenIds": ["a1", "a2"], "role": "user", "content": "Hi", "timestamp": 1_700_000_001, "models": ["llama3"]},
             "a1": {"id": "a1", "parentId": "u1", "childrenIds": [], "role": "assistant", "content": "One", "timestamp": 1_700_000_002},
@@ -190,7 +190,7 @@ fn what_is_no_chat_is_refused_in_words() {
         let why = Chat::read(json.as_bytes()).expect_err(words);
         assert!(why.contains(words), "{why}");
     }
-    // Wrong types cost what they are about.
+    // Values of a wrong type are ignored with their field.
     let odd = json!({"role": "assistant", "content": 7, "timestamp": [], "model": {}, "output": {}, "sources": "x", "usage": [],
         "info": "x", "files": 3, "error": {}});
     let chat = read(&tree(

@@ -1,19 +1,19 @@
-//! The messages of a chat as a tree: who follows whom, whatever the file says of it.
+//! Builds the message tree of a chat, tolerating inconsistent links.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// The messages as they were found.
+/// The messages of the export.
 pub(super) struct Found<'a> {
     messages: Vec<(&'a str, &'a Value)>,
-    /// The place of each one's parent.
+    /// The index of each one's parent.
     parents: Vec<Option<usize>>,
     current: Option<usize>,
 }
 
 impl<'a> Found<'a> {
-    /// Those of the tree, or of the list that older versions have alone; nothing where there is neither.
+    /// Those of the tree, or of the list that older versions have instead; `None` if there is neither.
     pub(super) fn of(chat: &'a Map<String, Value>) -> Option<Self> {
         let history = chat.get("history");
         let tree = history
@@ -46,7 +46,7 @@ impl<'a> Found<'a> {
             return Some(Self::of_list(list, history?));
         }
         let list = chat.get("messages").and_then(Value::as_array);
-        // A chat in which nothing was said is one, too.
+        // A chat without messages is valid.
         let list = match list {
             Some(list) => list.as_slice(),
             None => tree.map(|_| [].as_slice())?,
@@ -58,7 +58,7 @@ impl<'a> Found<'a> {
                 .get(id.as_str())
                 .copied()
                 .or_else(|| at.checked_sub(1)),
-            // One behind the other.
+            // Each one follows the previous.
             _ => at.checked_sub(1),
         };
         let parents = messages.iter().enumerate().map(follows).collect();
@@ -69,7 +69,7 @@ impl<'a> Found<'a> {
         })
     }
 
-    /// Those of a tree that is written as a list, in which each names the one that it follows.
+    /// Those of a tree that is written as a list, in which each names its parent.
     fn of_list(list: &'a [Value], history: &Value) -> Self {
         let messages: Vec<_> = list.iter().map(|value| (id_of(value), value)).collect();
         let places = places(&messages);
@@ -105,8 +105,7 @@ impl<'a> Found<'a> {
         self.current
     }
 
-    /// Each message with the one that it follows, after that one. Where they follow each other in a circle, the one that
-    /// is met first follows nothing.
+    /// Each message with its parent, after that one. In a cycle, the one that is visited first gets no parent.
     pub(super) fn in_order(&self) -> Vec<(usize, Option<usize>)> {
         #[derive(Clone, Copy, PartialEq)]
         enum Met {

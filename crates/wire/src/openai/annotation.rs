@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// A citation as an annotation of a message: OpenAI's, with `content` as OpenRouter has it. `place` is from where to where
-/// in the message's text, in characters. `None` without an address.
+/// A citation as an annotation of a message: OpenAI's, with `content` as in OpenRouter. `place` is its range in the
+/// message's text, in characters. `None` without a URL.
 pub(crate) fn url_citation(
     url: &str,
     title: &str,

@@ -1,4 +1,4 @@
-//! The answer for a caller of an agent that does not stream: the same run, collected.
+//! Collects an agent's run into the answer for a caller that does not stream.
 
 use domain::{EventBody, Outcome, Problem, RunEvent, RunId, message::arguments_text};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// For a caller that named the model so.
+    /// For a request with this model name.
     #[must_use]
     pub fn new(model: String) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Completion {
         }
     }
 
-    /// An answer that was written without a run; `id` names it, `at` is in milliseconds since 1970.
+    /// An answer that was produced without a run; `id` identifies it, `at` is in milliseconds since 1970.
     #[must_use]
     pub fn written(id: RunId, at: i64, model: String, text: String, used: Used) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Completion {
     /// The answer's JSON.
     ///
     /// # Errors
-    /// What made the run fail: the caller gets that instead of half an answer.
+    /// The problem that made the run fail: the caller gets that instead of half an answer.
     pub fn finish(self) -> Result<Value, Problem> {
         let (outcome, problem, used) = self.end.unwrap_or((Outcome::Failed, None, Used::default()));
         let Some(reason) = finish_reason(outcome) else {

@@ -1,4 +1,4 @@
-//! Turns a run's events into the chunks of `POST /v1/chat/completions`, for callers of an agent.
+//! Encodes a run's events as the chunks of `POST /v1/chat/completions`, for callers of an agent.
 
 use std::ops::Range;
 
@@ -14,23 +14,23 @@ use super::{ErrorObject, open_webui::Extras};
 use crate::openai::{annotation::url_citation, usage::priced_usage_value};
 use crate::{cited::Sources, frames::Frames, paragraphs::Paragraphs};
 
-/// What a caller asked for.
+/// A caller's options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionOptions {
-    /// The model as the caller named it.
+    /// The model name in the request.
     pub model: String,
-    /// End with the tokens used.
+    /// End with the usage.
     pub include_usage: bool,
-    /// Show the work too: statuses, tool rows and sources.
+    /// Include the work: statuses, tool rows and sources.
     pub extras: bool,
-    /// Among them sources.
+    /// Include sources among it.
     pub sources: bool,
-    /// Give each frame its event's number, for readers that come back.
+    /// Give each frame its event's number, for readers that resume.
     pub numbered: bool,
 }
 
 impl CompletionOptions {
-    /// Everything there is, for whoever watches a run that began elsewhere.
+    /// All options on, for observers of a run that was started elsewhere.
     #[must_use]
     pub fn watching() -> Self {
         Self {
@@ -47,12 +47,12 @@ impl CompletionOptions {
 #[derive(Debug)]
 pub struct CompletionEncoder {
     options: CompletionOptions,
-    /// There from the first event on.
+    /// Set by the first event.
     chunks: Option<ChunkEncoder>,
     texts: Paragraphs,
     reasoning: Paragraphs,
     extras: Option<Extras>,
-    /// How many calls were handed over.
+    /// The number of calls for the caller.
     calls: usize,
     sources: Sources,
 }
@@ -73,13 +73,13 @@ impl CompletionEncoder {
         }
     }
 
-    /// Whether it shows what Open WebUI can show beside the text.
+    /// Whether it includes the additional events that Open WebUI shows.
     #[must_use]
     pub fn shows_work(&self) -> bool {
         self.extras.is_some()
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         let _ = self.read(event);
     }
@@ -94,17 +94,17 @@ impl CompletionEncoder {
         }
     }
 
-    /// Whether a status waits that [`Self::flush`] would give.
+    /// Whether a delayed status is pending that [`Self::flush`] would return.
     #[must_use]
     pub fn holds_back(&self) -> bool {
         self.extras.as_ref().is_some_and(Extras::holds_back)
     }
 
-    /// The status held back because it came too soon after another: for a reader that nothing else reaches.
+    /// The status that was delayed because it followed another too closely: for a reader without further events.
     pub fn flush(&mut self) -> Option<Frame> {
         let (extras, chunks) = (self.extras.as_mut()?, self.chunks.as_ref()?);
         let data = extras.flush(chunks)?;
-        // Without a number: it is no event, and whoever comes back gets it with the next.
+        // Without a number: it is no event, and a resuming reader gets it with the next.
         Some(Frame {
             id: None,
             event: None,
@@ -136,7 +136,7 @@ impl CompletionEncoder {
             EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
                 let (rest, start) = self.texts.rest(item, text);
                 out.text(&rest);
-                // Open WebUI would take them for further sources.
+                // Open WebUI would read them as further sources.
                 if self.extras.is_none() {
                     out.annotations(&annotations(&self.sources, item, text, start));
                 }
@@ -276,7 +276,7 @@ impl Output<'_> {
     }
 }
 
-/// What a text cites, as annotations of the message, in which it begins at the character `start`.
+/// The citations of a text as annotations of the message, in which it begins at the character `start`.
 pub(super) fn annotations(sources: &Sources, item: &str, text: &str, start: usize) -> Vec<Value> {
     let cited = sources.cited_in(item, text).into_iter();
     let annotation = |(place, source): (Range<usize>, &Source)| {
@@ -291,7 +291,7 @@ pub(super) fn annotations(sources: &Sources, item: &str, text: &str, start: usiz
     cited.filter_map(annotation).collect()
 }
 
-/// Why the answer ends, in OpenAI's words; nothing where it is an error.
+/// The finish reason in OpenAI's terms; `None` if it is an error.
 pub(super) fn finish_reason(outcome: Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::Completed | Outcome::Cancelled => Some("stop"),
@@ -312,14 +312,14 @@ pub(crate) fn completion_id(run: RunId) -> String {
     format!("chatcmpl-{run}")
 }
 
-/// A call's id outside of its run: unique in a conversation of many runs, and it tells the run.
+/// A call's id outside of its run: unique in a conversation of many runs, and contains the run's id.
 #[must_use]
 pub fn outer_call_id(run: RunId, call: &str) -> String {
     let run = run.to_string();
     format!("{call}_{}", run.strip_prefix("run_").unwrap_or(&run))
 }
 
-/// The run in which a call was made, where its id is one of ours.
+/// The run of a call, if the id is one of ours.
 #[must_use]
 pub fn run_of_call(id: &str) -> Option<RunId> {
     let (_, run) = id.rsplit_once('_')?;

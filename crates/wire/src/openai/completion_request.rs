@@ -1,4 +1,4 @@
-//! The body of `POST /v1/chat/completions` where an agent answers it.
+//! Decodes the body of `POST /v1/chat/completions` for an agent.
 
 use domain::{Message, ModelParameters};
 use serde_json::{Map, Value, json};
@@ -14,37 +14,37 @@ use crate::{
     request_parameters,
 };
 
-/// Most tools a caller may bring.
+/// Maximum number of a caller's tools.
 const TOOLS_LIMIT: usize = 128;
-/// Longest name of a tool.
+/// Maximum length of a name of a tool.
 const NAME_LIMIT: usize = 64;
 
-/// A checked request.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionRequest {
-    /// The model as the caller named it.
+    /// The model name in the request.
     pub model: String,
-    /// The conversation, without research prefixes; at least one message of the user says something.
+    /// The conversation, without research prefixes; at least one user message is not empty.
     pub messages: Vec<Message>,
-    /// The kind of work that a prefix of the last user message asks for, or else the field `mode`.
+    /// The mode that a prefix of the last user message selects, or else the field `mode`.
     pub mode: Mode,
-    /// Whether to stream; not, where the caller does not say.
+    /// Whether to stream; false by default.
     pub stream: bool,
-    /// Whether the stream ends with the tokens used.
+    /// Whether the stream ends with the usage.
     pub include_usage: bool,
-    /// Whether the caller wants to see the work: statuses, tool rows, sources.
+    /// Whether the caller wants the work as well: statuses, tool rows, sources.
     pub include_status: bool,
     /// Tools that the caller runs itself.
     pub tools: Vec<CallerTool>,
-    /// What is set for the calls of its model.
+    /// The parameters of its model calls.
     pub parameters: ModelParameters,
-    /// The JSON that the answer has to be, as the caller wrote it; `None` where words will do.
+    /// The required JSON format, as sent by the caller; `None` for plain text.
     pub answer_format: Option<Value>,
-    /// What came with it, and what is switched off.
+    /// Attachments, and features that are switched off.
     pub metadata: RequestMetadata,
 }
 
-/// A tool of the caller's own.
+/// A caller's tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallerTool {
     /// Its name, `[a-zA-Z0-9_-]{1,64}`.
@@ -56,10 +56,10 @@ pub struct CallerTool {
 }
 
 impl CompletionRequest {
-    /// Reads a request body. What an agent cannot do is refused, not left out silently.
+    /// Decodes a request body. Unsupported features of an agent are rejected, not ignored.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         check_single_answer(&fields)?;
@@ -145,7 +145,7 @@ fn answer_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
     }
 }
 
-/// Whether the caller's tools may be used. An agent cannot be made to use one.
+/// Whether the caller's tools may be used. An agent cannot be forced to use one.
 fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
     match present(fields, "tool_choice") {
         None => Ok(true),
@@ -158,8 +158,8 @@ fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
     }
 }
 
-/// The caller's tools, each entry read by `read`, which may give any number. No two have one name, which stands in each at
-/// `name`.
+/// The caller's tools, each entry decoded by `read`, which may return any number. Names, which are in each at `name`,
+/// must be unique.
 pub(crate) fn caller_tools(
     fields: &Map<String, Value>,
     name: &str,
@@ -197,7 +197,7 @@ pub(crate) fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     }
 }
 
-/// The name, description and parameters of a tool, which stand at `at`.
+/// The name, description and parameters of a tool at `at`.
 pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
     let name = function
         .get("name")
@@ -344,7 +344,7 @@ mod tests {
                 mode != Mode::Chat,
                 "{content}"
             );
-            // Some programs write it so.
+            // Some programs send it in this form.
             assert_eq!(
                 asks_for_research(body.replace('<', "\\u003c").as_bytes()),
                 mode != Mode::Chat

@@ -1,4 +1,4 @@
-//! Embeddings in OpenAI's format for programs that ask us: their requests, and the vectors as they read them.
+//! Embeddings in OpenAI's format as we serve them: requests and answers.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::Usage;
@@ -8,25 +8,25 @@ use serde_json::{Value, json};
 use super::usage::add_cost;
 use crate::conversation::{Checked, object, optional_text, present, text, wrong};
 
-/// Most texts of one request.
+/// Maximum number of texts of one request.
 const MAX_TEXTS: usize = 2048;
 
-/// The body of `POST /v1/embeddings`, for a model whose server speaks another format.
+/// The body of `POST /v1/embeddings`, for a model whose server uses another format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingRequest {
     /// The texts, at least one.
     pub texts: Vec<String>,
-    /// How many numbers a vector is to have.
+    /// The requested number of dimensions.
     pub dimensions: Option<u64>,
-    /// Whether vectors are wanted in base64 instead of as lists of numbers.
+    /// Whether vectors are returned in Base64 instead of lists of numbers.
     pub base64: bool,
 }
 
 impl EmbeddingRequest {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let dimensions = match present(&fields, "dimensions") {
@@ -75,7 +75,7 @@ fn texts(input: Option<&Value>) -> Checked<Vec<String>> {
     }
 }
 
-/// The answer to a request, with what it has cost, millionths of a US dollar, where that is known.
+/// The answer to a request, with its cost in millionths of a US dollar, if known.
 #[must_use]
 pub fn encode_answer(
     model: &str,

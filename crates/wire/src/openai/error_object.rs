@@ -1,25 +1,25 @@
-//! The error object of OpenAI's format, which its packages turn into typed exceptions.
+//! The error object of OpenAI's format, which its packages map to typed exceptions.
 
 use domain::ProblemCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What went wrong, as the object says it.
+/// An error in this format.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ErrorObject<'a> {
-    /// A sentence to act on.
+    /// A message that says what to do.
     pub message: &'a str,
-    /// The kind of error, a coarser name than `code`.
+    /// The error type, which is less specific than `code`.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// The field of the request that is wrong, where it is one.
+    /// The invalid field of the request, if any.
     pub param: Option<&'a str>,
-    /// A stable name.
+    /// A stable code.
     pub code: Option<&'a str>,
 }
 
 impl<'a> ErrorObject<'a> {
-    /// A problem of ours.
+    /// One of our problems.
     #[must_use]
     pub fn new(code: ProblemCode, message: &'a str, param: Option<&'a str>) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl<'a> ErrorObject<'a> {
     }
 }
 
-/// The kind of error OpenAI would call it.
+/// OpenAI's type for the error.
 fn kind(code: ProblemCode) -> &'static str {
     match code {
         ProblemCode::InvalidRequest

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions and embeddings as programs ask us for them.
+//! OpenAI's Chat Completions and embeddings as we serve them.
 
 pub(crate) mod annotation;
 pub mod completion;

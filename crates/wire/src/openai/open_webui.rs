@@ -1,5 +1,5 @@
-//! What Open WebUI can show beside the text: a status line, rows for tools and sub-agents, sources. Every chunk
-//! has an empty list of choices, so that other readers of OpenAI's format pass over it.
+//! Additional chunks for Open WebUI: a status line, rows for tools and sub-agents, sources. Every chunk has an empty
+//! list of choices, so that other readers of OpenAI's format ignore it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,16 +17,16 @@ use crate::{
     tool_result::shown,
 };
 
-/// The shortest time between two statuses: each costs Open WebUI a rewrite of the whole chat.
+/// Minimum interval between two statuses: each makes Open WebUI rewrite the whole chat.
 const STATUS_INTERVAL_MS: i64 = 100;
-/// Longest result in a row, bytes; it is stored in the chat and comes back with each request.
+/// Maximum length of a result in a row, bytes; it is stored in the chat and comes back with each request.
 const RESULT_LIMIT_BYTES: usize = 16 << 10;
-/// The name by which Open WebUI knows the call that starts a sub-agent.
+/// Open WebUI's name for the call that starts a sub-agent.
 const SUB_AGENT_ROW: &str = "delegate_task";
 /// Our own name of that tool.
 const SUB_AGENT_TOOL: &str = "task";
 
-/// Encodes what is to be seen of the work.
+/// Encodes the visible work of a run.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     status: StatusLine,
@@ -36,20 +36,20 @@ pub(super) struct Extras {
     agents: HashMap<AgentPath, String>,
     /// Calls that have a row but no result yet.
     open_rows: HashSet<String>,
-    /// The row of what the model is thinking.
+    /// The row of the model's reasoning.
     thought: Option<Thought>,
-    /// How many such rows there were.
+    /// The number of such rows.
     thoughts: usize,
 }
 
-/// A row of reasoning, which is the last of all rows as long as it is open.
+/// A row of reasoning, which is the last of all rows while it is open.
 #[derive(Debug)]
 struct Thought {
     id: String,
     text: String,
 }
 
-/// The one line that says what is going on.
+/// The status line.
 #[derive(Debug, Default)]
 struct StatusLine {
     shown: Option<Line>,
@@ -59,7 +59,7 @@ struct StatusLine {
 
 #[derive(Debug, PartialEq)]
 struct Line {
-    /// Whose activity it is.
+    /// The agent that it is about.
     agent: AgentPath,
     description: String,
     done: bool,
@@ -77,14 +77,14 @@ impl Extras {
         self.status.held_back.is_some()
     }
 
-    /// The status that waits, if any; the interval is taken to be over.
+    /// The pending status, if any, as if the interval were over.
     pub(super) fn flush(&mut self, chunks: &ChunkEncoder) -> Option<String> {
         let line = self.status.held_back.take()?;
         self.status.sent_at += STATUS_INTERVAL_MS;
         Some(self.status.show(chunks, line))
     }
 
-    /// Adds the chunks for the next event, which come before those with its text.
+    /// Adds the chunks for the next event, before those with its text.
     pub(super) fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let main = event.agent.is_main();
         match &event.body {
@@ -97,7 +97,7 @@ impl Extras {
                 self.show(event, description, *done, out);
             }
             EventBody::Status { .. } if main => self.status.clear(out),
-            // It works on, without saying at what.
+            // The agent is working without a description.
             EventBody::Status { .. } if self.status.is_of(&event.agent) => {
                 self.say(event, "…", out)
             }
@@ -209,7 +209,7 @@ impl Extras {
         self.status.release(event.at, out);
     }
 
-    /// Sets the status line of something that goes on.
+    /// Sets the status line for an ongoing activity.
     fn say(&mut self, event: &RunEvent, description: &str, out: &mut Output<'_>) {
         self.show(event, description, false, out);
     }
@@ -234,7 +234,7 @@ impl Extras {
         );
     }
 
-    /// More reasoning, with a row of its own: Open WebUI would add all of a run to the first one's.
+    /// More reasoning, in a separate row: Open WebUI would add all of a run to the first one's.
     pub(super) fn think(&mut self, event: &RunEvent, text: &str, out: &mut Output<'_>) {
         if text.is_empty() {
             return;
@@ -258,7 +258,7 @@ impl Extras {
         out.reasoning(text);
     }
 
-    /// Closes the row of reasoning, which has to happen before anything follows it.
+    /// Closes the row of reasoning, which must happen before any other row.
     pub(super) fn close_thought(&mut self, duration_ms: Option<u64>, out: &mut Output<'_>) {
         let Some(Thought { id, text }) = self.thought.take() else {
             return;
@@ -275,7 +275,7 @@ impl Extras {
         out.push(out.chunks.item_done(&item));
     }
 
-    /// Open WebUI would run a call that stays open, so its row says at once that the call is complete.
+    /// Open WebUI would execute an open call, so its row is marked complete at once.
     fn open_row(
         &mut self,
         event: &RunEvent,
@@ -324,13 +324,13 @@ impl Extras {
 
 impl StatusLine {
     fn say(&mut self, at: i64, line: Line, out: &mut Output<'_>) {
-        // What stands there already is not sent again.
+        // An unchanged line is not sent again.
         let is_new = self.shown.as_ref() != Some(&line);
         self.held_back = is_new.then_some(line);
         self.release(at, out);
     }
 
-    /// Whether the line, or the one that is about to take its place, is this agent's.
+    /// Whether the current or pending line belongs to this agent.
     fn is_of(&self, agent: &AgentPath) -> bool {
         self.held_back
             .as_ref()
@@ -338,7 +338,7 @@ impl StatusLine {
             .is_some_and(|line| line.agent == *agent)
     }
 
-    /// Gives out what was held back, once enough time has passed.
+    /// Sends the pending line, once the interval has passed.
     fn release(&mut self, at: i64, out: &mut Output<'_>) {
         if at - self.sent_at >= STATUS_INTERVAL_MS
             && let Some(line) = self.held_back.take()
@@ -387,7 +387,7 @@ fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
 }
 
 impl Output<'_> {
-    /// A row is whole as soon as it is there.
+    /// A row is complete as soon as it is added.
     fn row(&mut self, item: &Value) {
         self.push(self.chunks.item_added(item));
         self.push(self.chunks.item_done(item));

@@ -1,4 +1,4 @@
-//! Looks into requests that are passed through, without decoding or changing more than has to be.
+//! Inspects requests that are passed through, decoding and changing as little as possible.
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
@@ -10,7 +10,7 @@ use crate::{
     conversation::{Checked, wrong},
 };
 
-/// Counts that no server should be sent, and the least of each; some take -1 for “all”.
+/// Counts that are validated, and the minimum of each; some accept -1 for “all”.
 const COUNTS: [(&str, f64); 12] = [
     ("max_tokens", -1.0),
     ("max_completion_tokens", -1.0),
@@ -26,32 +26,32 @@ const COUNTS: [(&str, f64); 12] = [
     ("min_keep", 0.0),
 ];
 
-/// What has to be known of a request to pass it on.
+/// The parts of a passed-through request that we use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passing<'a> {
-    /// The model as the caller named it.
+    /// The model name in the request.
     pub model: Cow<'a, str>,
-    /// Whether a stream was asked for.
+    /// Whether a stream was requested.
     pub stream: bool,
-    /// The most that is to be written, where the request says so.
+    /// The output token limit, if set.
     pub max_output_tokens: Option<u64>,
     /// The JSON of `metadata`, if the request has some.
     pub metadata: Option<&'a str>,
-    /// Where the model's name stands in the body, with its quotes.
+    /// The byte range of the model name, with its quotes.
     place: Range<usize>,
-    /// Where `metadata` stands.
+    /// The byte range of `metadata`.
     metadata_place: Range<usize>,
 }
 
 impl<'a> Passing<'a> {
-    /// Finds the model in a request body, and counts that no server should be sent; everything else stays unread.
+    /// Finds the model in a request body, and validates counts; everything else stays unread.
     ///
     /// # Errors
-    /// Where the body is not a JSON object, names no model, or counts below zero.
+    /// If the body is not a JSON object, names no model, or has a negative count.
     pub fn peek(body: &'a [u8]) -> Checked<Self> {
         let body_text = std::str::from_utf8(body)
             .map_err(|_| InvalidRequest("The body is not valid JSON: it is not UTF-8.".into()))?;
-        // Of fields with the same name the last one counts, as most servers have it.
+        // Of duplicate fields the last one counts, as in most servers.
         let fields: HashMap<Cow<'_, str>, &'a RawValue> = serde_json::from_str(body_text)
             .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
         let field = |name: &str| {
@@ -60,7 +60,7 @@ impl<'a> Passing<'a> {
                 .copied()
                 .filter(|value| value.get() != "null")
         };
-        // Model servers have taken such numbers as they come, and written where they should not (CVE-2026-21869).
+        // Model servers have used such numbers unchecked, and written out of bounds (CVE-2026-21869).
         for (name, least) in COUNTS {
             check_count(name, field(name), least)?;
         }
@@ -97,11 +97,11 @@ impl<'a> Passing<'a> {
         })
     }
 
-    /// The same body with this model's name in it and, if it has `metadata` and that is to change, with that JSON in its
-    /// place; every other byte stays. `None` if there is nothing to change.
+    /// The same body with this model name and, if `metadata` is to change, with that JSON in its place; every other
+    /// byte is unchanged. `None` if there is nothing to change.
     #[must_use]
     pub fn rewritten(&self, body: &[u8], model: &str, metadata: Option<&str>) -> Option<Vec<u8>> {
-        // A string always has a JSON form.
+        // A string always serializes.
         let name = (model != self.model).then(|| serde_json::to_string(model).unwrap_or_default());
         let metadata = metadata.filter(|_| self.metadata.is_some());
         let name = name.as_deref().map(|name| (&self.place, name));
@@ -124,7 +124,7 @@ impl<'a> Passing<'a> {
     }
 }
 
-/// Refuses a number that is no count; what is no number is for the server to judge.
+/// Rejects a number that is no valid count; other types are left to the server.
 fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> {
     const MOST: f64 = i32::MAX as f64;
     let number = value.and_then(|value| value.get().parse::<f64>().ok());
@@ -137,7 +137,7 @@ fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> 
     }
 }
 
-/// How much of a request body is text, bytes: not what pictures and files are written as.
+/// How much of a request body is text, bytes: without encoded pictures and files.
 #[must_use]
 pub fn text_bytes(body: &[u8]) -> u64 {
     let (mut rest, mut text) = (body, 0);

@@ -1,4 +1,4 @@
-//! The words at the beginning of a message that ask for research, which no model should see.
+//! Finds and removes the message prefix that requests research, which models should not see.
 
 use domain::{Message, Part, Role};
 use serde::Deserialize;
@@ -9,16 +9,16 @@ use crate::{
     conversation::{messages, object},
 };
 
-/// What the last user message begins with to ask for research.
+/// The prefixes of the last user message that request research.
 const PREFIXES: [(&str, Mode); 2] = [
     ("<research_request>\n", Mode::Research),
     ("<research_request_deep>\n", Mode::Deep),
 ];
-/// What both have in them, however they are escaped.
+/// A part of both prefixes that is the same under any escaping.
 const MARK: &[u8] = b"research_request";
 
-/// Whether the last message of a request body asks for research in words. Bodies that are not read otherwise are only looked
-/// through for that: of nearly all, nothing is parsed.
+/// Whether the last message of a request body requests research by a prefix. Bodies are only searched for it: nearly
+/// all are not parsed at all.
 #[must_use]
 pub fn asks_for_research(body: &[u8]) -> bool {
     if memchr::memmem::find(body, MARK).is_none() {
@@ -33,7 +33,7 @@ pub fn asks_for_research(body: &[u8]) -> bool {
     take_research_prefix(&mut messages) != Mode::Chat
 }
 
-/// Finds and removes the prefix, which no model should see; earlier messages may still have theirs.
+/// Finds and removes the prefix; earlier messages may still have theirs.
 pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
     let mut mode = Mode::Chat;
     for message in messages
@@ -56,8 +56,8 @@ pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
     mode
 }
 
-/// The body of a request that is passed on, without the prefixes of its user messages; `None` where it has none, and then
-/// nearly nothing was read. All other bytes stay as they came.
+/// The body of a passed-through request, without the prefixes of its user messages; `None` if it has none, and then it
+/// was hardly parsed. All other bytes are unchanged.
 #[must_use]
 pub fn without_research_prefixes(body: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
@@ -90,7 +90,7 @@ pub fn without_research_prefixes(body: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The first text of a user message, as it is escaped, from behind its opening quote on.
+/// The first text of a user message, in escaped form, from after its opening quote.
 fn first_text(message: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Said<'a> {
@@ -117,7 +117,8 @@ fn first_text(message: &str) -> Option<&str> {
         .find_map(|piece| piece.text?.get().strip_prefix('"'))
 }
 
-/// How many bytes of `escaped`, the inside of a JSON string, say `words`, which are ASCII; `None` where it begins otherwise.
+/// How many bytes of `escaped`, the inside of a JSON string, spell `words`, which are ASCII; `None` if it begins
+/// otherwise.
 fn escaped_length(escaped: &str, words: &str) -> Option<usize> {
     let mut rest = escaped;
     for byte in words.bytes() {

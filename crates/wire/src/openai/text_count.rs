@@ -1,6 +1,6 @@
-//! Counts the text of an answer that is passed through, where the server does not count tokens itself.
+//! Estimates the output tokens of a passed-through answer, if the server does not count them itself.
 
-/// Names behind which text of the model stands, with the quote that begins them.
+/// Keys of the model's text, with the opening quote of the value.
 const NAMES: [&[u8]; 8] = [
     b"\"content",
     b"\"reasoning_content",
@@ -14,14 +14,14 @@ const NAMES: [&[u8]; 8] = [
 /// Holds text only in streams of `/v1/responses`, which repeat everything when a part is done.
 const DELTA: &[u8] = b"\"delta";
 
-/// Counts text as it goes by. It may be cut anywhere; only a name that is cut is missed.
+/// Counts text as it passes. It may be split anywhere; only a split key is missed.
 #[derive(Debug, Default)]
 pub(super) struct TextCount {
     bytes: u64,
     /// Texts that are not empty.
     texts: u64,
     place: Place,
-    /// Whether nothing of the last text has come.
+    /// Whether the current text is empty so far.
     is_empty: bool,
     only_deltas: bool,
 }
@@ -31,12 +31,12 @@ enum Place {
     #[default]
     BetweenTexts,
     InText,
-    /// Behind a backslash in a text.
+    /// After a backslash in a text.
     Escaped,
 }
 
 impl TextCount {
-    /// Tokens of the text so far: servers send a text for each, or four bytes are one.
+    /// Tokens of the text so far: servers send one text per token, or four bytes are one.
     pub(super) fn tokens(&self, is_stream: bool) -> u64 {
         let by_size = self.bytes.div_ceil(4);
         if is_stream {
@@ -46,7 +46,7 @@ impl TextCount {
         }
     }
 
-    /// Looks at the next bytes.
+    /// Reads the next bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         let mut at = 0;
         while at < bytes.len() {
@@ -62,7 +62,7 @@ impl TextCount {
         }
     }
 
-    /// Goes to where the next text begins, or to the end.
+    /// Advances to the next text, or to the end.
     fn next_text(&mut self, bytes: &[u8]) -> usize {
         for colon in memchr::memchr_iter(b':', bytes) {
             let Some(name) = bytes[..colon].strip_suffix(b"\"") else {
@@ -84,7 +84,7 @@ impl TextCount {
         bytes.len()
     }
 
-    /// Goes to the end of the text, to its next escape, or to the end.
+    /// Advances to the end of the text, to its next escape, or to the end.
     fn more_text(&mut self, bytes: &[u8]) -> usize {
         let end = memchr::memchr2(b'"', b'\\', bytes);
         let length = end.unwrap_or(bytes.len());
@@ -147,7 +147,7 @@ mod tests {
                 r#"{"content":[{"type":"text","text":"abc"}],"stop_reason":"end_turn"}"#,
                 (3, 1),
             ),
-            // A text that quotes JSON has only its own.
+            // A text that quotes JSON counts only once.
             (r#"{"content":"say \"text\":\"x\""}"#, (14, 1)),
             // Vectors have none.
             (r#"{"data":[{"embedding":[1.0]}],"model":"m"}"#, (0, 0)),

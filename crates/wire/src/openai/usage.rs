@@ -1,10 +1,10 @@
-//! Usage with what it costs.
+//! Usage with its cost.
 
 use domain::Usage;
 use provider::openai::chunk_encoder::usage_value;
 use serde_json::Value;
 
-/// Usage as OpenAI writes it, with what it costs where that is known: US dollars in `cost`, as OpenRouter writes it.
+/// Usage in OpenAI's format, with its cost if known: US dollars in `cost`, as in OpenRouter.
 #[must_use]
 pub fn priced_usage_value(usage: Usage, cost_micro_usd: Option<u64>) -> Value {
     let mut written = usage_value(usage);
@@ -12,7 +12,7 @@ pub fn priced_usage_value(usage: Usage, cost_micro_usd: Option<u64>) -> Value {
     written
 }
 
-/// Adds `cost` in US dollars, where it is known.
+/// Adds `cost` in US dollars, if it is known.
 pub(crate) fn add_cost(usage: &mut Value, cost_micro_usd: Option<u64>) {
     if let Some(micro_usd) = cost_micro_usd {
         #[expect(

@@ -1,4 +1,4 @@
-//! Watches an answer that is passed through for the tokens used, without decoding the rest of it.
+//! Extracts the token usage of a passed-through answer, without decoding the rest of it.
 
 use domain::Usage;
 use memchr::memmem;
@@ -8,36 +8,36 @@ use serde_json::value::RawValue;
 
 use super::text_count::TextCount;
 
-/// The only place that tells of tokens. In a text of the answer its quotes would be escaped.
+/// The key of the usage. In a text of the answer its quotes would be escaped.
 const USAGE: &[u8] = b"\"usage\"";
-/// A longer `usage` is not looked into, name and spaces included.
+/// Maximum length of a `usage`, including name and spaces.
 const LIMIT_BYTES: usize = 8 << 10;
 
-/// Watches an answer go by for the tokens used.
+/// Watches a passing answer for its token usage.
 #[derive(Debug, Default)]
 pub struct UsageWatch {
-    /// The end of what came, where a `usage` may have begun in it.
+    /// The end of the received bytes, if a `usage` may have begun in it.
     kept: Vec<u8>,
     counted: Option<Usage>,
     is_stream: bool,
     text: TextCount,
-    /// Tokens of the text before the last `usage`, by estimate.
+    /// Estimated tokens of the text before the last `usage`.
     tokens_reported: u64,
 }
 
-/// What stands behind the name `usage`.
+/// The value of the key `usage`.
 enum Behind<'a> {
-    /// The object, and its length with all before it.
+    /// The object, and its end offset.
     Object(&'a str, usize),
     /// Something else.
     Nothing,
-    /// It is not all there yet.
+    /// It is incomplete.
     More,
 }
 
 impl UsageWatch {
-    /// Looks at the next bytes, cut anywhere. Gives the place of the brace in them that ends a `usage`, as long as the
-    /// server has not said what the call costs.
+    /// Reads the next bytes, split anywhere. Returns the offset in them of the brace that ends a `usage`, as long as
+    /// the server has not reported a cost.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         self.is_stream = self.is_stream || memmem::find(bytes, b"data:").is_some();
         let mut kept = std::mem::take(&mut self.kept);
@@ -53,7 +53,7 @@ impl UsageWatch {
             self.kept = kept.split_off(keep);
             end
         };
-        // An object that ends here was not all there before.
+        // An object that ends here was incomplete before.
         let end = end.and_then(|end| end.checked_sub(before));
         let (reported, rest) = bytes.split_at(end.unwrap_or(0));
         self.text.feed(reported);
@@ -67,22 +67,21 @@ impl UsageWatch {
         end.filter(|_| !says_cost)?.checked_sub(1)
     }
 
-    /// What the server has counted so far.
+    /// The server's counts so far.
     #[must_use]
     pub fn counted(&self) -> Option<Usage> {
         self.counted
     }
 
-    /// The tokens used, once the answer is over or broken off; what the server has not counted is estimated,
-    /// `input_tokens` by the caller.
+    /// The usage of a finished or interrupted answer; missing counts are estimated, `input_tokens` by the caller.
     #[must_use]
     pub fn finish(self, input_tokens: u64) -> Usage {
         let written = self.text.tokens(self.is_stream);
         let Some(usage) = self.counted else {
             return Usage::estimate(input_tokens, written);
         };
-        // Some servers count nothing, or what was read in the first event and then no more; and a stream that breaks
-        // off has text that is in no count yet.
+        // Some servers count nothing, or only the input in the first event; and an interrupted stream has text that is
+        // not counted yet.
         let uncounted = match usage.output_tokens {
             0 => written,
             _ if self.is_stream => written.saturating_sub(self.tokens_reported),
@@ -101,7 +100,7 @@ impl UsageWatch {
         }
     }
 
-    /// Takes what is there. Gives where that begins which the next bytes may complete, and where the last `usage` ends.
+    /// Reads the available bytes. Returns the start of an incomplete part, and the end of the last `usage`.
     fn read(&mut self, bytes: &[u8]) -> (usize, Option<usize>) {
         let (mut from, mut end) = (0, None);
         // Nearly all chunks have none, or `null`.
@@ -124,7 +123,7 @@ impl UsageWatch {
                 Behind::More | Behind::Nothing => from = start + USAGE.len(),
             }
         }
-        // The name is in one line.
+        // The name is on one line.
         let keep = match bytes.ends_with(b"\n") {
             true => bytes.len(),
             false => from.max(bytes.len().saturating_sub(USAGE.len() - 1)),
@@ -164,7 +163,7 @@ fn first_value(bytes: &[u8]) -> serde_json::Result<&RawValue> {
     <&RawValue>::deserialize(&mut serde_json::Deserializer::from_slice(bytes))
 }
 
-/// Whether only the end of a number is missing: to `serde_json`, `1.` and `1e` at the end are invalid, not incomplete.
+/// Whether only the end of a number is missing: to `serde_json`, a trailing `1.` or `1e` is invalid, not incomplete.
 fn is_cut_in_a_number(bytes: &[u8]) -> bool {
     let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
     let number = bytes
@@ -187,7 +186,7 @@ mod tests {
         "data: [DONE]\n\n",
     );
 
-    /// Each kind of number, which may be cut behind its point, its sign or its `e`.
+    /// Each kind of number, which may be split after its point, its sign or its `e`.
     const NUMBERS: &str = "data: {\"usage\":{\"prompt_tokens\":5,\"x\":-1.5e-3,\"y\":2E+4,\"completion_tokens\":7}}\n\n";
 
     fn watched(pieces: &[&str]) -> Usage {
@@ -215,7 +214,7 @@ mod tests {
             let (begin, end) = NUMBERS.split_at(at);
             assert_eq!(watched(&[begin, end]), Usage::of(5, 7), "{begin}");
         }
-        // What is no number even when it is whole.
+        // Invalid even when complete.
         let broken = "data: {\"usage\":{\"prompt_tokens\":1e,\"completion_tokens\":7}}\n\n";
         assert!(watched(&[broken]).estimated);
     }
@@ -237,14 +236,14 @@ mod tests {
             "x".repeat(400)
         );
         assert_eq!(watched(&[&whole]), Usage::estimate(100, 100));
-        // vercel/ai#2763: a server counts what it read in the first chunk, and then no more.
+        // vercel/ai#2763: a server counts the input in the first chunk only.
         let first =
             "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":11,\"total_tokens\":11}}\n\n";
         assert_eq!(watched(&[first, &word, &word]), Usage::estimate(11, 2));
         let embedded =
             r#"{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":11,"total_tokens":11}}"#;
         assert_eq!(watched(&[embedded]), Usage::of(11, 0));
-        // Zeros for an answer that has text are no count.
+        // Zero counts for an answer with text are no counts.
         let zeros =
             "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n";
         assert_eq!(watched(&[&word, &word, zeros]), Usage::estimate(100, 2));
@@ -287,7 +286,7 @@ mod tests {
             watched(&["{\"a\":\"", &text, "\",\"us", &usage[3..]]),
             Usage::of(1, 2)
         );
-        // Whatever stands around it is not ours to judge.
+        // The bytes around it do not matter.
         assert_eq!(
             watched(&["data: {\"choices\":[nonsense,", usage, "\n\n"]),
             Usage::of(1, 2)

@@ -1,4 +1,4 @@
-//! Reads a finished run's log into spans: one for the run, each sub-agent, each model call and each tool call.
+//! Converts a finished run's log to spans: one for the run, each sub-agent, each model call and each tool call.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use domain::{
 use serde_json::Value;
 
 use super::{Span, SpanKind, attribute};
-/// Whether what was said and done stands in the spans, or only that it was.
+/// Whether spans include the content of messages and calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Figures and names only.
+    /// Counts and names only.
     Without,
     /// Arguments, results, tasks and answers too.
     With,
 }
 
-/// The longest text in an attribute, bytes.
+/// Maximum length of a text in an attribute, bytes.
 const TEXT_LIMIT_BYTES: usize = 16_000;
-/// What the main agent is called.
+/// The span name of the main agent.
 const MAIN_AGENT: &str = "glasshouse";
-/// The format that models are called in; whose model answers is not known here.
+/// The API format of model calls; the actual provider is not known here.
 const PROVIDER: &str = "openai";
 
-/// The spans of a run, in the order in which they ended; the run's own is the last. What a fork has taken from another
-/// run is not among them: it is in that one's trace. Where its caller has a trace, they belong to that. Nothing where the
-/// log has not ended.
+/// The spans of a run, in the order in which they ended; the run's own is the last. The part that a fork has copied
+/// from another run is not included: it is in that one's trace. The spans belong to the caller's trace, if there is
+/// one. `None` if the log has not ended.
 #[must_use]
 pub fn spans_of(log: &[RunEvent], origin: &Origin, content: Content) -> Vec<Span> {
     let forked = log
@@ -51,13 +51,13 @@ pub fn spans_of(log: &[RunEvent], origin: &Origin, content: Content) -> Vec<Span
     reader.ended
 }
 
-/// Work that has begun.
+/// An open span.
 struct Open {
     name: String,
     began_at: i64,
-    /// The call that started it, where it is a sub-agent.
+    /// The call that started it, if it is a sub-agent.
     call: Option<String>,
-    /// What is known of it before it ends.
+    /// Attributes known before its end.
     attributes: Vec<Value>,
 }
 
@@ -67,13 +67,13 @@ struct Reader<'a> {
     run: &'a RunEvent,
     origin: &'a Origin,
     agents: HashMap<AgentPath, Open>,
-    /// When the model calls under way began, by the agent that makes them.
+    /// The start times of model calls in progress, by agent.
     steps: HashMap<AgentPath, i64>,
     /// The number of each agent's next model call.
     numbers: HashMap<AgentPath, u32>,
-    /// When tool calls began.
+    /// The start times of tool calls.
     calls: HashMap<String, i64>,
-    /// The model that was asked last.
+    /// The last called model.
     model: String,
     ended: Vec<Span>,
 }
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps count of an agent's model calls, as the agent does.
+    /// Counts an agent's model calls, as the agent does.
     fn count(&mut self, event: &RunEvent) {
         if parts_model_calls(&event.body) {
             *self.numbers.entry(event.agent.clone()).or_default() += 1;
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             }
             EventBody::ModelCalled { .. } => self.end_step(event),
             EventBody::ContextCompacted { .. } => self.add_summary(event),
-            // Between the two, somebody may have had to allow it.
+            // The time between the two may include an approval.
             EventBody::ToolRequested { call, .. } | EventBody::ToolStarted { call, .. } => {
                 self.calls.insert(call.clone(), event.at);
             }
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
             .at
             .saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
         let began = self.steps.remove(&event.agent);
-        // The clock counts whole milliseconds: it cannot have begun before its step.
+        // The clock has milliseconds: it cannot have begun before its step.
         let began_at = began.map_or(began_at, |step_at| began_at.max(step_at));
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.extend(first_token_ms.map(|ms| attribute("glasshouse.first_token_ms", ms)));
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         self.end_chat(&event.agent, (began_at, event.at), attributes, None);
     }
 
-    /// A model call that never came to its end.
+    /// A model call that did not finish.
     fn break_off_step(&mut self, agent: &AgentPath, at: i64, why: &str) {
         if let Some(began_at) = self.steps.remove(agent) {
             self.end_chat(agent, (began_at, at), Vec::new(), Some(why));
@@ -450,7 +450,7 @@ fn outcome_name(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What the span of a model call says of it.
+/// The attributes of a model call.
 fn of_call(model: &str, usage: Usage, cost_micro_usd: Option<u64>) -> Vec<Value> {
     let mut attributes = vec![
         attribute("gen_ai.response.model", model),

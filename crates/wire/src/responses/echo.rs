@@ -1,10 +1,10 @@
-//! What a response repeats of its request, and what a text cites.
+//! The request fields that a response repeats, and the citations of a text.
 
 use serde_json::{Map, Value, json};
 
 use crate::cited::Sources;
 
-/// The fields of a request that asks for nothing special.
+/// The fields of a request with default settings.
 pub(super) fn defaults() -> Map<String, Value> {
     let fields = json!({
         "background": false,
@@ -35,7 +35,7 @@ pub(super) fn defaults() -> Map<String, Value> {
     }
 }
 
-/// What the text of an item cites, as annotations. Sources without an address have none.
+/// The citations in an item's text, as annotations. Sources without a URL have none.
 pub(super) fn citations(item: &str, text: &str, sources: &Sources) -> Vec<Value> {
     let cited = sources
         .cited_in(item, text)

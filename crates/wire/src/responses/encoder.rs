@@ -1,4 +1,4 @@
-//! Turns a run's events into those of `POST /v1/responses`, and at any time into the response as it stands.
+//! Encodes a run's events as those of `POST /v1/responses`, and maintains the response object.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ use crate::{
     cited::Sources, gateway::Used, openai::completion_encoder::outer_call_id, sealed::SealedBlock,
 };
 
-/// What a caller asked for.
+/// A caller's options.
 #[derive(Debug, Clone)]
 pub struct ResponseOptions {
-    /// The fields of the request that every response repeats.
+    /// The request fields that every response repeats.
     pub echo: Map<String, Value>,
     /// The number of the last frame that the reader has.
     pub starting_after: Option<u64>,
@@ -35,7 +35,7 @@ pub struct ResponseOptions {
 }
 
 impl ResponseOptions {
-    /// For whoever watches a run that began elsewhere.
+    /// For observers of a run that was started elsewhere.
     #[must_use]
     pub fn watching() -> Self {
         Self {
@@ -46,19 +46,19 @@ impl ResponseOptions {
     }
 }
 
-/// Encodes one run for one reader. The response that it holds is the same for all of them.
+/// Encodes one run for one reader. Its response object is the same for all readers.
 #[derive(Debug, Clone)]
 pub struct ResponseEncoder {
     options: ResponseOptions,
-    /// Tools that the caller runs, by the names that the model is told.
+    /// Tools that the caller runs, by the names given to the model.
     caller_tools: HashMap<String, FunctionName>,
     numbers: Numbers,
     /// The last event's number.
     last_seq: u64,
-    /// There from the first event on, with the seconds since 1970.
+    /// Set by the first event, with the seconds since 1970.
     begun: Option<(RunId, i64)>,
     output: Vec<Item>,
-    /// Where in `output` an open item stands.
+    /// The index in `output` of each open item.
     open: HashMap<(Log, String), usize>,
     sources: Sources,
     /// Finished reasoning, in case its opaque data follows.
@@ -66,7 +66,7 @@ pub struct ResponseEncoder {
     end: Option<End>,
 }
 
-/// The kinds of items in a log; their names may be the same.
+/// The kinds of items in a log; their ids may coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Log {
     Text,
@@ -74,7 +74,7 @@ enum Log {
     Call,
 }
 
-/// More of an item: the events that there are many of.
+/// A delta: the most frequent events.
 #[derive(Serialize)]
 struct Delta<'a> {
     item_id: &'a str,
@@ -89,7 +89,7 @@ struct Delta<'a> {
 }
 
 impl ResponseEncoder {
-    /// An encoder for the beginning of the log; a reader that has some frames goes on after them.
+    /// An encoder for the beginning of the log; a resuming reader continues after its last frame.
     #[must_use]
     pub fn new(options: ResponseOptions) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl ResponseEncoder {
         }
     }
 
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.with_output(event, false);
     }
@@ -132,8 +132,8 @@ impl ResponseEncoder {
         frames
     }
 
-    /// The frame for a reader whose log cannot be read on, though the run may go on. It has the number of the frame before
-    /// it, so that whoever goes on after it misses nothing.
+    /// The frame for a reader whose log became unreadable, though the run may continue. It repeats the previous number,
+    /// so that a reader that resumes after it misses nothing.
     #[must_use]
     pub fn broken_off(&self, message: &str) -> Frame {
         let code = ProblemCode::Unavailable.as_str();
@@ -144,13 +144,13 @@ impl ResponseEncoder {
         )
     }
 
-    /// Why the run failed, where it did: a caller that does not stream gets that instead of half an answer.
+    /// Why the run failed, if it did: a caller that does not stream gets that instead of half an answer.
     #[must_use]
     pub fn problem(&self) -> Option<&Problem> {
         self.end.as_ref()?.problem.as_ref()
     }
 
-    /// The response as it stands.
+    /// The response object so far.
     #[must_use]
     pub fn response(&self) -> Value {
         object(
@@ -163,7 +163,7 @@ impl ResponseEncoder {
 
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let run = event.run;
-        // What sub-agents do shows as the result of the call that started them.
+        // The work of sub-agents is part of the result of the call that started them.
         let main = event.agent.is_main();
         if main {
             self.close_thought(event, out);
@@ -305,8 +305,8 @@ impl ResponseEncoder {
         }
     }
 
-    /// Closes the reasoning before this event, with its opaque data if that is the event. A delta leaves it open:
-    /// it never has more than one frame.
+    /// Closes the reasoning before this event, with its opaque data if the event carries it. A delta leaves it open: it
+    /// never has more than one frame.
     fn close_thought(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let is_delta = matches!(
             event.body,
@@ -354,7 +354,7 @@ impl ResponseEncoder {
         } = data;
         let (provider, data) = (provider.clone(), Some(data.clone()));
         let block = match item {
-            // It went out with its reasoning.
+            // It was sent with its reasoning.
             Some(name)
                 if self
                     .output
@@ -425,7 +425,7 @@ impl ResponseEncoder {
         self.open.insert((log, name.to_owned()), at);
     }
 
-    /// The open item of that name.
+    /// The open item of that id.
     fn opened(&mut self, log: Log, name: &str) -> Option<(usize, &mut Item)> {
         let at = *self.open.get(&(log, name.to_owned()))?;
         Some((at, self.output.get_mut(at)?))
@@ -455,7 +455,7 @@ impl ResponseEncoder {
         });
     }
 
-    /// Adds what is still missing of the whole text.
+    /// Adds the missing rest of the complete text.
     fn rest(&mut self, log: Log, name: &str, text: &str, out: &mut Output<'_>) {
         let sent = self
             .opened(log, name)
@@ -516,7 +516,7 @@ impl ResponseEncoder {
                 let kind = "response.reasoning_summary_part.done";
                 out.push(kind, || with(place, "summary_index", item.part()));
             }
-            // One that is not to be run is not said to be whole.
+            // A call that will not be run is not marked complete.
             Kind::FunctionCall {
                 name, arguments, ..
             } if status == "completed" => {
@@ -548,7 +548,7 @@ impl ResponseEncoder {
         );
     }
 
-    /// A call of ours shows with its checked arguments, when it begins.
+    /// One of our own calls appears with its validated arguments, when it starts.
     fn start_ours(
         &mut self,
         run: RunId,
@@ -625,7 +625,7 @@ impl ResponseEncoder {
         if self.opened(Log::Call, call).is_none() {
             self.open(Log::Call, call, self.function_call(run, call, name), out);
         }
-        // What was sent of it is as the model wrote it, and stays so.
+        // The sent part is as the model wrote it, and stays so.
         if self
             .opened(Log::Call, call)
             .is_some_and(|(_, item)| item.text().trim().is_empty())
@@ -644,7 +644,7 @@ impl ResponseEncoder {
         self.close(Log::Call, call, "completed", out);
     }
 
-    /// Whether the open call is of a custom tool. Its text is known once its arguments are whole.
+    /// Whether the open call is of a custom tool. Its text is known once its arguments are complete.
     fn is_custom(&self, call: &str) -> bool {
         let at = self.open.get(&(Log::Call, call.to_owned()));
         let item = at.and_then(|at| self.output.get(*at));

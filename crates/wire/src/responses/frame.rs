@@ -1,4 +1,4 @@
-//! The numbered frames of one event, and those among them that the reader has already.
+//! The numbered frames of one event, without those that the reader already has.
 
 use domain::{ProblemCode, RunEvent};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use sse::Frame;
 
 use crate::frames::{Frames, json};
 
-/// Counts the frames of a stream from 0, which only the log decides; a reader may have the first of them.
+/// Numbers the frames of a stream from 0, determined only by the log; a reader may have the first of them.
 #[derive(Debug, Clone)]
 pub(super) struct Numbers {
     next: u64,
@@ -19,15 +19,15 @@ impl Numbers {
         Self { next: 0, had }
     }
 
-    /// The number for the next frame; nothing where the reader has it.
+    /// The number for the next frame; `None` if the reader has it.
     fn take(&mut self) -> Option<u64> {
         let number = self.next;
         self.next += 1;
         self.had.is_none_or(|had| number > had).then_some(number)
     }
 
-    /// Goes over the numbers of events that a crash took before they were stored. A reader may have seen them: those
-    /// are deltas, with at most one frame each.
+    /// Skips the numbers of events that a crash took before they were stored. A reader may have seen them: those are
+    /// deltas, with at most one frame each.
     pub(super) fn skip(&mut self, lost: u64) {
         self.next += lost;
     }
@@ -55,7 +55,7 @@ struct Numbered<'a, P> {
 }
 
 impl<'n> Output<'n> {
-    /// For an event that the reader is to have.
+    /// For an event that is sent.
     pub(super) fn of(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
         Self {
             numbers,
@@ -63,7 +63,7 @@ impl<'n> Output<'n> {
         }
     }
 
-    /// For an event that the reader has already.
+    /// For an event that the reader already has.
     pub(super) fn none(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
         Self {
             numbers,
@@ -71,14 +71,14 @@ impl<'n> Output<'n> {
         }
     }
 
-    /// Adds a frame; what is in it is made only where it is needed.
+    /// Adds a frame; its payload is built only if it is sent.
     pub(super) fn push<P: Serialize>(&mut self, kind: &'static str, payload: impl FnOnce() -> P) {
         if let Some(number) = self.numbers.take() {
             self.frames.add(|| frame(kind, number, &payload()));
         }
     }
 
-    /// With the event's number as id where wanted.
+    /// With the event's number as id if requested.
     pub(super) fn finish(self, with_ids: bool) -> Vec<Frame> {
         if with_ids {
             self.frames.numbered()
@@ -88,7 +88,7 @@ impl<'n> Output<'n> {
     }
 }
 
-/// What ends the stream of a response that broke off on its way through: its frames are not counted here.
+/// Ends the stream of a passed-through response that broke off: its frames are not counted here.
 #[must_use]
 pub fn error_frame(code: ProblemCode, message: &str) -> Frame {
     frame(
@@ -98,7 +98,7 @@ pub fn error_frame(code: ProblemCode, message: &str) -> Frame {
     )
 }
 
-/// One frame, named like its type.
+/// One frame, with its type as event name.
 pub(super) fn frame(kind: &'static str, sequence_number: u64, payload: &impl Serialize) -> Frame {
     let data = json(&Numbered {
         kind,

@@ -1,4 +1,4 @@
-//! The names by which clients know a run, its items and its input: each tells the run.
+//! The ids of a run, its items and its input for clients: each contains the run's id.
 
 use domain::RunId;
 
@@ -8,46 +8,46 @@ fn stem(run: RunId) -> String {
     id.strip_prefix("run_").unwrap_or(&id).to_owned()
 }
 
-/// A run's name as a response.
+/// The response id of a run.
 #[must_use]
 pub fn response_id(run: RunId) -> String {
     format!("resp_{}", stem(run))
 }
 
-/// The run behind a response; nothing for what is no name of ours.
+/// The run of a response; `None` if the id is not one of ours.
 #[must_use]
 pub fn run_of_response(id: &str) -> Option<RunId> {
     format!("run_{}", id.strip_prefix("resp_")?).parse().ok()
 }
 
-/// The name of an item of a run; `kind` is `msg`, `rs`, `fc`, `ctc` or `mcp`.
+/// The id of an item of a run; `kind` is `msg`, `rs`, `fc`, `ctc` or `mcp`.
 pub(super) fn item_id(kind: &str, run: RunId, item: &str) -> String {
     format!("{kind}_{}_{item}", stem(run))
 }
 
-/// An item's name as the id of a call: model servers take ids of up to 40 characters only.
+/// An item's id as a call id: model servers limit those to 40 characters.
 pub(super) fn model_call_id(item: &str) -> &str {
     item.trim_start_matches("mcp_")
 }
 
-/// The id that a call of our own tools has in a conversation; one that was handed over has another.
+/// The id of a call of our own tools in a conversation; a call for the caller has another.
 #[must_use]
 pub fn own_call_id(run: RunId, call: &str) -> String {
     model_call_id(&item_id("mcp", run, call)).to_owned()
 }
 
-/// The run of such a call, where its id is one of ours.
+/// The run of such a call, if the id is one of ours.
 #[must_use]
 pub fn run_of_own_call(id: &str) -> Option<RunId> {
     format!("run_{}", id.split_once('_')?.0).parse().ok()
 }
 
-/// The name of item number `at` (from 0) of what came with a run.
+/// The id of item number `at` (from 0) of a run's input.
 pub(super) fn input_id(run: RunId, at: usize) -> String {
     item_id("msg", run, &format!("in{at}"))
 }
 
-/// The run that an item belongs to, where its name is one of ours.
+/// The run of an item, if the id is one of ours.
 #[must_use]
 pub fn run_of_item(id: &str) -> Option<RunId> {
     let (_, rest) = id.split_once('_')?;

@@ -1,4 +1,4 @@
-//! Items of the input, and of earlier outputs, read into a conversation.
+//! Converts input items, including earlier outputs, to a conversation.
 
 use std::collections::HashSet;
 
@@ -17,10 +17,10 @@ use crate::{
     sealed::SealedBlock,
 };
 
-/// The conversation that items hold. The work of other servers' tools is left out, and reasoning that was not sealed here.
+/// The conversation in these items. Work of other servers' tools is left out, as is reasoning that was not sealed here.
 ///
 /// # Errors
-/// A sentence that names the field and says what belongs there.
+/// A sentence that names the field and the expected value.
 pub fn conversation(items: &[Value]) -> Checked<Vec<Message>> {
     let mut read = Reader::default();
     for (at, item) in items.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn conversation(items: &[Value]) -> Checked<Vec<Message>> {
     Ok(read.finish())
 }
 
-/// Refuses a conversation that no model can go on with, and takes out the prefix that asks for research.
+/// Rejects a conversation that no model can continue, and removes the prefix that requests research.
 ///
 /// # Errors
 /// A sentence about the input.
@@ -73,11 +73,11 @@ fn about_call<T>(what: &str, id: &str) -> Checked<T> {
     )))
 }
 
-/// Puts messages together, item by item.
+/// Builds messages from items.
 #[derive(Default)]
 struct Reader {
     messages: Vec<Message>,
-    /// What the assistant has said and called since the last message of another role.
+    /// The assistant's text and calls since the last message of another role.
     turn: Turn,
 }
 
@@ -109,7 +109,7 @@ impl Reader {
                 });
             }
             Some("mcp_call") => {
-                // One without a result is of no use to a model.
+                // One without a result is useless to a model.
                 if let Some(result) = server_result(fields) {
                     let mut call = call(fields, "id", at)?;
                     call.id = model_call_id(&call.id).to_owned();
@@ -160,7 +160,7 @@ impl Reader {
     }
 }
 
-/// What other servers' tools did, and what only they can read.
+/// Items of other servers' tools, and items that only those can read.
 fn is_passed_over(kind: &str) -> bool {
     matches!(
         kind,
@@ -236,7 +236,7 @@ fn call(fields: &Map<String, Value>, id: &str, at: &str) -> Checked<ToolCall> {
     })
 }
 
-/// A call of a custom tool, as the model that was asked by a function made it.
+/// A call of a custom tool, in the form of the function that the model was given.
 fn custom_call(fields: &Map<String, Value>, at: &str) -> Checked<ToolCall> {
     needed(fields, "name", at)?;
     Ok(ToolCall {
@@ -246,7 +246,7 @@ fn custom_call(fields: &Map<String, Value>, at: &str) -> Checked<ToolCall> {
     })
 }
 
-/// What a call that a server dealt with has brought.
+/// The result of a call that a server has handled.
 fn server_result(fields: &Map<String, Value>) -> Option<String> {
     let text = |value: &Value| match value {
         Value::Null => None,

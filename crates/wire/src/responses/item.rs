@@ -1,15 +1,15 @@
-//! An item of a response's output, as far as it has come.
+//! An item of a response's output, complete or in progress.
 
 use serde_json::{Value, json};
 
 use super::tools::FunctionName;
 
-/// Longer results of our tools are cut here; the log has them whole.
+/// Longer results of our tools are cut here; the log has them complete.
 const RESULT_LIMIT_BYTES: usize = 16 << 10;
-/// What stands for this server where items name the server that ran a tool.
+/// The server label in items of our own tool calls.
 const SERVER_LABEL: &str = "glasshouse";
 
-/// An item. What it holds grows while it is open.
+/// An item. Its content grows while it is open.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) id: String,
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Message {
         text: String,
         annotations: Vec<Value>,
-        /// Whether it is the answer or a remark on the way; known at its end.
+        /// Whether it is the answer or commentary; known at its end.
         phase: Option<&'static str>,
     },
     Reasoning {
@@ -37,13 +37,13 @@ pub(super) enum Kind {
         name: FunctionName,
         arguments: String,
     },
-    /// A call of a tool of the caller's that takes a text.
+    /// A call of a caller's tool that takes a text.
     CustomCall {
         call_id: String,
         name: FunctionName,
         input: String,
     },
-    /// A call of a tool that we run: clients know it as one that the server deals with.
+    /// A call of one of our tools: clients see it as a server-side call.
     ServerCall {
         name: String,
         arguments: String,
@@ -60,7 +60,7 @@ impl Item {
         }
     }
 
-    /// As it is announced: empty, whatever follows.
+    /// The announced form: without content.
     pub(super) fn announced(&self) -> Value {
         let kind = match &self.kind {
             Kind::Message { .. } => Kind::Message {
@@ -171,7 +171,7 @@ impl Item {
         }
     }
 
-    /// The one part of a message's content, or of reasoning's summary.
+    /// The only part of a message's content, or of reasoning's summary.
     pub(super) fn part(&self) -> Value {
         match &self.kind {
             Kind::Message {
@@ -190,7 +190,7 @@ impl Item {
         }
     }
 
-    /// What deltas add to.
+    /// The text that deltas append to.
     pub(super) fn text(&mut self) -> &mut String {
         match &mut self.kind {
             Kind::Message { text, .. }
@@ -213,7 +213,7 @@ fn with_namespace(mut call: Value, name: &FunctionName) -> Value {
     call
 }
 
-/// A result of one of our tools as clients get it.
+/// A result of one of our tools in the form for clients.
 pub(super) fn shown_result(result: &str) -> String {
     if result.len() <= RESULT_LIMIT_BYTES {
         return result.to_owned();

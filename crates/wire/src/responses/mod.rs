@@ -1,4 +1,4 @@
-//! OpenAI's Responses: the request, its items as a conversation, and a run as a response and its events.
+//! OpenAI's Responses API: the request, its items as a conversation, and a run as a response and its events.
 
 mod echo;
 pub mod encoder;

@@ -1,4 +1,4 @@
-//! The response as one object, while its run is going and when it has ended.
+//! The response object of a running or finished run.
 
 use domain::{Outcome, Problem, ProblemCode, RunId};
 use serde_json::{Map, Value, json};
@@ -9,12 +9,12 @@ use crate::{
     openai::{completion_encoder::failure, usage::add_cost},
 };
 
-/// How a run ended, in the words of this format.
+/// The end of a run in the terms of this format.
 #[derive(Debug, Clone)]
 pub(super) struct End {
     status: &'static str,
     completed_at: Option<i64>,
-    /// Why it failed, where it did.
+    /// Why it failed, if it did.
     pub(super) problem: Option<Problem>,
     incomplete: Option<&'static str>,
     used: Used,
@@ -34,24 +34,24 @@ impl End {
             status,
             completed_at: (status == "completed").then_some(at),
             problem: (outcome == Outcome::Failed).then(|| Problem::new(code, message)),
-            // The only reason of the format's that is a limit.
+            // The only limit among the format's reasons.
             incomplete: (outcome == Outcome::Limited).then_some("max_output_tokens"),
             used,
         }
     }
 
-    /// The event that tells it.
+    /// The event for it.
     pub(super) fn event(&self) -> &'static str {
         match self.status {
             "completed" => "response.completed",
             "failed" => "response.failed",
-            // The format has no event of its own for a response that was stopped.
+            // The format has no event for a cancelled response.
             _ => "response.incomplete",
         }
     }
 }
 
-/// The object. `begun` holds the run and when it began, in seconds since 1970.
+/// The object. `begun` holds the run and its start, in seconds since 1970.
 pub(super) fn object(
     begun: Option<(RunId, i64)>,
     echo: &Map<String, Value>,
@@ -105,7 +105,7 @@ fn usage(
     written
 }
 
-/// The format has a closed list of codes for this place.
+/// The format has a closed list of codes for this field.
 fn error_code(code: ProblemCode) -> &'static str {
     match code {
         ProblemCode::RateLimited | ProblemCode::ModelRateLimited => "rate_limit_exceeded",

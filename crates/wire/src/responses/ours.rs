@@ -1,4 +1,4 @@
-//! Whether a request needs what only this server has, and so cannot be passed on.
+//! Whether a request needs features of this server, and so cannot be passed through.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::ids::{run_of_item, run_of_own_call, run_of_response};
 use crate::{openai::run_of_call, sealed::PREFIX};
 
-/// The prefix of a message that asks for research, without the bracket that may be escaped.
+/// The prefix of a message that requests research, without the bracket that may be escaped.
 const RESEARCH: &[u8] = b"research_request";
 
 #[derive(Deserialize)]
@@ -34,8 +34,8 @@ impl Item<'_> {
     }
 }
 
-/// Whether the body of `POST /v1/responses` asks for a response in the background or for research, or goes on from a response
-/// or holds items of this server. Nobody else has these.
+/// Whether the body of `POST /v1/responses` requests a background response or research, or continues a response or
+/// contains items of this server. No other server has these.
 #[must_use]
 pub fn goes_on_here(body: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -50,7 +50,7 @@ pub fn goes_on_here(body: &[u8]) -> bool {
     if memmem::find(body, RESEARCH).is_some() {
         return true;
     }
-    // What is wrong with a body is for its server to say.
+    // An invalid body is reported by its server.
     let Ok(body) = serde_json::from_slice::<Body<'_>>(body) else {
         return false;
     };

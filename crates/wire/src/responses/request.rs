@@ -1,4 +1,4 @@
-//! The body of `POST /v1/responses`.
+//! Decodes the body of `POST /v1/responses`.
 
 use domain::ModelParameters;
 use serde_json::{Map, Value, json};
@@ -11,44 +11,44 @@ use crate::{
     request_parameters,
 };
 
-/// A checked request.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResponseRequest {
-    /// The model as the caller named it.
+    /// The model name in the request.
     pub model: String,
-    /// What is new of the conversation, item by item; [`super::conversation`] reads them.
+    /// The new items of the conversation; [`super::conversation`] converts them.
     pub items: Vec<Value>,
-    /// What the model is told before the conversation, this time only.
+    /// Instructions before the conversation, for this request only.
     pub instructions: Option<String>,
-    /// The response that this one goes on from.
+    /// The response that this one continues from.
     pub previous: Option<String>,
-    /// Whether to stream; not, where the caller does not say.
+    /// Whether to stream; false by default.
     pub stream: bool,
-    /// Whether to answer at once and let the run go on by itself.
+    /// Whether to answer at once and let the run continue in the background.
     pub background: bool,
-    /// Whether the response can be had again by its id.
+    /// Whether the response can be retrieved later by its id.
     pub store: bool,
     /// Tools that the caller runs itself.
     pub tools: Vec<CallerTool>,
-    /// What is set for each call of the model.
+    /// The parameters of each model call.
     pub parameters: ModelParameters,
-    /// Further fields for the model's server, as chat completions name them.
+    /// Additional fields for the model's server, under their Chat Completions names.
     pub extra: Map<String, Value>,
-    /// What every response repeats of the request.
+    /// The request fields that every response repeats.
     pub echo: Map<String, Value>,
-    /// The JSON that the answer has to be, as chat completions write it; `None` where words will do.
+    /// The required JSON format, in the form of Chat Completions; `None` for plain text.
     pub answer_format: Option<Value>,
-    /// The kind of work that an agent is asked for, where no prefix of the message says it.
+    /// The mode of an agent's answer, if no prefix of the message selects one.
     pub mode: Mode,
-    /// Whether a tool has to be used, which only a plain model can be told.
+    /// Whether a tool must be used, which only a plain model supports.
     pub forces_tool: bool,
 }
 
 impl ResponseRequest {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         refuse_what_is_elsewhere(&fields)?;
@@ -87,7 +87,7 @@ impl ResponseRequest {
         Ok(request)
     }
 
-    /// What has to be kept with the run, for whoever asks for the response again.
+    /// The data to store with the run, for later retrieval of the response.
     #[must_use]
     pub fn kept(&self, workspace: Option<&str>) -> Value {
         json!({
@@ -100,8 +100,8 @@ impl ResponseRequest {
         })
     }
 
-    /// Refuses what an agent cannot do, rather than leaving it out silently, and reads a reasoning effort that was left to
-    /// the model's server.
+    /// Rejects features that agents do not support, rather than ignoring them, and validates a reasoning effort that
+    /// was left to the model's server.
     ///
     /// # Errors
     /// A sentence that names the field.
@@ -120,7 +120,7 @@ impl ResponseRequest {
     }
 }
 
-/// Gives each item of the input that has none a name.
+/// Gives an id to each input item that has none.
 #[must_use]
 pub fn named_items(items: &[Value], run: domain::RunId) -> Vec<Value> {
     let named = |(at, item): (usize, &Value)| {
@@ -149,7 +149,7 @@ fn store(fields: &Map<String, Value>) -> Checked<bool> {
     }
 }
 
-/// What is kept in other places of OpenAI's, which this server does not have.
+/// Rejects references to storage of OpenAI's that this server does not have.
 fn refuse_what_is_elsewhere(fields: &Map<String, Value>) -> Checked<()> {
     for (name, instead) in [
         (
@@ -170,7 +170,7 @@ fn refuse_what_is_elsewhere(fields: &Map<String, Value>) -> Checked<()> {
     Ok(())
 }
 
-/// The input as items, the short forms written out.
+/// The input as items, with the short forms expanded.
 fn items(fields: &Map<String, Value>) -> Checked<Vec<Value>> {
     match present(fields, "input") {
         Some(words @ Value::String(_)) => Ok(vec![message(
@@ -194,7 +194,7 @@ fn written_out((at, item): (usize, &Value)) -> Checked<Value> {
     let kind = match present(fields, "type") {
         Some(kind) => text(kind, &format!("`input[{at}].type`"))?,
         None if fields.contains_key("role") => "message",
-        // The format leaves the type out of references.
+        // The format allows references without a type.
         None if fields.contains_key("id") && fields.len() == 1 => "item_reference",
         None => {
             return wrong(

@@ -1,4 +1,4 @@
-//! The fields of a request that say how the model is to answer.
+//! Decodes the request fields that configure the answer.
 
 use domain::{ModelParameters, ReasoningEffort};
 use serde_json::{Map, Value, json};
@@ -8,20 +8,20 @@ use crate::{
     request_parameters,
 };
 
-/// Where a level that only the model's server knows is sent to it.
+/// The extra field for a level that only the model's server knows.
 pub(super) const EFFORT: &str = "reasoning_effort";
 
-/// What was asked for.
+/// The requested settings.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     pub(super) parameters: ModelParameters,
-    /// For the model's server, as chat completions name it.
+    /// For the model's server, under Chat Completions names.
     pub(super) extra: Map<String, Value>,
-    /// The JSON that the answer has to be, as chat completions write it.
+    /// The required JSON format, in the form of Chat Completions.
     pub(super) answer_format: Option<Value>,
 }
 
-/// Checks them, those without an effect here too: what is wrong is not passed over.
+/// Validates all fields, including those without an effect here.
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
     let parameters = request_parameters::of_responses(fields)?;
     let mut settings = Settings {
@@ -85,7 +85,7 @@ fn part_of(fields: &Map<String, Value>, name: &str, part: &str) -> Checked<Optio
     }
 }
 
-/// The form that the answer must have, as chat completions write it; nothing for plain text.
+/// The required format of the answer, in the form of Chat Completions; `None` for plain text.
 fn text_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
     let format = match present(fields, "text") {
         None => return Ok(None),

@@ -1,4 +1,4 @@
-//! The tools of a request: those that the caller runs, and which of them may be used.
+//! Decodes the caller's tools in a request, and the tool choice.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use crate::{
     },
 };
 
-/// What was asked for.
+/// The requested tools.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     pub(super) offered: Vec<CallerTool>,
-    /// For the model's server, as chat completions name it.
+    /// For the model's server, under Chat Completions names.
     pub(super) extra: Map<String, Value>,
-    /// Whether one has to be used.
+    /// Whether one must be used.
     pub(super) forced: bool,
 }
 
-/// A function as the caller knows it.
+/// A function's name for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FunctionName {
     pub(super) namespace: Option<String>,
     pub(super) name: String,
-    /// Whether the caller knows it as a custom tool, which takes a text instead of arguments.
+    /// Whether it is a custom tool for the caller, which takes a text instead of arguments.
     pub(super) is_custom: bool,
 }
 
@@ -41,7 +41,7 @@ impl FunctionName {
         }
     }
 
-    /// The one that the `name` and `namespace` of a call mean.
+    /// The one named by the `name` and `namespace` of a call.
     pub(super) fn of_call(call: &Map<String, Value>) -> Self {
         let text = |field: &str| call.get(field).and_then(Value::as_str).map(str::to_owned);
         let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
@@ -51,7 +51,7 @@ impl FunctionName {
         }
     }
 
-    /// The name that a model is told, as Chat Completions has no namespaces.
+    /// The name for the model, as Chat Completions has no namespaces.
     pub(super) fn flat(&self) -> String {
         match &self.namespace {
             None => self.name.clone(),
@@ -60,7 +60,7 @@ impl FunctionName {
     }
 }
 
-/// The functions among these `tools`, by the names that a model is told.
+/// The functions among these `tools`, by their names for the model.
 pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionName> {
     let mut names = HashMap::new();
     for tool in tools.and_then(Value::as_array).into_iter().flatten() {
@@ -100,7 +100,7 @@ pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionN
 const NAMESPACE: &str = "namespace";
 /// The type of a tool that takes a text, often of a grammar.
 const CUSTOM: &str = "custom";
-/// The argument that holds the text of a custom tool, where the model's server has only functions.
+/// The argument that holds the text of a custom tool, if the model's server has only functions.
 pub(super) const CUSTOM_INPUT: &str = "input";
 
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
@@ -123,8 +123,8 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
     Ok(tools)
 }
 
-/// One function, those of a namespace, or none: a tool that OpenAI runs is offered beside the caller's own and not asked for,
-/// so the others do without it.
+/// One function, those of a namespace, or none: a tool that OpenAI runs is optional for the model, so other servers
+/// omit it.
 fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     let Value::Object(fields) = value else {
         return wrong(&format!("`{at}`"), "an object with a `type`");
@@ -138,7 +138,7 @@ fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     }
 }
 
-/// A custom tool as a function of one text; the grammar, which other servers cannot hold the model to, is told in words.
+/// A custom tool as a function of one text; the grammar, which other servers cannot enforce, is put in the description.
 fn custom_tool(fields: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
     let mut tool = caller_tool(fields, at)?;
     if let Some(format) = present(fields, "format")
@@ -197,7 +197,7 @@ fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> 
     Ok(tools)
 }
 
-/// A request with nothing but tools that OpenAI runs asks for what is not here.
+/// Rejects a request with only OpenAI's own tools, which this server does not have.
 fn check_not_only_hosted(fields: &Map<String, Value>) -> Checked<()> {
     let tools = present(fields, "tools")
         .and_then(Value::as_array)
@@ -258,7 +258,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Only these of the tools.
+    /// Restricts the tools to these.
     fn allow(&mut self, choice: &Value) -> Checked<()> {
         let list = choice.get("tools").and_then(Value::as_array);
         let Some(list) = list else {

@@ -1,4 +1,4 @@
-//! Consecutive messages and calls of an assistant, with the provider's opaque data.
+//! Collects consecutive items of an assistant, with the provider's opaque data.
 
 use domain::{Message, Provenance, Role, StoredBlock, ToolCall};
 
@@ -8,7 +8,7 @@ use crate::sealed::SealedBlock;
 #[derive(Default)]
 pub(super) struct Turn {
     messages: Vec<Message>,
-    /// The provider whose data was sealed first; data of others is left out.
+    /// The first provider with sealed data; data of others is left out.
     provider: Option<String>,
     blocks: Vec<StoredBlock>,
 }
@@ -25,7 +25,7 @@ impl Turn {
         self.messages.push(message);
     }
 
-    /// A call, which belongs to what was said before.
+    /// A call, which belongs to the text before it.
     pub(super) fn called(&mut self, call: ToolCall) {
         if self.data_of_call(&call.id).is_none() {
             self.blocks.push(StoredBlock::Call {
@@ -76,7 +76,7 @@ impl Turn {
         })
     }
 
-    /// The messages as they came; one message where a provider wants something back, in which the order of all stands.
+    /// The messages as received; or one message with the order of all items, if a provider needs its data back.
     pub(super) fn finish(self) -> Vec<Message> {
         let Some(provider) = self.provider else {
             return self.messages;

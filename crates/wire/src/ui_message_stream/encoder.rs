@@ -1,4 +1,4 @@
-//! Turns a run's events into the parts of a UI message.
+//! Encodes a run's events as the parts of a UI message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,16 +19,16 @@ use crate::{
 /// Encodes one run for one reader.
 #[derive(Debug, Default)]
 pub struct UiMessageEncoder {
-    /// Bytes of each open text or reasoning of the main agent that the reader has.
+    /// Bytes of each open text or reasoning of the main agent that were sent.
     sent: HashMap<String, usize>,
     step_is_open: bool,
-    /// Open calls, and whether the reader has their whole input.
+    /// Open calls, and whether their complete input was sent.
     calls: HashMap<String, bool>,
-    /// Calls that wait for consent, by approval.
+    /// Calls that wait for approval, by approval.
     waiting: HashMap<String, String>,
-    /// Calls that were not allowed.
+    /// Denied calls.
     denied: HashSet<String>,
-    /// Names of sub-agents that run.
+    /// Names of running sub-agents.
     agents: HashMap<AgentPath, String>,
     sources: usize,
     handed_over: bool,
@@ -36,7 +36,7 @@ pub struct UiMessageEncoder {
 }
 
 impl UiMessageEncoder {
-    /// Takes note of an event the reader already has, so that what follows fits to it.
+    /// Applies an event that the reader already has, so that later events continue from it.
     pub fn prime(&mut self, event: &RunEvent) {
         self.read(event, &mut Frames::none(event));
     }
@@ -48,8 +48,8 @@ impl UiMessageEncoder {
         out.numbered()
     }
 
-    /// Whether everything that is open waits for consent. The protocol gives it with the next request, which
-    /// comes only after this stream has ended.
+    /// Whether all open items wait for approval. The protocol sends it with the next request, which comes only after
+    /// this stream has ended.
     #[must_use]
     pub fn waits(&self) -> bool {
         let waiting: HashSet<&String> = self.waiting.values().collect();
@@ -70,7 +70,7 @@ impl UiMessageEncoder {
         parts.into_iter().map(part).collect()
     }
 
-    /// Goes on with the message of a run that was [paused](Self::pause).
+    /// Continues the message of a run that was [paused](Self::pause).
     #[must_use]
     pub fn resume(&self) -> Vec<Frame> {
         let start = self.start.iter().map(Value::to_string);
@@ -88,7 +88,7 @@ impl UiMessageEncoder {
                 out.push(&start);
                 self.start = Some(start);
             }
-            // The reader forgets open texts where a step ends.
+            // The reader discards open texts at the end of a step.
             EventBody::StepStarted { .. } if agent.is_main() && self.sent.is_empty() => {
                 self.end_step(out);
                 self.begin_step(out);
@@ -160,7 +160,7 @@ impl UiMessageEncoder {
                 let data = file_news(&event.body);
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
             }
-            // Its end takes the place of its beginning, by the id.
+            // Its end replaces its start, by the id.
             EventBody::MemoryUpdateStarted { call, .. }
             | EventBody::MemoryUpdateCompleted { call, .. } => {
                 let (id, data) = (
@@ -252,7 +252,7 @@ impl UiMessageEncoder {
                 arguments,
                 ..
             } => {
-                // Once more after consent: the person may have changed it.
+                // Repeated after the approval: the person may have changed it.
                 self.input(agent, call, name, arguments, out);
             }
             EventBody::ToolHandedOver {
@@ -394,7 +394,7 @@ impl UiMessageEncoder {
             "dynamic": true,
         });
         if let Some(id) = agent.id() {
-            // So that whoever reads the message later knows that this call was not the main agent's.
+            // Marks that this call was not the main agent's, for later readers of the message.
             let whose =
                 json!({"agent": id, "agentName": self.agents.get(agent), "depth": agent.depth()});
             part["providerMetadata"] = json!({"glasshouse": whose});
@@ -433,7 +433,7 @@ const REASONING: Kind = Kind {
     end: "reasoning-end",
 };
 
-/// The part that comes for every token.
+/// The part that is sent for every token.
 #[derive(Serialize)]
 struct Delta<'a> {
     #[serde(rename = "type")]
@@ -472,7 +472,7 @@ fn finish(
         Outcome::Completed if handed_over => "tool-calls",
         Outcome::Completed => "stop",
     };
-    // After an error or an abort nothing else may come.
+    // No parts may follow an error or an abort.
     if !matches!(outcome, Outcome::Failed | Outcome::Cancelled) {
         if let Some(problem) = problem {
             metadata["problem"] = json!(problem);

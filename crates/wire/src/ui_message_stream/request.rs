@@ -1,4 +1,4 @@
-//! The body of `POST /api/ui-message-stream`: the whole chat as UI messages, read into a conversation.
+//! Decodes the body of `POST /api/ui-message-stream`: the whole chat as UI messages, converted to a conversation.
 
 use domain::{Message, MessageId, Part, Role, RunId, ToolCall};
 use serde_json::{Map, Value};
@@ -9,41 +9,41 @@ use crate::{
     media,
 };
 
-/// A checked request.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UiMessageRequest {
-    /// The client's name for the chat.
+    /// The client's id of the chat.
     pub chat_id: Option<String>,
-    /// The conversation; at least one message of the user says something.
+    /// The conversation; at least one user message is not empty.
     pub messages: Vec<Message>,
-    /// The model to use; the server's default where `None`.
+    /// The model; the server's default if `None`.
     pub model: Option<String>,
     /// The kind of work.
     pub mode: Mode,
-    /// The last answer of ours that the conversation holds: the client may have gone back to an earlier one.
+    /// Our last answer in the conversation: the client may have gone back to an earlier one.
     pub last_answer: Option<MessageId>,
-    /// What the user decided about calls of the last message: the run that asked goes on then.
+    /// The user's decisions on calls of the last message: the waiting run then continues.
     pub approvals: Vec<ApprovalResponse>,
 }
 
-/// What the user decided about a call that waits.
+/// The user's decision on a waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalResponse {
-    /// The run that asked.
+    /// The waiting run.
     pub run: RunId,
     /// The approval.
     pub approval: String,
     /// Whether the call may run.
     pub allowed: bool,
-    /// Why, in the user's words.
+    /// The user's reason.
     pub reason: Option<String>,
 }
 
 impl UiMessageRequest {
-    /// Reads a request body.
+    /// Decodes a request body.
     ///
     /// # Errors
-    /// A sentence that names the field and says what belongs there.
+    /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let list = match fields.get("messages") {
@@ -98,14 +98,14 @@ fn read_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked
     Ok(())
 }
 
-/// What a person (or the operator) says.
+/// A message of a person (or the operator).
 fn said(role: Role, parts: &[Value], at: &str) -> Checked<Message> {
     let mut content = Vec::new();
     for part in parts {
         match part["type"].as_str() {
             Some("text") => content.extend(text_part(part, at)?),
             Some("file") => content.push(file_part(part, at)?),
-            // Data parts are the client's own.
+            // Data parts are private to the client.
             Some(_) => {}
             None => return wrong(&format!("`{at}.parts`"), "a list of objects with a `type`"),
         }
@@ -116,7 +116,7 @@ fn said(role: Role, parts: &[Value], at: &str) -> Checked<Message> {
     })
 }
 
-/// Clients keep a part whose text has not come as `null`.
+/// Clients store a part without text as `null`.
 fn text_part(part: &Value, at: &str) -> Checked<Option<Part>> {
     match part.get("text") {
         Some(Value::Null) => Ok(None),
@@ -154,7 +154,7 @@ fn file_part(part: &Value, at: &str) -> Checked<Part> {
     }
 }
 
-/// One model call of an earlier answer: its text and calls, then what the calls brought.
+/// One model call of an earlier answer: its text and calls, then their results.
 fn read_step(parts: &[Value], at: &str, messages: &mut Vec<Message>) -> Checked<()> {
     let mut message = Message {
         content: Vec::new(),
@@ -176,7 +176,7 @@ fn read_step(parts: &[Value], at: &str, messages: &mut Vec<Message>) -> Checked<
     Ok(())
 }
 
-/// A call of the main agent that has a result. Those of sub-agents were never part of its conversation.
+/// A finished call of the main agent. Those of sub-agents were never part of its conversation.
 fn finished_call(part: &Value) -> Option<(ToolCall, String)> {
     let kind = part["type"].as_str()?;
     let name = match kind.strip_prefix("tool-") {
@@ -223,7 +223,7 @@ fn words(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The decisions in the last message, where it is an answer that waits.
+/// The decisions in the last message, if it is a waiting answer.
 fn approvals(message: &Value) -> Vec<ApprovalResponse> {
     let parts = message["parts"]
         .as_array()

@@ -1,4 +1,4 @@
-//! AG-UI: golden events, the protocol's rules on every log, interrupts, and a thread shown again.
+//! AG-UI: golden events, the protocol's rules on every log, interrupts, and the replay of a thread.
 
 use domain::{EventBody, RunEvent};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn events(frames: &[Frame]) -> Vec<Value> {
         .collect()
 }
 
-/// A client that has read everything and found nothing wrong.
+/// A client that has read everything without an error.
 #[track_caller]
 fn read(name: &str, frames: &[Frame]) -> Client {
     let mut client = Client::default();
@@ -65,7 +65,7 @@ fn readable(frames: &[Frame]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Cuts the log wherever a client's stream may end as an interrupt, and goes on there.
+/// Splits the log wherever a client's stream may end as an interrupt, and resumes there.
 fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
     let mut encoder = AgUiEncoder::new(door(version));
     let (mut frames, mut pauses) = (Vec::new(), 0);
@@ -74,7 +74,7 @@ fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
         if encoder.can_pause() {
             pauses += 1;
             frames.extend(encoder.pause());
-            // Another connection knows only the log and the place.
+            // Another connection has only the log and the position.
             encoder = AgUiEncoder::new(door(version));
             log[..=at].iter().for_each(|event| encoder.prime(event));
             let answered: Vec<String> = encoder.asks().iter().map(|ask| ask.id.clone()).collect();
@@ -158,7 +158,7 @@ fn a_thread_shown_again_has_the_messages_of_the_stream() {
     });
 }
 
-/// With the arguments as values: a log without deltas knows them only so.
+/// With the arguments as values: a log without deltas has them only in this form.
 fn without_arguments(messages: &[Value]) -> Vec<Value> {
     let mut messages = messages.to_vec();
     for call in messages
@@ -216,7 +216,7 @@ fn a_reader_can_come_back_after_any_event() {
     });
 }
 
-/// Nobody has to wait for a question until the last of many busy agents is done.
+/// A question is not delayed until the last of many busy agents is done.
 #[test]
 fn what_is_asked_is_shown_though_others_keep_working() {
     let (name, log) = scenarios::all()
@@ -297,7 +297,7 @@ fn old_clients_are_not_told_of_sub_agents() {
     });
 }
 
-/// assistant-ui's package, for one, made one text of two that were written at the same time.
+/// assistant-ui's package, for one, joined two texts that were written concurrently.
 #[test]
 fn sub_agents_can_be_hidden() {
     for (name, log) in scenarios::all() {

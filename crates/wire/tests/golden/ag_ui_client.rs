@@ -1,4 +1,4 @@
-//! What an AG-UI client does with a stream: holds it to the protocol's rules, and gathers messages and state.
+//! A strict AG-UI client: checks the protocol's rules on a stream, and collects messages and state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,12 +14,12 @@ pub(crate) struct Client {
     open: BTreeMap<String, Value>,
     owners: HashMap<String, Value>,
     agents_ended: HashSet<String>,
-    /// The step that each agent is in, and the one that each text began in.
+    /// The current step of each agent, and the step that each text began in.
     steps: HashMap<String, Value>,
     begun: bool,
 }
 
-/// Fields that may hold `null`, being other people's JSON.
+/// Fields with foreign JSON, which may contain `null`.
 const FREE: [&str; 6] = [
     "value",
     "snapshot",
@@ -30,7 +30,7 @@ const FREE: [&str; 6] = [
 ];
 
 impl Client {
-    /// Reads the next event; says which rule it breaks.
+    /// Reads the next event; returns the broken rule.
     pub(crate) fn read(&mut self, event: &Value) -> Result<(), String> {
         let kind = event["type"].as_str().ok_or("no type")?.to_owned();
         let fields = event.as_object().ok_or("not an object")?;
@@ -189,7 +189,7 @@ impl Client {
         Ok(())
     }
 
-    /// `add` into objects that are there, `remove` of what is there, and nothing else.
+    /// Only `add` into existing objects, and `remove` of existing values.
     fn patch(&mut self, delta: &Value) -> Result<(), String> {
         for change in delta.as_array().ok_or("no patch")? {
             let (parent, name) = change["path"]

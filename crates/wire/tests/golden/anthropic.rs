@@ -1,4 +1,4 @@
-//! Anthropic's Messages API against recordings: what goes back to the provider, and what clients of ours get.
+//! Anthropic's Messages API against recordings: data sent back to the provider, and answers for our clients.
 
 use domain::Message;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn sent_back(exchange: &Exchange, answer: Message) -> Value {
     answer.map_or(json!([]), |turn| turn["content"].take())
 }
 
-/// What the provider wants back of the content that it sent.
+/// The parts that the provider needs back.
 fn wanted_back(mut content: Value) -> Value {
     let blocks = content.as_array_mut().unwrap();
     blocks.retain(|block| {
@@ -86,7 +86,7 @@ fn check_goes_back(name: &str, exchange: &Exchange) {
             "{name}"
         );
     }
-    // What a client of ours gets and sends back is the same.
+    // The round trip through one of our clients is the same.
     let whole = encode_whole("msg_1", "m", PROVIDER, &events);
     assert_eq!(
         sent_back(exchange, of_client(&whole["content"])),
@@ -128,7 +128,7 @@ fn check_encoded_again(name: &str, exchange: &Exchange) {
     );
 }
 
-/// The request as our codec writes what it reads of it.
+/// The recorded request, decoded and encoded again by our codec.
 fn encoded_again(exchange: &Exchange) -> Value {
     let request = ClientRequest::decode(exchange.request.to_string().as_bytes()).unwrap();
     let tools: Vec<Tool<'_>> = request.tools.iter().map(|tool| tool.as_tool()).collect();
@@ -146,8 +146,8 @@ fn encoded_again(exchange: &Exchange) -> Value {
     serde_json::from_slice(&body).unwrap()
 }
 
-/// A request without what our form of it does not keep: marks for caching (set anew), tools that run at the provider, files
-/// by id, and settings that only this provider has.
+/// A request without the parts that we do not keep: cache breakpoints (set anew), server-side tools, files by id, and
+/// settings of this provider only.
 fn kept(mut request: Value) -> Value {
     without_marks(&mut request);
     let fields = request.as_object_mut().unwrap();
@@ -184,7 +184,7 @@ fn kept(mut request: Value) -> Value {
     if fields.get("tool_choice") == Some(&json!({"type": "auto"})) {
         fields.remove("tool_choice");
     }
-    // Who names an effort wants the model to think, and no more of it than it can.
+    // An effort also switches thinking on, limited to the model's maximum.
     if fields["model"] == "claude-opus-4-6"
         && fields
             .get("output_config")
@@ -235,7 +235,7 @@ fn keep_turns(turns: &mut Vec<Value>) {
         content.iter_mut().for_each(keep_block);
     }
     turns.retain(|turn| turn["content"] != json!([]));
-    // Turns of the user in a row are one.
+    // Consecutive user turns are one.
     let mut merged: Vec<Value> = Vec::new();
     for mut turn in std::mem::take(turns) {
         match merged.last_mut() {

@@ -1,4 +1,4 @@
-//! Any log that keeps the laws, made from numbers: for what must hold whatever a run does.
+//! Generates arbitrary lawful logs from numbers, for properties of any run.
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
@@ -10,16 +10,16 @@ use domain::{
 };
 use proptest::prelude::*;
 
-/// Stands in the data of providers, which no client is to see.
+/// A marker in provider data, which must never reach a client.
 pub(crate) const PROVIDER_SECRET: &str = "sealed-by-the-provider";
 
-/// Logs of up to 120 steps by several agents at once, ended in any way.
+/// Logs of up to 120 steps by several concurrent agents, with any outcome.
 pub(crate) fn any_log() -> impl Strategy<Value = Vec<RunEvent>> {
     logs(false)
 }
 
-/// The same with the order that our own loop keeps: whoever writes does nothing else until the text is whole, and
-/// the answer is the last of them.
+/// The same with the order of our own loop: an agent that writes does nothing else until the text is complete, and the
+/// answer is the last of them.
 pub(crate) fn any_run() -> impl Strategy<Value = Vec<RunEvent>> {
     logs(true)
 }
@@ -56,7 +56,7 @@ struct Call {
     id: String,
     agent: AgentPath,
     raw: String,
-    /// The model writes no more of it.
+    /// The model has finished writing it.
     written: bool,
     started: bool,
     ask: Option<(String, bool)>,
@@ -143,7 +143,7 @@ impl Writer {
         self.log
     }
 
-    /// Makes all texts whole but the one that `at` goes on with.
+    /// Completes all texts but the one that `at` continues.
     fn finish_texts(&mut self, at: usize, what: u8) {
         for other in 0..self.agents.len() {
             let path = self.agents[other].path.clone();
@@ -175,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// What the main agent asked for and nobody began is the caller's.
+    /// The main agent's calls that were not started belong to the caller.
     fn hand_over(&mut self) {
         for call in std::mem::take(&mut self.calls) {
             if call.agent.is_main() && !call.started && call.ask.is_none() {
@@ -400,7 +400,7 @@ impl Writer {
         }
     }
 
-    /// Something happens to an open call.
+    /// Advances an open call.
     fn call(&mut self, who: usize, what: u8) {
         if self.calls.is_empty() {
             return;
@@ -559,7 +559,7 @@ impl Writer {
     }
 }
 
-/// What was made of older steps; left out where there are no words.
+/// A summary of older steps; left out if it has no text.
 fn compacted(words: &str) -> EventBody {
     EventBody::ContextCompacted {
         summary: words.to_owned(),

@@ -1,4 +1,4 @@
-//! `POST /chat/stream`: golden frames, and what holds for every log.
+//! `POST /chat/stream`: golden frames, and properties of every log.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ fn encode<'a>(
         .collect()
 }
 
-/// How many frames have been sent after none, one, two … events.
+/// The number of frames after none, one, two … events.
 fn frame_counts(options: ChatStreamOptions, log: &[RunEvent]) -> Vec<usize> {
     let mut encoder = ChatStreamEncoder::new(options);
     let mut counts = vec![0];
@@ -42,7 +42,7 @@ fn sse(frames: &[Frame]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Golden files should be read by people: long lines are cut.
+/// Golden files are read by people: long lines are cut.
 fn readable(text: &str) -> String {
     let lines = text.lines().map(|line| match line.len() {
         0..2000 => line.to_owned(),
@@ -187,7 +187,7 @@ fn a_replay_without_deltas_shows_the_same_text() {
         );
     };
     on_every_log(|name, log| is_same(name, log, 0));
-    // Agents of one depth that write at once cannot be told apart here, and come in the order of their deltas.
+    // Concurrent agents of one depth cannot be told apart here, and come in the order of their deltas.
     on_every_run(|name, log| (1..=3).for_each(|depth| is_same(name, log, depth)));
 }
 
@@ -210,7 +210,7 @@ fn a_reader_can_come_back_after_any_event() {
     });
 }
 
-/// Whoever is cut off after any frame and comes back with its id misses none of the frames.
+/// A reader cut off after any frame that resumes with its id misses none of the frames.
 #[test]
 fn an_id_never_promises_more_than_was_sent() {
     on_every_log(|name, log| {

@@ -1,4 +1,4 @@
-//! What every encoder that resumes must be able to do, asked of any of them.
+//! Properties that every resumable encoder must have.
 
 use domain::RunEvent;
 use proptest::{
@@ -13,7 +13,7 @@ use crate::{
     scenarios,
 };
 
-/// The name of a log that was made up.
+/// The name of a generated log.
 pub(crate) const ANY_LOG: &str = "any log";
 
 /// An encoder.
@@ -60,7 +60,7 @@ pub(crate) fn payloads(frames: &[Frame]) -> Vec<Value> {
         .collect()
 }
 
-/// As it goes over the wire, to be read by people: long lines are cut.
+/// The stream in readable form: long lines are cut.
 pub(crate) fn readable(frames: &[Frame]) -> String {
     let mut bytes = Vec::new();
     frames.iter().for_each(|frame| frame.write(&mut bytes));
@@ -72,7 +72,7 @@ pub(crate) fn readable(frames: &[Frame]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A reader may leave after any event or frame, come back with the last id, and have everything; and no text breaks
+/// A reader may disconnect after any event or frame, resume with the last id, and have everything; and no text breaks
 /// out of its frame.
 pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl Fn() -> C) {
     let mut column = make();
@@ -110,18 +110,18 @@ pub(crate) fn events_up_to(log: &[RunEvent], seq: u64) -> usize {
     log.partition_point(|event| event.seq <= seq)
 }
 
-/// Where to cut: everywhere, but only at some places of made-up logs, since those are many.
+/// Where to cut: everywhere, but only at some places of generated logs, since there are many.
 pub(crate) fn places(name: &str, length: usize) -> impl Iterator<Item = usize> {
     (0..=length).step_by(if name == ANY_LOG { 1 + length / 12 } else { 1 })
 }
 
-/// Asks a rule of every scenario, and of any log that keeps the laws.
+/// Checks a property on every scenario, and on any lawful log.
 pub(crate) fn on_every_log(rule: impl Fn(&str, &[RunEvent])) {
     ask(any_log(), rule);
 }
 
-/// Asks a rule of every scenario, and of any log that our own loop could write: for formats that are one text, where
-/// the order of two things at once can be shown in one way only.
+/// Checks a property on every scenario, and on any log that our own loop could write: for formats of one text, which
+/// can show concurrent items in one order only.
 pub(crate) fn on_every_run(rule: impl Fn(&str, &[RunEvent])) {
     ask(any_run(), rule);
 }
@@ -130,7 +130,7 @@ fn ask(logs: impl Strategy<Value = Vec<RunEvent>>, rule: impl Fn(&str, &[RunEven
     for (name, log) in scenarios::all() {
         rule(name, &log);
     }
-    // A quarter of what proptest takes by itself or `PROPTEST_CASES` says: a log is long.
+    // A quarter of proptest's default or `PROPTEST_CASES`: a log is long.
     let cases = Config::default().cases / 4;
     let config = Config {
         cases,

@@ -27,7 +27,7 @@ fn golden_events() {
     }
 }
 
-/// What stands beside an event while its run goes on: what was said, and what a model is sent.
+/// The detail of an event while its run is live: the person's message, and the request to a model.
 #[test]
 fn document_002_an_exchange_is_received_sent_and_responded() {
     let (_, log) = scenarios::all()

@@ -1,10 +1,10 @@
-//! `?format=native`: the stored form, golden, and that whoever reads it has the log again.
+//! `?format=native`: the stored form, golden, and that reading it restores the log.
 
 use domain::{RunEvent, laws};
 
 use crate::{column::on_every_log, scenarios};
 
-/// As it is stored and sent: a line for each event.
+/// The stored form: a line for each event.
 fn lines(log: &[RunEvent]) -> Vec<String> {
     log.iter()
         .map(|event| serde_json::to_string(event).unwrap())

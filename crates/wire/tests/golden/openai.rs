@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions` for agents: golden chunks, what holds for every log, and our own client as reader.
+//! `POST /v1/chat/completions` for agents: golden chunks, properties of every log, and our own client as reader.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn encoder(extras: bool) -> CompletionEncoder {
     })
 }
 
-/// What a reader of OpenAI's format has in the end.
+/// The final state of a reader of OpenAI's format.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     text: String,
@@ -122,7 +122,7 @@ fn golden_collected_answers() {
     }
 }
 
-/// Whoever streams and whoever does not get the same, with or without extras, with or without deltas.
+/// Streaming and other readers get the same, with or without extras, with or without deltas.
 #[test]
 fn all_readers_see_the_same() {
     on_every_log(|name, log| {
@@ -174,7 +174,7 @@ fn all_readers_see_the_same() {
     });
 }
 
-/// Our own door read by our own client: what it hears is what the log says.
+/// Our own client reads our own server: it receives the content of the log.
 #[test]
 fn our_client_hears_what_the_log_says() {
     on_every_log(|name, log| {
@@ -254,7 +254,7 @@ fn the_first_chunk_names_the_speaker_and_all_have_one_id() {
     });
 }
 
-/// Open WebUI would run a call that is not answered, and leave a status that is not taken away.
+/// Open WebUI would execute an unanswered call, and keep a status that is not hidden.
 #[test]
 fn extras_leave_nothing_open() {
     on_every_log(|name, log| {
@@ -307,7 +307,7 @@ fn extras_leave_nothing_open() {
     });
 }
 
-/// Open WebUI puts a finished item in the place of its last one, and reasoning into the last row of reasoning.
+/// Open WebUI puts a finished item in place of its last one, and reasoning into the last row of reasoning.
 #[test]
 fn a_finished_row_is_the_last_one() {
     on_every_log(|name, log| {

@@ -1,4 +1,4 @@
-//! Recorded answers with pictures that models have made, as programs get them.
+//! Recorded answers with generated pictures, as programs receive them.
 
 use domain::RunId;
 use provider::{Annotator, AnswerDecoder, AnswerEvent, StopReason, gemini, openai_responses};
@@ -36,7 +36,7 @@ fn of_responses() -> Vec<AnswerEvent> {
     )
 }
 
-/// A program that speaks Chat Completions gets the pictures as OpenRouter sends them, and brings them back in what it keeps.
+/// A program that speaks Chat Completions receives pictures in OpenRouter's form, and sends them back.
 #[test]
 fn programs_get_pictures_as_openrouter_sends_them() {
     for (events, provider) in [

@@ -1,4 +1,4 @@
-//! `POST /v1/responses`: golden events, the order that its readers insist on, and the response they add up to.
+//! `POST /v1/responses`: golden events, the order that its readers require, and the accumulated response.
 
 use domain::{EventBody, Outcome, RunEvent, event::seq_after_restart};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use crate::{
     scenarios,
 };
 
-/// What was asked: the caller runs `weather` itself.
+/// The request's echo: the caller runs `weather` itself.
 fn echo() -> Map<String, Value> {
     let mut echo = ResponseOptions::watching().echo;
     echo["tools"] =
@@ -50,7 +50,7 @@ fn golden_responses() {
     for (name, log) in scenarios::all() {
         let mut response = response(&log);
         let fields = response.as_object_mut().unwrap();
-        // What is repeated of the request is the same everywhere.
+        // The repeated request fields are the same everywhere.
         echo().keys().for_each(|name| _ = fields.shift_remove(name));
         let text = serde_json::to_string_pretty(&response).unwrap();
         let text: Vec<&str> = text
@@ -61,22 +61,22 @@ fn golden_responses() {
     }
 }
 
-/// An item as a reader puts it together from the events.
+/// An item accumulated by a reader from the events.
 #[derive(Default)]
 struct Item {
     kind: String,
     id: Value,
     parts: usize,
-    /// What the deltas add up to, and what they are said to.
+    /// The accumulated deltas, and the final text.
     text: String,
     whole: Option<String>,
     done: Option<Value>,
 }
 
-/// Numbers go on without a gap but where the server was restarted: then they jump further than this.
+/// Numbers have no gaps except at a restart of the server: then they increase by more than this.
 const A_JUMP: u64 = 900_000;
 
-/// Reads a stream as strictly as the packages of OpenAI do, and stricter.
+/// Reads a stream at least as strictly as OpenAI's packages.
 fn read(frames: &[Frame]) -> Value {
     let events = payloads(frames);
     let (mut items, mut end, mut next) = (Vec::<Item>::new(), None, 0);
@@ -249,12 +249,12 @@ fn the_end_tells_how_the_run_ended() {
     });
 }
 
-/// Whoever sends the output back is understood.
+/// The output is accepted as input.
 #[test]
 fn the_output_is_an_input() {
     for (name, log) in scenarios::all() {
         let output = response(&log)["output"].as_array().unwrap().clone();
-        // Texts with NUL are refused at every door.
+        // Texts with NUL are rejected by every API.
         assert_eq!(
             conversation(&output).is_ok(),
             name != "hostile_text",
@@ -289,7 +289,7 @@ fn sources_are_citations() {
     );
 }
 
-/// At each place in the stream: exactly what follows.
+/// At each position of the stream: exactly the rest.
 #[test]
 fn a_reader_goes_on_at_exactly_the_next_number() {
     on_every_log(|name, log| {
@@ -306,7 +306,7 @@ fn a_reader_goes_on_at_exactly_the_next_number() {
     });
 }
 
-/// Readers have seen deltas that were not stored when the server died: what comes afterwards has other numbers.
+/// Readers have seen deltas that were not stored when the server died: later events have other numbers.
 #[test]
 fn what_a_crash_took_has_its_numbers_for_itself() {
     let (_, log) = scenarios::all()
@@ -354,7 +354,7 @@ fn a_reader_can_come_back_after_any_event() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The reader's rules hold whatever a run does, and both kinds of callers see the same.
+    /// The reader's rules hold for any run, and streaming and other callers see the same.
     #[test]
     fn any_legal_log_keeps_the_rules(log in any_log()) {
         let end = read(&encode(encoder(None), &log));

@@ -1,4 +1,4 @@
-//! `?format=markup` and `?format=details`: golden texts, and what holds for every log.
+//! `?format=markup` and `?format=details`: golden texts, and properties of every log.
 
 use domain::{EventBody, RunEvent};
 use sse::Frame;
@@ -14,7 +14,7 @@ use crate::{
 
 const BOTH: [Writing; 2] = [Writing::Append, Writing::Replace];
 
-/// What a reader that knows only texts shows in the end.
+/// The final text of a reader that only knows texts.
 fn shown(frames: &[Frame]) -> String {
     let mut text = String::new();
     for frame in payloads(frames) {
@@ -28,7 +28,7 @@ fn shown(frames: &[Frame]) -> String {
     text
 }
 
-/// The frames, and below them what they add up to.
+/// The frames, and below them the accumulated text.
 fn golden(frames: &[Frame]) -> String {
     let text = shown(frames);
     let end = text.floor_char_boundary(3_000);
@@ -208,7 +208,7 @@ fn one_element_for_each_finished_call() {
     });
 }
 
-/// The attributes, read as Open WebUI reads them, are what the log says.
+/// The attributes, parsed like Open WebUI, match the log.
 #[test]
 fn document_001_attributes_hold_json_and_failed_calls_say_so() {
     let unescape = |text: &str| {
@@ -270,7 +270,7 @@ fn document_001_attributes_hold_json_and_failed_calls_say_so() {
     }
 }
 
-/// A long text is shown as it comes, also where it can only be appended.
+/// A long text is shown as it comes, even if it can only be appended.
 #[test]
 fn a_long_answer_flows() {
     let (_, mut log) = scenarios::all()

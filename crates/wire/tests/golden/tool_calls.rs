@@ -1,4 +1,4 @@
-//! `?format=tool_calls`: golden frames, and what holds for every log.
+//! `?format=tool_calls`: golden frames, and properties of every log.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ fn each_call_starts_once_and_ends_once() {
                     assert!(text.chars().count() <= 2_003, "{name}");
                 }
                 "approval" | "question" | "memory_update_started" => assert!(open[&id], "{name}"),
-                // The end of what a call was about to remember may come after that of the call.
+                // The end of a memory update may come after that of its call.
                 "memory_update_completed" => assert!(open.contains_key(&id), "{name}"),
                 "status" | "message" | "error" => {
                     assert!(frame["content"].is_string(), "{name}: {frame}")

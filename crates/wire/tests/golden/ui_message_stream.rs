@@ -1,4 +1,4 @@
-//! The AI SDK's parts: golden frames, and the order its reader insists on.
+//! The AI SDK's parts: golden frames, and the order that its reader requires.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -85,7 +85,7 @@ fn parts_come_in_the_order_the_reader_insists_on() {
     });
 }
 
-/// The text of each item, as the reader adds it up.
+/// The accumulated text of each item.
 fn texts(frames: &[Frame]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for part in parts(frames) {
@@ -135,7 +135,7 @@ fn the_reader_has_the_texts_of_the_log() {
     });
 }
 
-/// What a person did not allow is shown as that, and not as a fault.
+/// A denied call is shown as denied, and not as failed.
 #[test]
 fn what_was_denied_is_said_to_be() {
     on_every_log(|name, log| {
@@ -167,7 +167,7 @@ fn what_was_denied_is_said_to_be() {
     });
 }
 
-/// A run that waits for consent pauses its stream, and the next one goes on with the same message.
+/// A run that waits for approval pauses its stream, and the next one continues the same message.
 #[test]
 fn a_waiting_run_pauses() {
     let (_, log) = scenarios::all()

@@ -1,4 +1,4 @@
-//! Hostile bytes: random ones, JSON of random shape, and good input with something changed.
+//! Hostile bytes: random ones, JSON of random shape, and valid input with changes.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub(crate) fn near(seeds: Vec<String>) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What is done to bytes, at a place that is a share of their length.
+/// A change of bytes, at a relative position.
 #[derive(Debug, Clone)]
 enum Change {
     Remove(usize, usize),
@@ -165,7 +165,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Other values in some places of good JSON.
+/// Replaces values at some places of valid JSON.
 fn replaced(mut seed: Value, parts: &[(usize, Value)]) -> Vec<u8> {
     for (at, new) in parts {
         let mut place = at % size(&seed);
@@ -182,7 +182,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// Puts `new` into place number `place`, counted from the outside. Returns whether it did.
+/// Puts `new` at position `place`, counted from the outside. Returns whether it did.
 fn replace(value: &mut Value, place: &mut usize, new: &Value) -> bool {
     if *place == 0 {
         *value = new.clone();

@@ -1,5 +1,5 @@
-//! Every decoder of hostile input against random bytes, random JSON and changed good input. The same functions are
-//! asked without end by the fuzzer in `fuzz/`.
+//! Runs every decoder of hostile input on random bytes, random JSON and changed valid input. The fuzzer in `fuzz/` runs
+//! the same functions continuously.
 
 #![expect(unreachable_pub, reason = "the fuzzer's library shows the targets")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test may fail loudly")]
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::targets::{TARGETS, ask};
 
-/// Some hundred inputs for one target, so that the usual test run exercises it; `PROPTEST_CASES` asks for more.
+/// Some hundred inputs for one target, so that the usual test run exercises it; `PROPTEST_CASES` sets the number.
 fn hold(name: &str) {
     let seeds = seeds::of(name);
     assert!(!seeds.is_empty(), "{name} has no good input to begin with");
@@ -100,7 +100,7 @@ fn files_that_people_bring() {
         .for_each(hold);
 }
 
-/// A target that is in no list above would be tested by nobody.
+/// A target that is missing in the lists above would not be tested.
 #[test]
 fn every_target_is_tested_and_has_its_fuzz_binary() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

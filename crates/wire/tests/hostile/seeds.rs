@@ -1,4 +1,4 @@
-//! Good input for each target, to begin from: what servers and clients were recorded to send, or an example.
+//! Valid seeds for each target: recorded traffic of servers and clients, or an example.
 
 use std::{fs, path::Path};
 
@@ -6,12 +6,12 @@ use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use provider::bedrock::FrameDecoder;
 use serde_json::{Value, json};
 
-/// Longest recorded frame.
+/// Maximum length of a recorded frame.
 const FRAME_LIMIT_BYTES: usize = 1 << 20;
 
 const RUN: &str = "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d";
 
-/// The good input for a target; nothing where there is no such target.
+/// The valid inputs for a target; empty if there is no such target.
 pub(crate) fn of(name: &str) -> Vec<String> {
     let seeds: &[&str] = match name {
         "anthropic" | "bedrock" | "openai_responses" => return answers(name),

@@ -1,4 +1,4 @@
-//! Answers of servers, good, odd and hostile, as bytes.
+//! Valid, odd and hostile answers of servers, as bytes.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::openai::template_calls::TemplateCalls;
-use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::Reach};
+use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::ModelEndpoint};
 
 fn target() -> &'static Target {
     static TARGET: LazyLock<Target> = LazyLock::new(new_target);
@@ -18,7 +18,7 @@ fn target() -> &'static Target {
 fn new_target() -> Target {
     let base_url = BaseUrl::parse("http://127.0.0.1:1/v1").expect("valid");
     let settings = OpenAiSettings::new(base_url, Some(Secret::new("sk-secret")), "m");
-    Reach::new(
+    ModelEndpoint::new(
         settings,
         &HttpClient::new().expect("set up"),
         "chat/completions",
@@ -56,7 +56,7 @@ fn check(body: &str, expected: &[ModelEvent]) {
 }
 
 #[test]
-fn every_way_to_end() {
+fn every_end_of_a_stream() {
     let text = || ModelEvent::TextDelta("Hi".into());
     let delta = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
     let stop = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
@@ -96,7 +96,7 @@ fn every_way_to_end() {
 }
 
 #[test]
-fn everything_that_is_not_the_protocol() {
+fn malformed_streams_are_errors() {
     let delta = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
     for (body, code, words) in [
         ("", ProblemCode::ModelProtocol, "in the middle"),
@@ -160,7 +160,7 @@ fn everything_that_is_not_the_protocol() {
 }
 
 #[test]
-fn long_words_of_others_are_cut() {
+fn long_quotes_are_cut() {
     let body = format!("data: {}\n\n", "é ".repeat(10_000));
     let (_, message) = refused(&body);
     assert!(
@@ -180,9 +180,9 @@ fn endless_answers_are_refused() {
     assert_eq!(fed, 32, "a line may be 32 MB");
 }
 
-/// What is held of an answer is bounded, however it is cut and whatever it is.
+/// The memory for an answer is bounded, however it is split and whatever it contains.
 #[test]
-fn an_answer_that_never_ends_is_refused_by_what_it_says() {
+fn an_endless_answer_is_bounded_by_its_content() {
     let text = "x".repeat(64 << 10);
     for delta in [
         format!(r#"{{"content":"{text}"}}"#),
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// Source document 003, patch 3: a status is no text, and its server is not trusted with what it says.
+/// Source document 003, patch 3: a status is no text, and its content is not trusted.
 #[test]
 fn document_003_a_status_is_one_line_without_secrets_and_only_the_last_at_once_counts() {
     let status = |description: &str| {

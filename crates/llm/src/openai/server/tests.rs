@@ -17,16 +17,16 @@ fn fault(code: ProblemCode, retry: Retry) -> Fault {
 }
 
 fn fail(server: &Server) {
-    server.note_fault(0, &fault(ProblemCode::ModelFailed, Retry::Soon));
+    server.record_fault(0, &fault(ProblemCode::ModelFailed, Retry::Soon));
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_breaker_opens_lets_one_try_and_closes() {
+async fn the_breaker_opens_probes_and_closes() {
     let server = server();
     for _ in 0..4 {
         fail(&server);
     }
-    server.note_answer(0);
+    server.record_success(0);
     for _ in 0..4 {
         fail(&server);
     }
@@ -36,19 +36,19 @@ async fn the_breaker_opens_lets_one_try_and_closes() {
         "only failures in a row count"
     );
     fail(&server);
-    assert_eq!(server.breaker(), Breaker::Open(FIRST_OPEN));
+    assert_eq!(server.breaker(), Breaker::Open(INITIAL_OPEN_TIME));
     assert!(!server.admits());
-    tokio::time::advance(FIRST_OPEN).await;
+    tokio::time::advance(INITIAL_OPEN_TIME).await;
     assert_eq!(server.breaker(), Breaker::HalfOpen);
     assert!(server.admits() && !server.admits(), "one call tries");
     fail(&server);
-    assert_eq!(server.breaker(), Breaker::Open(FIRST_OPEN * 2));
-    tokio::time::advance(FIRST_OPEN * 2).await;
+    assert_eq!(server.breaker(), Breaker::Open(INITIAL_OPEN_TIME * 2));
+    tokio::time::advance(INITIAL_OPEN_TIME * 2).await;
     assert!(server.admits());
-    // Whoever tried has left: somebody else may.
-    tokio::time::advance(PROBE).await;
+    // The probing call was dropped: another may probe.
+    tokio::time::advance(PROBE_TIMEOUT).await;
     assert!(server.admits());
-    server.note_answer(0);
+    server.record_success(0);
     assert_eq!(
         (server.breaker(), server.failures_in_row()),
         (Breaker::Closed, 0)
@@ -58,57 +58,57 @@ async fn the_breaker_opens_lets_one_try_and_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_breaker_does_not_stay_open_for_long() {
+async fn the_breaker_reopens_for_a_bounded_time() {
     let server = server();
     for _ in 0..40 {
         fail(&server);
     }
     assert_eq!(
         server.breaker(),
-        Breaker::Open(FIRST_OPEN),
+        Breaker::Open(INITIAL_OPEN_TIME),
         "these were under way when it opened"
     );
     for _ in 0..20 {
-        tokio::time::advance(LONGEST_OPEN).await;
+        tokio::time::advance(MAX_OPEN_TIME).await;
         assert!(server.admits());
         fail(&server);
     }
-    assert_eq!(server.breaker(), Breaker::Open(LONGEST_OPEN));
+    assert_eq!(server.breaker(), Breaker::Open(MAX_OPEN_TIME));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_lets_a_call_through_and_no_more() {
+async fn a_successful_check_admits_one_call() {
     let server = server();
     for _ in 0..5 {
         fail(&server);
     }
     tokio::time::advance(Duration::from_millis(10)).await;
-    server.note_check(None);
+    server.record_check(None);
     assert_eq!(server.breaker(), Breaker::HalfOpen);
-    server.note_check(Some("Still down.".into()));
+    server.record_check(Some("Still down.".into()));
     assert!(matches!(server.breaker(), Breaker::Open(_)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_rests_as_long_as_it_is_told_within_bounds() {
-    for (retry, rests) in [
+async fn a_cooldown_follows_retry_after_within_bounds() {
+    for (retry, cooldown) in [
         (Retry::After(Duration::from_secs(7)), Duration::from_secs(7)),
-        (Retry::After(Duration::ZERO), SHORTEST_REST),
-        (Retry::After(Duration::MAX), LONGEST_REST),
-        (Retry::Soon, SLOWED_RESTS),
-        (Retry::No, REFUSED_RESTS),
+        (Retry::After(Duration::ZERO), MIN_COOLDOWN),
+        (Retry::After(Duration::MAX), MAX_COOLDOWN),
+        (Retry::Soon, RATE_LIMITED_COOLDOWN),
+        (Retry::No, REFUSED_KEY_COOLDOWN),
     ] {
         let server = server();
-        server.note_fault(0, &fault(ProblemCode::ModelRateLimited, retry));
-        assert_eq!(server.key_rests(0), Some(rests));
+        server.record_fault(0, &fault(ProblemCode::ModelRateLimited, retry));
+        assert_eq!(server.key_cooldown(0), Some(cooldown));
         assert_eq!(server.breaker(), Breaker::Closed, "the server is well");
-        tokio::time::advance(rests).await;
-        assert_eq!(server.key_rests(0), None);
+        tokio::time::advance(cooldown).await;
+        assert_eq!(server.key_cooldown(0), None);
     }
 }
 
 #[tokio::test]
-async fn keys_show_their_end_only() {
+async fn keys_show_only_their_last_characters() {
     let states: Vec<KeyState> = server().keys().collect();
     assert_eq!(states[0].ending.as_deref(), Some("abcd"));
 }

@@ -1,15 +1,15 @@
-//! The harmony format of gpt-oss, where a server does not take it apart: messages in channels, between special tokens.
+//! The harmony format of gpt-oss, for servers that do not parse it: messages in channels, between special tokens.
 
-use super::{Said, reason};
+use super::{Segment, reason};
 
 const START: &str = "<|start|>";
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 
-/// What ends a message.
+/// The tokens that end a message.
 const ENDS: [&str; 5] = ["<|end|>", "<|call|>", "<|return|>", START, CHANNEL];
 
-/// A longer head of a message is none, bytes.
+/// Maximum length of a message's head, bytes.
 const MAX_HEAD_BYTES: usize = 300;
 
 /// Whether an answer begins with a message in this format.
@@ -17,12 +17,12 @@ pub(super) fn is_harmony(text: &str) -> bool {
     text.starts_with(CHANNEL) || text.starts_with(START)
 }
 
-/// Whether it may begin so.
+/// Whether it may begin so once more text has come.
 pub(super) fn may_be_harmony(text: &str) -> bool {
     CHANNEL.starts_with(text) || START.starts_with(text)
 }
 
-/// Where in the format the text is.
+/// The position in the format.
 #[derive(Debug, Default)]
 pub(super) enum Harmony {
     /// Before the text of a message.
@@ -39,8 +39,8 @@ pub(super) enum Harmony {
 }
 
 impl Harmony {
-    /// Reads what it can; says whether there may be more to read.
-    pub(super) fn step(&mut self, held: &mut String, out: &mut Vec<Said>) -> bool {
+    /// Reads as much as possible; returns whether there may be more to read.
+    pub(super) fn step(&mut self, held: &mut String, out: &mut Vec<Segment>) -> bool {
         if matches!(self, Self::Head) {
             return self.read_head(held, out);
         }
@@ -56,19 +56,19 @@ impl Harmony {
     }
 
     /// The answer has ended with this text.
-    pub(super) fn finish(&mut self, held: &str, out: &mut Vec<Said>) {
+    pub(super) fn finish(&mut self, held: &str, out: &mut Vec<Segment>) {
         match self {
             Self::Head if held.trim().is_empty() => {}
-            Self::Head => out.push(Said::Answer(held.to_owned())),
+            Self::Head => out.push(Segment::Answer(held.to_owned())),
             _ => self.add(held, out),
         }
         self.end(out);
     }
 
-    fn read_head(&mut self, held: &mut String, out: &mut Vec<Said>) -> bool {
+    fn read_head(&mut self, held: &mut String, out: &mut Vec<Segment>) -> bool {
         let Some(at) = held.find(MESSAGE) else {
             if held.len() > MAX_HEAD_BYTES {
-                out.push(Said::Answer(std::mem::take(held)));
+                out.push(Segment::Answer(std::mem::take(held)));
                 *self = Self::Final;
             }
             return false;
@@ -78,19 +78,19 @@ impl Harmony {
         true
     }
 
-    fn add(&mut self, text: &str, out: &mut Vec<Said>) {
+    fn add(&mut self, text: &str, out: &mut Vec<Segment>) {
         match self {
             Self::Head => {}
             Self::Analysis => reason(text, out),
             Self::Final if text.is_empty() => {}
-            Self::Final => out.push(Said::Answer(text.to_owned())),
+            Self::Final => out.push(Segment::Answer(text.to_owned())),
             Self::Call { arguments, .. } => arguments.push_str(text),
         }
     }
 
-    fn end(&mut self, out: &mut Vec<Said>) {
+    fn end(&mut self, out: &mut Vec<Segment>) {
         if let Self::Call { name, arguments } = std::mem::take(self) {
-            out.push(Said::Call { name, arguments });
+            out.push(Segment::Call { name, arguments });
         }
     }
 }
@@ -111,7 +111,7 @@ fn of_head(head: &str) -> Harmony {
     }
 }
 
-/// How much of the text comes before the next token, or what may become one, and that token.
+/// The length of the text before the next token or a possible one, and that token.
 fn next_token(text: &str) -> (usize, Option<&'static str>) {
     for (at, _) in text.match_indices('<') {
         let here = &text[at..];

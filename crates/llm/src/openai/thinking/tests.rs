@@ -1,13 +1,13 @@
-//! What is reasoning and what is the answer, however the text is cut.
+//! The split of text into reasoning and answer, at any chunking.
 
 use super::*;
 
-/// The reasoning, the answer and what else was said; text that turned out to be reasoning is counted as such.
+/// The reasoning, the answer and the other pieces; text that was reclassified counts as reasoning.
 fn read(
     mut thinking: Thinking,
     whole: &str,
     size: usize,
-) -> (String, String, Vec<Said>, Option<bool>) {
+) -> (String, String, Vec<Segment>, Option<bool>) {
     let chars: Vec<char> = whole.chars().collect();
     let mut said = Vec::new();
     for piece in chars.chunks(size) {
@@ -17,10 +17,10 @@ fn read(
     let (mut reasoning, mut answer, mut calls) = (String::new(), String::new(), Vec::new());
     for said in said {
         match said {
-            Said::Reasoning(text) => reasoning.push_str(&text),
-            Said::Answer(text) => answer.push_str(&text),
-            Said::WasReasoning => reasoning.push_str(&std::mem::take(&mut answer)),
-            call @ Said::Call { .. } => calls.push(call),
+            Segment::Reasoning(text) => reasoning.push_str(&text),
+            Segment::Answer(text) => answer.push_str(&text),
+            Segment::WasReasoning => reasoning.push_str(&std::mem::take(&mut answer)),
+            call @ Segment::Call { .. } => calls.push(call),
         }
     }
     (reasoning, answer, calls, thinking.begins_inside())
@@ -93,7 +93,7 @@ fn a_lone_closing_tag_ends_reasoning() {
 }
 
 #[test]
-fn a_model_that_begins_in_its_reasoning() {
+fn a_model_that_starts_inside_its_reasoning() {
     for size in [1, 1000] {
         let known = |whole: &str| read(Thinking::presumed(), whole, size);
         let all = |reasoning: &str, answer: &str, inside| {
@@ -115,7 +115,7 @@ fn a_model_that_begins_in_its_reasoning() {
     let mut cut = Thinking::presumed();
     cut.push("hm", &mut said);
     cut.finish(false, &mut said);
-    assert_eq!(said, [Said::Reasoning("hm".into())]);
+    assert_eq!(said, [Segment::Reasoning("hm".into())]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn the_channels_of_harmony() {
         assert_eq!((reasoning.as_str(), answer.as_str()), ("hm < 3", ""));
         assert_eq!(
             calls,
-            [Said::Call {
+            [Segment::Call {
                 name: "ls".into(),
                 arguments: "{\"a\":1}".into()
             }]

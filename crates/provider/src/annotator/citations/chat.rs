@@ -1,12 +1,11 @@
-//! Citations beside a message of Chat Completions.
+//! Citations in the message fields of Chat Completions.
 
 use serde_json::Value;
 
 use super::{Citation, MAX_CITATIONS};
 
-/// The citations of an answer, from what stood beside its text: `annotations` of the message, as OpenAI and OpenRouter
-/// have them, and the numbered lists `search_results` and `citations` of Perplexity and xAI. `text_chars` is the length
-/// of the answer in characters.
+/// The citations of an answer: `annotations` of the message, as in OpenAI and OpenRouter, and the numbered lists
+/// `search_results` and `citations` of Perplexity and xAI. `text_chars` is the length of the answer in characters.
 #[must_use]
 pub fn chat_citations(
     annotations: &[Value],
@@ -26,7 +25,7 @@ pub fn chat_citations(
         .map(Vec::as_slice)
         .unwrap_or_default();
     let addresses = citations.as_array().map(Vec::as_slice).unwrap_or_default();
-    // The list of addresses is what the text counts by; the results say more of each.
+    // The numbers in the text refer to the list of URLs; the results add details.
     let listed = if addresses.is_empty() {
         results
     } else {

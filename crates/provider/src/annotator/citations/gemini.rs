@@ -1,4 +1,4 @@
-//! What Gemini says of a whole answer: the chunks that it rests on, and which part of it on which.
+//! Gemini's grounding metadata: the chunks that support an answer, and the segments that they support.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Citation, MAX_CITATIONS, Texts};
 
-/// The citations in what is said of the whole answer.
+/// The citations in the metadata of the whole answer.
 pub(in super::super) fn of_metadata(data: &Value, texts: &Texts) -> Vec<Citation> {
     let metadata = &data["metadata"];
     if !metadata.is_object() {
@@ -85,10 +85,10 @@ fn of_chunk(chunk: &Value) -> Option<Citation> {
     )
 }
 
-/// Finds places of the answer's text.
+/// Converts positions in the answer's text.
 struct Places<'a> {
     text: &'a str,
-    /// The byte at which each character begins.
+    /// The byte offset of each character.
     chars: Vec<usize>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A place that is told in bytes.
+    /// A range given in bytes.
     fn bytes(&self, start: u64, end: Option<u64>) -> Option<Range<usize>> {
         let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end?).ok()?);
         let char_at = |byte: usize| match byte == self.text.len() {
@@ -112,7 +112,7 @@ impl<'a> Places<'a> {
         (start < end).then_some(start..end)
     }
 
-    /// The place of a segment: where it says, or where its words stand, as it counts from the beginning of its own part.
+    /// The range of a segment: as given, or by searching its text, as offsets count from the start of its own part.
     fn segment(&self, segment: &Value) -> Option<Range<usize>> {
         let words = segment["text"].as_str().unwrap_or_default();
         let start = segment["startIndex"].as_u64().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Requests as the Messages API takes them.
+//! Encoded requests of the Messages API.
 
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use serde_json::json;
@@ -128,7 +128,7 @@ fn every_call_has_its_result_in_the_next_turn() {
     );
 }
 
-/// The API refuses an error without a word.
+/// The API refuses an error without content.
 #[test]
 fn failures_are_marked_and_never_without_words() {
     let failed = |id: &str, text: &str| Message {
@@ -272,7 +272,7 @@ fn a_budget_is_left_out_where_calls_were_made_without_thinking() {
     assert_eq!(thinking(answer("anthropic", vec![signed])), Some(2000));
 }
 
-/// The turns that are marked, the tools and the system prompt as `t` and `s`.
+/// The marked turns, with tools and system prompt as `t` and `s`.
 fn marks(messages: &[Message]) -> Vec<String> {
     let body = body("claude-sonnet-4-5", messages, &Parameters::default(), true);
     let is_marked = |list: &Value| {
@@ -303,15 +303,15 @@ fn the_prompt_is_cached_at_four_places() {
     let said = Message::text(Role::Assistant, "done");
     let mut messages = vec![Message::text(Role::System, "s"), user("a")];
     assert_eq!(marks(&messages), ["t", "s", "0"]);
-    // Steps: what the next call repeats, and what this one has repeated.
+    // Steps: the prefix of the next call, and that of this one.
     messages.extend([calls(&["1"]), Message::tool_result("1", "x")]);
     assert_eq!(marks(&messages), ["t", "s", "0", "2"]);
     messages.extend([calls(&["2"]), Message::tool_result("2", "x")]);
     assert_eq!(marks(&messages), ["t", "s", "2", "4"]);
-    // The next turn: what came before the request, which is all that stays as it is.
+    // The next turn: the part before the request, which is all that stays the same.
     messages.extend([said.clone(), user("b")]);
     assert_eq!(marks(&messages), ["t", "s", "5", "6"]);
-    // A turn with so many blocks that what the turn before has cached is marked again.
+    // A turn with so many blocks that the prefix of the previous turn is marked again.
     for step in 3..12 {
         messages.extend([
             calls(&[&step.to_string()]),

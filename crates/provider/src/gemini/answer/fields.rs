@@ -1,4 +1,4 @@
-//! The fields of an answer. Those with a type that makes no sense are as if they were not there.
+//! The fields of an answer. Fields of a wrong type count as missing.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -70,7 +70,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) will_continue: Option<&'a RawValue>,
 }
 
-/// The value, where it is of that type.
+/// The value, if it is of that type.
 pub(super) fn read<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }

@@ -1,10 +1,10 @@
-//! Answers, whole and in pieces.
+//! Answers, complete and in pieces.
 
 use domain::Usage;
 
 use super::*;
 
-/// The events of a stream with these events, and how it ends.
+/// The events of a stream, and how it ends.
 fn events(data: &[Value]) -> Result<Vec<AnswerEvent>, AnswerError> {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
@@ -82,7 +82,7 @@ fn arguments_may_come_in_pieces() {
     ];
     let [started, arguments] = call(0, "1", "say", r#"{"text":"ab"}"#);
     let mut expected = vec![started, signed(DataPart::Call(0), "s"), arguments];
-    // What never came is not missed.
+    // Pieces that never came are not missed.
     expected.extend(call(1, "2", "go", "{}"));
     expected.push(finished(StopReason::ToolCalls));
     assert_eq!(events(&stream), Ok(expected));
@@ -280,7 +280,7 @@ fn failures_say_what_is_wrong() {
         let error = Decoder::default().whole(body, &mut out).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Protocol, "{body}");
     }
-    // An answer in one piece cannot break off.
+    // An unstreamed answer cannot break off.
     Decoder::default()
         .whole(&parts(json!([{"text": "a"}])).to_string(), &mut out)
         .unwrap();

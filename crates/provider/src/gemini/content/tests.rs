@@ -1,4 +1,4 @@
-//! Contents of conversations.
+//! Encoded conversations.
 
 use domain::{Provenance, StoredBlock};
 use serde_json::json;
@@ -192,7 +192,7 @@ fn results_are_objects_that_gemini_takes() {
     let response =
         |text: &str| serde_json::to_value(response(&Message::tool_result("1", text))).unwrap();
     assert_eq!(response(r#" {"a": 1.0} "#), json!({"a": 1.0}));
-    // It takes these for references to parts of the response.
+    // Gemini reads these as references to parts of the response.
     for text in [
         r##"{"schema": {"$ref": "#/$defs/a"}}"##,
         r##"{"\u0024ref": "#/$defs/a"}"##,

@@ -1,4 +1,4 @@
-//! Reads JSON objects field by field: what has another shape than it should is as if it were not there.
+//! Reads JSON objects field by field, treating fields of a wrong type as missing.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -8,10 +8,10 @@ use serde::de::{
 
 /// An object of which some fields are read. Others are skipped, and the last one of a name counts.
 pub(super) trait Fields<'a>: Default {
-    /// Reads the value of a field, which has to be taken out of `map`.
+    /// Reads the value of a field, which must be taken from `map`.
     fn read<M: MapAccess<'a>>(&mut self, name: &str, map: &mut M) -> Result<(), M::Error>;
 
-    /// A text stands where the object should.
+    /// A text came instead of the object.
     fn read_text(&mut self, _text: Cow<'a, str>) {}
 
     /// Whether it counts in a list.
@@ -23,7 +23,7 @@ pub(super) fn skip<'a, M: MapAccess<'a>>(map: &mut M) -> Result<(), M::Error> {
     map.next_value::<IgnoredAny>().map(drop)
 }
 
-/// What numbers and words without quotes are to a visitor: nothing.
+/// Ignores numbers and literals.
 macro_rules! no_object {
     () => {
         fn visit_unit<E: Error>(self) -> Result<(), E> {
@@ -48,7 +48,7 @@ macro_rules! no_object {
     };
 }
 
-/// Reads an object into its place, or the first one of a list that is wanted. Anything else leaves it empty.
+/// Reads an object, or the first wanted one of a list. Anything else leaves it empty.
 pub(super) struct Place<'t, T>(pub(super) &'t mut T);
 
 impl<'a, T: Fields<'a>> DeserializeSeed<'a> for Place<'_, T> {
@@ -97,7 +97,7 @@ impl<'a, T: Fields<'a>> Visitor<'a> for Place<'_, T> {
     no_object!();
 }
 
-/// The objects of a list, or one that stands there without a list; each is handed to a closure.
+/// The objects of a list, or a single one; each is passed to a closure.
 pub(super) struct Each<T, F>(F, PhantomData<T>);
 
 impl<T, F: FnMut(T)> Each<T, F> {
@@ -147,7 +147,7 @@ impl<'a, T: Fields<'a>, F: FnMut(T)> Visitor<'a> for Each<T, F> {
     no_object!();
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'a> Deserialize<'a> for Name<'a> {

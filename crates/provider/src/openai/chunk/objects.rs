@@ -1,4 +1,4 @@
-//! The objects of a chunk as they stand in its JSON.
+//! The JSON objects of a chunk.
 
 use std::borrow::Cow;
 
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> for Groq<'a> {
 #[derive(Default)]
 pub(super) struct WireChoice<'a> {
     pub(super) index: Option<u64>,
-    /// Of the message too, where the answer is whole.
+    /// The delta, or the message of an unstreamed answer.
     pub(super) delta: WireDelta<'a>,
     pub(super) text: Option<&'a RawValue>,
     pub(super) finish_reason: Option<&'a RawValue>,
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> for Audio<'a> {
 pub(super) struct WireCall<'a> {
     pub(super) index: Option<u64>,
     pub(super) id: Option<&'a RawValue>,
-    /// Its fields may stand beside the id, too.
+    /// Its fields may also be next to the id.
     pub(super) function: WireFunction<'a>,
     pub(super) extra_content: Option<&'a RawValue>,
     pub(super) is_object: bool,
@@ -227,7 +227,7 @@ impl<'a> WireCall<'a> {
             arguments: match arguments.map(RawValue::get) {
                 None => Cow::Borrowed(""),
                 Some(text) if text.starts_with('"') => halves.arguments.text(arguments),
-                // Some servers send the arguments as an object instead of its text.
+                // Some servers send the arguments as an object instead of text.
                 Some(value) => Cow::Borrowed(value),
             },
             extra_content: self
@@ -259,7 +259,7 @@ impl<'a> Fields<'a> for WireFunction<'a> {
     }
 }
 
-/// The parts of a content that is a list, where thinking may be among them.
+/// The parts of a content list, which may include thinking.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) text: String,
@@ -285,7 +285,7 @@ impl Parts {
                 .reasoning
                 .push_str(&part.thinking.map(all_text).unwrap_or_default());
         });
-        // It is valid JSON, as it was read as such before.
+        // It was already parsed as valid JSON.
         let _ = each.deserialize(&mut serde_json::Deserializer::from_str(list.get()));
         parts
     }
@@ -333,7 +333,7 @@ impl<'a> Fields<'a> for Part<'a> {
     }
 }
 
-/// A number's text, which some servers put in quotes.
+/// The text of a number, which some servers put in quotes.
 fn unquoted(raw: &RawValue) -> &str {
     let text = raw.get();
     text.strip_prefix('"')
@@ -346,7 +346,7 @@ fn number(raw: Option<&RawValue>) -> Option<&str> {
         .filter(|text| text.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
 }
 
-/// An index however it is written: `0`, `0.0`, `"0"`, or `-1`, which is a number like others.
+/// An index in any form: `0`, `0.0`, `"0"`, or `-1`, which is a number like others.
 fn index(raw: Option<&RawValue>) -> Option<u64> {
     let text = unquoted(raw?);
     if let Ok(index) = text.parse() {

@@ -1,4 +1,4 @@
-//! Chunks in all shapes that servers and proxies give them.
+//! Chunks in all the shapes that servers and proxies produce.
 
 use proptest::prelude::*;
 

@@ -1,20 +1,20 @@
-//! Text of JSON strings that servers may have cut between the two halves of a character in UTF-16.
+//! Joins JSON strings that servers split between the two halves of a surrogate pair.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-/// The text of a JSON string, and halves of surrogate pairs at its ends. Any other half, and NUL, is U+FFFD.
+/// The text of a JSON string, and surrogate halves at its ends. Any other half, and NUL, becomes U+FFFD.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Cut<'a> {
-    /// The second half of a character whose first half came before.
+    /// The second half of a pair whose first half came before.
     second: Option<u16>,
     text: Cow<'a, str>,
-    /// The first half of a character whose second half may follow.
+    /// The first half of a pair whose second half may follow.
     first: Option<u16>,
 }
 
-/// Halves of characters whose other half has not come yet, for each text that is put together of chunks.
+/// Pending surrogate halves, for each text that is assembled from chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Halves {
     pub(super) content: Half,
@@ -22,19 +22,19 @@ pub struct Halves {
     pub(super) arguments: Half,
 }
 
-/// The first half of a character.
+/// The first half of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Half(Option<u16>);
 
 impl Halves {
-    /// What is left of the answer's text at its end: a character whose second half never came.
+    /// The end of the answer's text: a replacement for a half that stayed alone.
     pub fn finish(&mut self) -> &'static str {
         self.content.finish()
     }
 }
 
 impl Half {
-    /// The text of the next JSON string; empty where it is no string.
+    /// The text of the next JSON string; empty if it is no string.
     pub(super) fn text<'a>(&mut self, raw: Option<&'a RawValue>) -> Cow<'a, str> {
         let Some(cut) = raw.and_then(|raw| read(raw.get())) else {
             return Cow::Borrowed("");
@@ -146,7 +146,7 @@ fn replace_half(half: &mut Option<u16>, text: &mut String) {
     }
 }
 
-/// What the escape behind a backslash stands for, and its size.
+/// The UTF-16 unit of the escape after a backslash, and its length.
 fn unit_of(escape: &str) -> (u16, usize) {
     let unit = match escape.as_bytes()[0] {
         b'b' => 8,

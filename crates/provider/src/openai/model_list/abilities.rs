@@ -1,4 +1,4 @@
-//! What an entry of a model list says of the model's abilities.
+//! Reads a model's capabilities from its entry in a model list.
 
 use domain::{Abilities, Parameter};
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn names(list: Option<&Value>) -> Option<Vec<&str>> {
     Some(list?.as_array()?.iter().filter_map(Value::as_str).collect())
 }
 
-/// OpenRouter, xAI, GitHub Models: everything a model reads.
+/// OpenRouter, xAI, GitHub Models: all input modalities.
 fn of_modalities(model: &Value, abilities: &mut Abilities) {
     let places = [
         "/architecture/input_modalities",
@@ -31,7 +31,7 @@ fn of_modalities(model: &Value, abilities: &mut Abilities) {
     abilities.pdf = Some(reads.contains(&"file") || reads.contains(&"pdf"));
 }
 
-/// OpenRouter: everything a request may hold.
+/// OpenRouter: all supported parameters.
 fn of_parameters(model: &Value, abilities: &mut Abilities) {
     let Some(takes) = names(model.get("supported_parameters")) else {
         return;
@@ -39,7 +39,7 @@ fn of_parameters(model: &Value, abilities: &mut Abilities) {
     abilities.tools = Some(takes.contains(&"tools"));
     abilities.structured_output = Some(takes.contains(&"structured_outputs"));
     abilities.reasoning = Some(takes.contains(&"reasoning") || takes.contains(&"reasoning_effort"));
-    // The limit on written tokens goes by many names, and none that takes no such limit is known.
+    // The output token limit has many names, and every known model accepts one.
     let listed = [
         Parameter::Temperature,
         Parameter::TopP,
@@ -50,7 +50,7 @@ fn of_parameters(model: &Value, abilities: &mut Abilities) {
     abilities.unsupported_parameters = listed.into_iter().filter(|it| !is_taken(it)).collect();
 }
 
-/// Mistral, Anthropic and others: a table of abilities; LM Studio and Ollama: a list of those that are there.
+/// Mistral, Anthropic and others: an object of flags; LM Studio and Ollama: a list of those supported.
 fn of_capabilities(model: &Value, abilities: &mut Abilities) {
     let capabilities = model.get("capabilities");
     let says = |key: &str| match capabilities?.get(key)? {
@@ -90,7 +90,7 @@ fn of_capabilities(model: &Value, abilities: &mut Abilities) {
     }
 }
 
-/// Moonshot, Hugging Face, LM Studio, LiteLLM: a field for each.
+/// Moonshot, Hugging Face, LM Studio, LiteLLM: one field each.
 fn of_flags(model: &Value, abilities: &mut Abilities) {
     let flag = |places: &[&str]| {
         places

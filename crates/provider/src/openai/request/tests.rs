@@ -1,4 +1,4 @@
-//! What Chat Completions servers are sent.
+//! Encoded Chat Completions requests.
 
 use domain::ModelParameters;
 

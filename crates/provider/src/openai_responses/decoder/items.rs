@@ -1,5 +1,5 @@
-//! The output items of an answer, while they come. Items are given in their order: what comes of one while an earlier one
-//! is open waits until that one is done.
+//! Tracks the output items of a streamed answer and emits their events in order: events of an item wait until the items
+//! before it are done.
 
 mod calls;
 mod texts;
@@ -12,14 +12,14 @@ use crate::{AnswerEvent, DataPart, StopReason};
 /// Text of a part.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece<'a> {
-    /// What is to be appended.
+    /// Text to append.
     Delta(&'a str),
-    /// All of it, of which some has come before.
+    /// The complete text, of which some may have come before.
     Whole(&'a str),
 }
 
 impl<'a> Piece<'a> {
-    /// What is new in it after so many bytes.
+    /// The new text after this many bytes.
     fn after(self, written: usize) -> &'a str {
         match self {
             Self::Delta(text) => text,
@@ -31,7 +31,7 @@ impl<'a> Piece<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Items {
     items: Vec<Item>,
-    /// The first item that is not done; those after it wait.
+    /// The first open item; those after it wait.
     front: usize,
     calls: usize,
     has_refusal: bool,
@@ -42,10 +42,10 @@ struct Item {
     output_index: Option<u64>,
     id: String,
     kind: Kind,
-    /// The part that is being written, and how much of it was.
+    /// The current part, and how much of it was emitted.
     part: u64,
     written: usize,
-    /// All that was written.
+    /// All that was emitted.
     total: usize,
     waiting: Vec<AnswerEvent>,
     is_done: bool,
@@ -70,7 +70,7 @@ enum Kind {
 }
 
 impl Items {
-    /// Why the answer is over when nothing else says so.
+    /// The stop reason if the response gives none.
     pub(super) fn stop_reason(&self) -> StopReason {
         match (self.calls, self.has_refusal) {
             (0, true) => StopReason::Refused,
@@ -79,7 +79,7 @@ impl Items {
         }
     }
 
-    /// Whether the last thing that came is a whole message, with which answers end.
+    /// Whether the last item is a complete message, which ends an answer.
     pub(super) fn end_with_text(&self) -> bool {
         self.front == self.items.len()
             && self
@@ -88,7 +88,7 @@ impl Items {
                 .is_some_and(|item| matches!(item.kind, Kind::Message { .. }) && item.total > 0)
     }
 
-    /// An item begins.
+    /// An item starts.
     pub(super) fn start(
         &mut self,
         event: &Map<String, Value>,
@@ -126,7 +126,7 @@ impl Items {
         self.start_call(self.items.len() - 1, item, out);
     }
 
-    /// The item that an event is about; the last one where it does not say.
+    /// The item of an event; the last one if unspecified.
     fn find(&self, event: &Map<String, Value>) -> Option<usize> {
         let (index, id) = (output_index(event), text(event, "item_id"));
         let by_index = index.and_then(|_| {
@@ -146,7 +146,7 @@ impl Items {
             .filter(|at| !self.items[*at].is_done)
     }
 
-    /// The same, where a server may not have announced it.
+    /// The same, for servers that may not have announced it.
     fn find_or_start(
         &mut self,
         event: &Map<String, Value>,
@@ -168,7 +168,7 @@ impl Items {
         Some(self.items.len() - 1)
     }
 
-    /// An item is whole.
+    /// An item is complete.
     pub(super) fn finish(
         &mut self,
         event: &Map<String, Value>,
@@ -180,7 +180,7 @@ impl Items {
         }
     }
 
-    /// The answer is whole, and these are its items. Servers differ in what they have told of them before.
+    /// The response is complete, and these are its items. Servers differ in how much they have streamed before.
     pub(super) fn finish_all(&mut self, output: &[Value], out: &mut Vec<AnswerEvent>) {
         let nothing = Map::new();
         for at in 0..output.len().max(self.items.len()) {
@@ -236,7 +236,7 @@ impl Items {
         self.close(at, out);
     }
 
-    /// Gives an event of an item, or keeps it until it is the item's turn.
+    /// Emits an event of an item, or queues it until it is the item's turn.
     fn give(&mut self, at: usize, event: AnswerEvent, out: &mut Vec<AnswerEvent>) {
         match at == self.front {
             true => out.push(event),
@@ -244,7 +244,7 @@ impl Items {
         }
     }
 
-    /// The item is done: those behind it are let go on.
+    /// The item is done: the items after it proceed.
     fn close(&mut self, at: usize, out: &mut Vec<AnswerEvent>) {
         self.items[at].is_done = true;
         while self.items.get(self.front).is_some_and(|item| item.is_done) {
@@ -268,7 +268,7 @@ impl Kind {
 }
 
 impl Item {
-    /// What is new in a piece of the current part.
+    /// The new text in a piece of the current part.
     fn take(&mut self, piece: Piece<'_>) -> String {
         let more = piece.after(self.written).to_owned();
         self.written += more.len();

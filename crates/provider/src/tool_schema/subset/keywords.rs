@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The keywords of a schema, with those of its `allOf`.
 #[derive(Default)]
 pub(super) struct Keywords<'a> {
-    /// All but those below.
+    /// All others.
     words: Vec<(&'a str, &'a Value)>,
     pub(super) properties: Vec<(&'a String, &'a Value)>,
     pub(super) required: Vec<&'a str>,

@@ -1,10 +1,10 @@
-//! What Gemini has no keyword for, told in the description.
+//! Describes constraints that Gemini has no keyword for in the description.
 
 use serde_json::Value;
 
 use super::keywords::Keywords;
 
-/// Keywords without a place, and what they are called in words.
+/// Unsupported keywords, and their names in the description.
 const TOLD: [(&str, &str); 8] = [
     ("format", "format"),
     ("pattern", "pattern"),
@@ -16,10 +16,10 @@ const TOLD: [(&str, &str); 8] = [
     ("maxProperties", "maximum number of properties"),
 ];
 
-/// Longest text of a keyword that is told.
+/// Maximum length of a described value.
 const MAX_TEXT_BYTES: usize = 200;
 
-/// The description with what has no keyword; `None` if there is nothing to say.
+/// The description, extended by unsupported keywords; `None` if it is empty.
 pub(super) fn description(schema: &Keywords<'_>, kind: Option<&str>) -> Option<String> {
     let description = schema
         .get("description")

@@ -1,4 +1,4 @@
-//! Schemas that Gemini refuses as they are.
+//! Schemas that Gemini refuses unchanged.
 
 use proptest::prelude::*;
 
@@ -128,7 +128,7 @@ fn nothing_stands_beside_a_choice() {
         json!({"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}], "description": "d", "default": 1}),
         json!({"anyOf": [{"type": "string", "description": "d"}, {"type": "integer"}, {"type": "null"}]}),
     );
-    // Such choices say only how the whole is formed, or are said twice.
+    // Such choices only constrain the whole, or are duplicates.
     let either = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
         "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
     check(

@@ -1,4 +1,4 @@
-//! Types, values and limits.
+//! Types, values and limits in Gemini's subset.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ const TYPES: [&str; 6] = ["object", "array", "string", "number", "integer", "boo
 
 /// The types that a schema allows.
 pub(super) struct Types {
-    /// Those but null; none where any will do.
+    /// Those but null; empty if any is allowed.
     pub(super) names: Cow<'static, [&'static str]>,
-    /// Whether null is allowed beside them.
+    /// Whether null is also allowed.
     pub(super) nullable: bool,
     /// Whether it allows nothing but null.
     pub(super) is_null: bool,
@@ -59,7 +59,7 @@ impl Types {
     }
 }
 
-/// What a schema without a type is about, by its other keywords.
+/// The types of a schema without `type`, derived from its other keywords.
 fn implied(schema: &Keywords<'_>, values: &[&Value]) -> Vec<&'static str> {
     if !values.is_empty() {
         return TYPES
@@ -102,8 +102,8 @@ fn values<'a>(schema: &Keywords<'a>) -> Vec<&'a Value> {
     }
 }
 
-/// The values of `enum` and `const`; Gemini takes texts, of which none is empty, and numbers. `None` where that leaves
-/// out one that is possible.
+/// The values of `enum` and `const`; Gemini accepts non-empty texts and numbers. `None` if a possible value would be
+/// lost.
 pub(super) fn enumeration(schema: &Keywords<'_>, kind: Option<&str>) -> Option<Vec<Value>> {
     let kind = kind.filter(|kind| matches!(*kind, "string" | "number" | "integer"))?;
     let values: Vec<&Value> = values(schema)
@@ -114,7 +114,7 @@ pub(super) fn enumeration(schema: &Keywords<'_>, kind: Option<&str>) -> Option<V
     is_whole.then(|| values.into_iter().cloned().collect())
 }
 
-/// `minimum` and `maximum`, which also say what the exclusive limits say where they can.
+/// `minimum` and `maximum`, which also express exclusive limits if possible.
 pub(super) fn limits(node: &mut Map<String, Value>, schema: &Keywords<'_>, is_integer: bool) {
     for (name, exclusive, step) in [
         ("minimum", "exclusiveMinimum", 1),
@@ -123,7 +123,7 @@ pub(super) fn limits(node: &mut Map<String, Value>, schema: &Keywords<'_>, is_in
         let inclusive = schema.get(name).and_then(|limit| limit.as_number());
         let limit = match schema.get(exclusive) {
             Some(Value::Number(limit)) => inside(limit, step, is_integer),
-            // Draft 4 has a flag beside the limit.
+            // Draft 4 has a flag next to the limit.
             Some(Value::Bool(true)) => inclusive.and_then(|limit| inside(limit, step, is_integer)),
             _ => inclusive.cloned(),
         };
@@ -133,7 +133,7 @@ pub(super) fn limits(node: &mut Map<String, Value>, schema: &Keywords<'_>, is_in
     }
 }
 
-/// The first number inside an exclusive limit; for other than integers the limit is near enough.
+/// The first number inside an exclusive limit; for other numbers than integers the limit is close enough.
 fn inside(limit: &Number, step: i64, is_integer: bool) -> Option<Number> {
     match limit.as_i64().filter(|_| is_integer) {
         Some(limit) => limit.checked_add(step).map(Number::from),

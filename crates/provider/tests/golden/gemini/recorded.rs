@@ -1,4 +1,4 @@
-//! Recordings of the Gemini API and Vertex AI, and what they are compared by.
+//! Recordings of the Gemini API and Vertex AI, and how they are compared.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -57,14 +57,14 @@ impl Exchange {
     }
 }
 
-/// The events of an answer in one piece.
+/// The events of an unstreamed answer.
 pub(super) fn whole(body: &str) -> Result<Vec<AnswerEvent>, AnswerError> {
     let mut out = Vec::new();
     gemini::Decoder::default().whole(body, &mut out)?;
     Ok(out)
 }
 
-/// The events of a stream that comes in these pieces.
+/// The events of a stream in these pieces.
 pub(super) fn streamed(pieces: &[&[u8]]) -> Result<Vec<AnswerEvent>, AnswerError> {
     let mut decoder = gemini::Decoder::default();
     let mut frames = sse::Decoder::new(1 << 20);
@@ -162,7 +162,7 @@ fn add(blocks: &mut Vec<StoredBlock>, message: &Message, part: DataPart, more: &
     }
 }
 
-/// The conversation that a recorded request says, with the model's own messages as `answers` have them.
+/// The conversation of a recorded request, with the model's own messages replaced by `answers`.
 pub(super) fn conversation(request: &Value, answers: &[Message]) -> Vec<Message> {
     let mut messages = Vec::new();
     for part in request
@@ -248,7 +248,7 @@ fn spoken(part: &Value) -> Part {
     }
 }
 
-/// What matters of a request: without what only the recorded client sends, and without titles, which say nothing.
+/// The relevant part of a request: without fields that only the recorded client sends, and without titles.
 pub(super) fn request(request: &Value) -> Value {
     let mut request = without_titles(&camel_case(request));
     if let Some(config) = request
@@ -271,7 +271,7 @@ pub(super) fn request(request: &Value) -> Value {
     request
 }
 
-/// Without the keyword; a property of that name is a schema.
+/// Removes the keyword; a property of that name is a schema.
 fn without_titles(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(without_titles).collect(),
@@ -287,7 +287,7 @@ fn without_titles(value: &Value) -> Value {
     }
 }
 
-/// What matters of `contents`: ids are numbered, signatures are of one alphabet, and names of fields of one form.
+/// The relevant part of `contents`: with numbered ids, signatures of one alphabet, and field names in one form.
 pub(super) fn compared(contents: &Value) -> Vec<Value> {
     let mut ids = BTreeMap::new();
     let contents = camel_case(contents);
@@ -313,7 +313,8 @@ fn plain(value: &Value, ids: &mut BTreeMap<String, usize>) -> Value {
                     ("thoughtSignature", Value::String(text)) => {
                         json!(text.replace('-', "+").replace('_', "/"))
                     }
-                    // What the server's own tools were asked and said is sent as it was here, and made up there.
+                    // Input and output of server-side tools is sent back unchanged here, and made up by the recorded
+                    // client.
                     ("args" | "response", _) if fields.contains_key("toolType") => continue,
                     (_, value) => plain(value, ids),
                 };
@@ -331,7 +332,7 @@ fn plain(value: &Value, ids: &mut BTreeMap<String, usize>) -> Value {
     }
 }
 
-/// Both forms of names are taken by the servers, and the recorded client writes either.
+/// The servers accept both forms of names, and the recorded client writes either.
 fn camel_case(value: &Value) -> Value {
     const NAMES: [(&str, &str); 10] = [
         ("function_call", "functionCall"),

@@ -78,7 +78,7 @@ impl Models {
         if let Some(error) = &failure {
             tracing::debug!(connection = %known.id, %error, "a model server does not answer a check");
         }
-        known.server.note_check(failure.map(ModelError::words));
+        known.server.record_check(failure.map(ModelError::words));
     }
 }
 

@@ -96,7 +96,7 @@ impl Models {
             None => None,
         };
         if works.is_some() {
-            known.server.note_check(None);
+            known.server.record_check(None);
         }
         let models = works
             .and_then(|at| lists.get(at)?.as_ref().ok())
@@ -178,7 +178,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
-            | ModelEvent::Turned { .. }
+            | ModelEvent::FailedOver { .. }
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. }

@@ -117,7 +117,7 @@ pub(super) async fn answer(
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Retrying { .. }
-            | ModelEvent::Turned { .. }
+            | ModelEvent::FailedOver { .. }
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::Status { .. } => {}
         }

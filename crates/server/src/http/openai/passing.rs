@@ -11,8 +11,10 @@ use bytes::Bytes;
 use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
-    Alarm, ModelError, Upstream,
-    openai::{INCLUDE_STATUS, NoAnswer, Passed, Refused, Told, trace_headers},
+    IdleTimer, ModelError, UpstreamRoute,
+    openai::{
+        ForwardContext, ForwardError, INCLUDE_STATUS, Refused, UpstreamResponse, trace_headers,
+    },
 };
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -91,7 +93,7 @@ pub(in crate::http) async fn pass_on(
     // What a front end says of its people is not for everybody.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let untrusted_body = tells_of_people.then(|| with_metadata(Some("{}")));
-    let told = Told {
+    let told = ForwardContext {
         untrusted_body,
         ..told(caller, headers, trusted)
     };
@@ -106,9 +108,9 @@ pub(in crate::http) async fn pass_on(
     };
     let shape = Shape::of(upstream.call());
     match upstream.post(&told, body, wait).await {
-        Ok(Passed { response, first }) => {
+        Ok(UpstreamResponse { response, first }) => {
             let watch = UsageWatch::default();
-            let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
+            let silence = IdleTimer::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying {
                 call: paid,
                 watch,
@@ -128,7 +130,7 @@ pub(in crate::http) async fn pass_on(
             };
             Ok(answer.pass_back())
         }
-        Err(NoAnswer::Refused(refused)) if refused.error.code != ProblemCode::ModelNotFound => {
+        Err(ForwardError::Refused(refused)) if refused.error.code != ProblemCode::ModelNotFound => {
             Ok(refusal(refused, shape))
         }
         Err(no) => Err(asked.failed(app, caller, no.into_error())),
@@ -136,7 +138,7 @@ pub(in crate::http) async fn pass_on(
 }
 
 /// What servers are told beside a body, and who asks where any of them is trusted.
-pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Told {
+pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> ForwardContext {
     let mut all = trace_headers(&request_context::passed_on());
     for name in PASSED_HEADERS {
         all.extend(headers.get(&name).map(|value| (name, value.clone())));
@@ -144,7 +146,7 @@ pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Told 
     if wants_status(headers) {
         all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
-    Told {
+    ForwardContext {
         all,
         caller: trusted.then(|| caller.info(headers)),
         untrusted_body: None,
@@ -183,13 +185,13 @@ struct Answer {
     response: reqwest::Response,
     /// The beginning of its body, where that was waited for.
     first: Option<Bytes>,
-    upstream: Upstream,
+    upstream: UpstreamRoute,
     shape: Shape,
     started: Instant,
     /// Nothing once it is paid.
     paid: Option<Paying>,
     /// Goes off when the server has been silent for too long.
-    silence: Alarm,
+    silence: IdleTimer,
     /// Whether what was passed back ends between two events.
     between_events: bool,
     /// The request, for the log: the answer is written after it was handled.
@@ -236,7 +238,7 @@ impl Answer {
         let chunk = tokio::select! {
             biased;
             chunk = async { if first.is_some() { Ok(first) } else { self.response.chunk().await } } => Some(chunk),
-            () = self.silence.rings() => None,
+            () = self.silence.expired() => None,
         };
         let error = match chunk {
             Some(Ok(Some(bytes))) => {

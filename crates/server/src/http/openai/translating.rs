@@ -143,7 +143,7 @@ async fn next_news(call: &mut ModelCall) -> Result<News, ModelError> {
             },
             ModelEvent::TextWasReasoning => return Ok(News::TextWasReasoning),
             ModelEvent::Retrying { .. }
-            | ModelEvent::Turned { .. }
+            | ModelEvent::FailedOver { .. }
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. } => continue,

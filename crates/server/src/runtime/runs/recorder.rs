@@ -8,7 +8,7 @@ use bytes::Bytes;
 use domain::{
     AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Sentence, Usage,
 };
-use llm::Alarm;
+use llm::IdleTimer;
 use store::{Segment, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -95,7 +95,7 @@ struct Unstored {
 
 impl Recorder<'_> {
     async fn keep(&mut self, mut events: mpsc::Receiver<Emitted>) -> Result<(), StoreError> {
-        let (mut taken, mut alarm) = (Vec::new(), Alarm::new(Instant::now()));
+        let (mut taken, mut alarm) = (Vec::new(), IdleTimer::new(Instant::now()));
         loop {
             let due = self.unstored.due;
             if let Some(due) = due {
@@ -104,7 +104,7 @@ impl Recorder<'_> {
             tokio::select! {
                 // Storing comes first: events may come without a pause.
                 biased;
-                () = alarm.rings(), if due.is_some() => self.flush().await?,
+                () = alarm.expired(), if due.is_some() => self.flush().await?,
                 count = events.recv_many(&mut taken, BATCH_EVENTS) => {
                     if count == 0 {
                         return self.flush().await;

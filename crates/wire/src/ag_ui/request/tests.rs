@@ -1,4 +1,4 @@
-//! What is read from inputs, and what is refused.
+//! Accepted and rejected inputs.
 
 use domain::ToolCall;
 use proptest::prelude::*;
@@ -247,7 +247,7 @@ proptest! {
     }
 }
 
-/// JSON with the names that matter here.
+/// JSON with the relevant field names.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,4 +1,4 @@
-//! Logs written by hand, and the spans they have to become.
+//! Handwritten logs and their expected spans.
 
 use domain::{ProblemCode, RunId, Usage, event::Forked};
 use serde_json::json;
@@ -128,7 +128,7 @@ fn value(span: &Span, key: &str) -> Option<Value> {
     Some(found["value"].clone())
 }
 
-/// A run that asks a sub-agent, whose call fails.
+/// A run with a sub-agent whose call fails.
 fn with_sub_agent() -> Log {
     let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
     let mut log = Log::new();

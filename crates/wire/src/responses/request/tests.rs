@@ -1,4 +1,4 @@
-//! What requests are read as, and what is said of those that are wrong.
+//! Decoded requests, and the errors for invalid ones.
 
 use domain::{Message, ModelParameters, Part, ReasoningEffort, Role};
 use proptest::prelude::*;
@@ -125,7 +125,7 @@ fn which_tools_may_be_used() {
     assert_eq!(names(allowed), ("b".into(), Some(json!("required"))));
 }
 
-/// What Codex sends: its functions, some in a namespace, and a tool that OpenAI runs.
+/// Codex's request: its functions, some in a namespace, and a tool that OpenAI runs.
 #[test]
 fn namespaces_are_written_out_and_hosted_tools_left_out() {
     let spawn =

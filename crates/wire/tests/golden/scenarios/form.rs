@@ -1,4 +1,4 @@
-//! A small form and a question that gets no answer, and a form of hostile words.
+//! A small form, an unanswered question, and a form with hostile texts.
 
 use domain::{AgentPath, EventBody, Form, Reply, RunEvent};
 use serde_json::json;
@@ -41,7 +41,7 @@ pub(super) fn log() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// A form all of whose words are these.
+/// A form in which every text is this one.
 pub(super) fn hostile(words: &str) -> Form {
     let choices = json!({"oneOf": [{"const": words, "title": words}]});
     let field =

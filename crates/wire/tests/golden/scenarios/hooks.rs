@@ -1,4 +1,4 @@
-//! A run with hooks: one changes a call, one denies another, one fails, and one looks at the answer.
+//! A run with hooks: one changes a call, one denies another, one fails, and one inspects the answer.
 
 use domain::{
     AgentPath, EventBody, RunEvent,

@@ -1,4 +1,4 @@
-//! How the scenarios are written: an event at a time, numbered and dated.
+//! Builds scenarios one event at a time, numbered and dated.
 
 use domain::{AgentPath, EventBody, Outcome, Problem, RunEvent, Usage, event::seq_after_restart};
 use serde_json::Value;

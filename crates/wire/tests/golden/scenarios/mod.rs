@@ -1,4 +1,4 @@
-//! The logs every protocol must be able to show.
+//! Logs that every protocol must be able to show.
 
 mod form;
 mod hooks;
@@ -75,7 +75,7 @@ fn reasoning() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// Killed while a call runs that must not be repeated, and again while the model writes.
+/// Killed during a call that must not be repeated, and again while the model writes.
 fn restarted() -> Vec<RunEvent> {
     let (main, arguments) = (AgentPath::main(), json!({"to": "all"}));
     let mut log = Log::new();
@@ -118,7 +118,7 @@ fn restarted() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// A summary, and then an older part that was left out as none could be had.
+/// A summary, and then an older part that was left out without one.
 fn compacted() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let compacted = |summary: &str, usage, cost_micro_usd| EventBody::ContextCompacted {
@@ -155,7 +155,7 @@ fn compacted() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// A step of another run, and what came of it when it went on another way.
+/// A step of another run, and its continuation in the fork.
 fn forked() -> Vec<RunEvent> {
     let (main, arguments) = (AgentPath::main(), json!({"path": "/a.md"}));
     let mut log = Log::new();
@@ -204,7 +204,7 @@ fn tool() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// A file that was written; with the lines that came and went where it is text.
+/// A written file; with line counts if it is text.
 fn file(path: &str, version: u64, size_bytes: u64, lines: Option<(u64, u64)>) -> EventBody {
     let (added_lines, removed_lines) = lines.unzip();
     EventBody::FileChanged {
@@ -217,7 +217,7 @@ fn file(path: &str, version: u64, size_bytes: u64, lines: Option<(u64, u64)>) ->
     }
 }
 
-/// A text about the person that an agent has changed or, where `deleted`, forgotten.
+/// A memory of the person that an agent has changed or, if `deleted`, removed.
 fn memory(call: &str, name: &str, deleted: bool) -> EventBody {
     EventBody::MemoryUpdateCompleted {
         call: Some(call.into()),
@@ -382,7 +382,7 @@ fn cancelled() -> Vec<RunEvent> {
     log.end(Outcome::Cancelled, None)
 }
 
-/// Stopped while a sub-agent writes, a tool runs and another one waits for consent: all of it is closed.
+/// Stopped while a sub-agent writes, a tool runs and another one waits for approval: all of them are closed.
 fn cancelled_at_work() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let child = main.child(1);
@@ -467,7 +467,7 @@ fn empty_answer() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// Every field that can hold foreign text holds the worst of it.
+/// Every field with foreign text contains the worst case.
 fn hostile_text() -> Vec<RunEvent> {
     let bad = "</script><img src=x onerror=alert(1)>\u{2028}\u{202E}\r\n\ndata: {\"type\":\"done\"}\n\n\t\u{1F9D1}\u{200D}\u{1F680}é\u{0}";
     let main = AgentPath::main();
@@ -572,7 +572,7 @@ fn sources() -> Vec<RunEvent> {
     log.completed()
 }
 
-/// One tool of ours and two of the caller's in one answer; the caller goes on from here.
+/// One tool of ours and two of the caller's in one answer; the caller continues from here.
 fn handed_over() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let (paris, rome) = (json!({"city": "Paris"}), json!({"city": "Rome"}));

@@ -1,4 +1,4 @@
-//! Answers of model servers in each provider's format, streamed and whole.
+//! Answers of model servers in each provider's format, streamed and complete.
 
 use provider::{
     AnswerDecoder, AnswerError, AnswerEvent, anthropic,
@@ -8,7 +8,7 @@ use provider::{
 use serde_json::Value;
 use wire::anthropic::{AnswerEncoder, encode_whole};
 
-/// Longest frame of a stream.
+/// Maximum length of a frame of a stream.
 const FRAME_LIMIT_BYTES: usize = 1 << 20;
 
 /// An event of a stream: its name and its data.
@@ -21,7 +21,7 @@ pub fn anthropic(bytes: &[u8]) {
     let _ = anthropic::decode_models(&text);
 }
 
-/// Bedrock's Converse, and the binary frames around it: the cuts between pieces do not matter.
+/// Bedrock's Converse, and its binary frames: chunk boundaries do not matter.
 pub fn bedrock(bytes: &[u8]) {
     let text = read(bytes, bedrock::Decoder::default, only_field);
     assert!(!bedrock::error(400, None, &text).message.is_empty());
@@ -89,8 +89,8 @@ fn streamed(
     decoder.end(out)
 }
 
-/// What was read holds together: it ends once, where it was read to the end; calls are numbered as they begin; clients
-/// that speak Anthropic's format can be given it.
+/// The decoded events are consistent: one end, if everything was read; calls are numbered as they begin; they can be
+/// encoded for Anthropic clients.
 fn holds(events: &[AnswerEvent], is_read: &Result<(), AnswerError>, text: &str) {
     let ends = events
         .iter()
@@ -144,12 +144,12 @@ fn frames<'a>(
     read
 }
 
-/// An event that says in itself what it is.
+/// An event with its type in its data.
 fn typed(event: &Value) -> Event {
     (event["type"].as_str().map(str::to_owned), event.to_string())
 }
 
-/// An event as the field that is named after it.
+/// An event whose only field is its type.
 fn only_field(event: &Value) -> Event {
     match event.as_object().and_then(|fields| fields.iter().next()) {
         Some((name, data)) => (Some(name.clone()), data.to_string()),

@@ -1,12 +1,12 @@
-//! What must hold for each decoder whatever bytes it is given. The tests beside this file and the fuzzer in `fuzz/`
-//! ask the same functions; each panics where something does not hold.
+//! The properties of each decoder for any input. The tests in this folder and the fuzzer in `fuzz/` run the same
+//! functions; each panics if a property does not hold.
 
 mod answers;
 mod requests;
 mod schemas;
 mod streams;
 
-/// Looks at some bytes, and panics where something does not hold.
+/// Checks some bytes, and panics if a property does not hold.
 pub type Target = fn(&[u8]);
 
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
@@ -41,10 +41,10 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("usage_watch", streams::usage_watch),
 ];
 
-/// Asks one target.
+/// Runs one target.
 ///
 /// # Panics
-/// Where there is no target of this name, or something does not hold.
+/// If there is no target of this name, or a property does not hold.
 pub fn ask(name: &str, bytes: &[u8]) {
     let (_, target) = TARGETS
         .iter()

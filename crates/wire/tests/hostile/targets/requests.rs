@@ -1,4 +1,4 @@
-//! What clients send us.
+//! Requests of clients.
 
 use std::fmt::Debug;
 
@@ -21,7 +21,7 @@ use wire::{
     ui_message_stream::UiMessageRequest,
 };
 
-/// Decodes; says no in a sentence, and yes also to the same JSON written in another way.
+/// Decodes; an error is a sentence, and a valid request also decodes from equivalent JSON.
 fn decoded<T: Debug + PartialEq>(
     bytes: &[u8],
     decode: impl Fn(&[u8]) -> Result<T, InvalidRequest>,

@@ -1,9 +1,9 @@
-//! Schemas of tools, and what servers say that refuse them.
+//! Schemas of tools, and the server errors that refuse them.
 
 use provider::tool_schema::{ToolFormat, ToolSchema, plain, without_refused};
 use serde_json::{Value, json};
 
-/// Whatever a tool's schema is, each format gets one of an object; whatever a server says, the next request is JSON.
+/// For any schema, each format gets one of an object; for any server error, the next request is JSON.
 pub fn tool_schema(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(schema) = serde_json::from_str::<Value>(&text) else {

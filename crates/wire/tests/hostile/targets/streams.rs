@@ -1,4 +1,4 @@
-//! What servers send us, and what we stored.
+//! Streams of servers, and our stored data.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn events(limit_bytes: usize, pieces: &[&[u8]]) -> Vec<Owned> {
     events
 }
 
-/// Server-sent events: the cuts between pieces do not matter, what was read can be written, and limits hold.
+/// Server-sent events: chunk boundaries do not matter, decoded events can be encoded, and limits hold.
 pub fn sse(bytes: &[u8]) {
     let whole = events(bytes.len(), &[bytes]);
     let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
@@ -53,7 +53,7 @@ pub fn sse(bytes: &[u8]) {
         "written again"
     );
     for (_, _, data) in events(size, &pieces) {
-        // A byte that is no text becomes a character of three.
+        // An invalid byte becomes a character of three.
         let least_bytes = data.chars().count();
         assert!(
             least_bytes <= size,
@@ -62,7 +62,7 @@ pub fn sse(bytes: &[u8]) {
     }
 }
 
-/// A chunk of a completion: what was understood, written by us, is understood the same.
+/// A chunk of a completion: decoding what we encode gives the same.
 pub fn openai_chunk(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(chunk) = Chunk::decode(&text) else {
@@ -107,7 +107,7 @@ pub fn openai_chunk(bytes: &[u8]) {
     }
 }
 
-/// An error of a server: what was understood, in OpenAI's form, is understood the same.
+/// An error of a server: decoding our OpenAI form of it gives the same.
 pub fn upstream_error(bytes: &[u8]) {
     let Some(error) = UpstreamError::decode(&String::from_utf8_lossy(bytes)) else {
         return;
@@ -120,7 +120,7 @@ pub fn upstream_error(bytes: &[u8]) {
     assert_eq!(UpstreamError::decode(&again), Some(error));
 }
 
-/// An answer that goes by: the cuts between pieces do not matter to the tokens counted.
+/// A passing answer: chunk boundaries do not affect the token count.
 pub fn usage_watch(bytes: &[u8]) {
     let count = |pieces: &mut dyn Iterator<Item = &[u8]>| {
         let mut watch = UsageWatch::default();
@@ -159,7 +159,7 @@ pub fn rerank(bytes: &[u8]) {
     }
 }
 
-/// A page of groups: all of them or none, and read again as it was.
+/// A page of groups: all of them or none, and unchanged by a round trip.
 pub fn group_list(bytes: &[u8]) {
     let Ok(answer) = serde_json::from_slice::<serde_json::Value>(bytes) else {
         return;
@@ -172,7 +172,7 @@ pub fn group_list(bytes: &[u8]) {
     assert_eq!(groups::decode(&again, &claim), Some(page));
 }
 
-/// Secrets are taken out of any text, and nothing is left of them to take out. A JSON value stays one of the same shape.
+/// Secrets are redacted from any text, and redacting twice changes nothing. A JSON value keeps its shape.
 pub fn redact(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let once = redact::text(&text);
@@ -186,7 +186,7 @@ pub fn redact(bytes: &[u8]) {
     assert_eq!(value, once, "{text:?}");
 }
 
-/// A list of models: each has a name of its own, and what is stored of it is read again as the same.
+/// A list of models: names are unique, and the stored form round-trips.
 pub fn model_list(bytes: &[u8]) {
     let Some(models) = models::decode(&String::from_utf8_lossy(bytes)) else {
         return;
@@ -200,7 +200,7 @@ pub fn model_list(bytes: &[u8]) {
     );
 }
 
-/// Lines of a log: an event that was read is one line again, and that line is read as the same event.
+/// Lines of a log: a decoded event is one line again, which decodes to the same event.
 pub fn event_lines(bytes: &[u8]) {
     for line in String::from_utf8_lossy(bytes).lines() {
         let Ok(event) = serde_json::from_str::<RunEvent>(line) else {
@@ -213,7 +213,7 @@ pub fn event_lines(bytes: &[u8]) {
     }
 }
 
-/// A line of an export: what is read can be written, and is the same when it is read again.
+/// A line of an export: the decoded line round-trips.
 pub fn export_line(bytes: &[u8]) {
     let Ok(line) = Line::read(bytes) else { return };
     let again = serde_json::to_string(&line).expect("it can be written");
@@ -221,8 +221,8 @@ pub fn export_line(bytes: &[u8]) {
     assert_eq!(Line::read(again.as_bytes()), Ok(line));
 }
 
-/// Chats of Open WebUI: where the pieces end does not matter, each message stands behind the one it follows, nothing leads
-/// elsewhere, and every answer's log is lawful.
+/// Chats of Open WebUI: chunk boundaries do not matter, each message follows its parent, no link leads elsewhere, and
+/// every answer's log is lawful.
 pub fn open_webui_chats(bytes: &[u8]) {
     let elements = |size: usize| {
         let (mut elements, mut all) = (Elements::new(100_000), Vec::new());

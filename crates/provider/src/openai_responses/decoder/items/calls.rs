@@ -1,4 +1,4 @@
-//! Calls of tools.
+//! Events of tool calls.
 
 use serde_json::{Map, Value, json};
 
@@ -57,7 +57,7 @@ impl Items {
 
     fn add_arguments(&mut self, at: usize, piece: Piece<'_>, out: &mut Vec<AnswerEvent>) {
         let this = &mut self.items[at];
-        // Before the name is known nobody can be given them; they come again when the item is done.
+        // Arguments before the name cannot be emitted; they come again when the item is done.
         let Kind::Call {
             index,
             is_started: true,
@@ -78,7 +78,7 @@ impl Items {
         item: &Map<String, Value>,
         out: &mut Vec<AnswerEvent>,
     ) {
-        // One that never gets a name is answered to the model.
+        // A call without a name is refused to the model.
         self.announce(at, item, out);
         let Kind::Call {
             index, is_custom, ..

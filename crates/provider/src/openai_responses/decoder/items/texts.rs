@@ -1,4 +1,4 @@
-//! Messages and reasoning: parts of text, and what is kept of an item when it ends.
+//! Events of messages and reasoning: text parts, and the data kept of a finished item.
 
 use serde_json::{Map, Value, json};
 
@@ -98,7 +98,7 @@ impl Items {
         );
     }
 
-    /// A part of a message is whole: its citations are known.
+    /// A part of a message is complete: its citations are known.
     pub(in super::super) fn part_done(&mut self, event: &Map<String, Value>) {
         let found = self.find(event).map(|at| &mut self.items[at].kind);
         if let (Some(Kind::Message { annotations, .. }), Some(part)) = (found, event.get("part")) {
@@ -129,7 +129,7 @@ impl Items {
         self.end_text(at, out);
     }
 
-    /// Text of reasoning. What comes first of summary and content is given.
+    /// Text of reasoning. The first of summary and content is emitted.
     pub(in super::super) fn reasoning(
         &mut self,
         event: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! What is sent for one request: its body, and how the answer's text is to be read.
+//! Encodes a Chat Completions request, its fallback variants, and the reader for the answer's text.
 
 use std::sync::{
     Arc,
@@ -14,92 +14,91 @@ use provider::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Pool, Reach, Target,
+    ModelEndpoint, Pool, Target,
     fault::{Fault, Retry},
     media::{Kinds, without},
-    prompt,
-    rescue::{Rescue, Told},
-    schema,
+    prompt, schema,
     schema_reader::SchemaReader,
     template_calls::TemplateCalls,
+    text_calls::{CallSyntax, TextCallParser},
     text_reader::TextReader,
 };
 use crate::{ChatRequest, ToolMode, ToolPrompt, ToolSpec};
 
-/// What vLLM, SGLang and llama.cpp hand to the model's template, which knows how to leave thoughts out.
+/// The field that vLLM, SGLang and llama.cpp pass to the model's template to disable thinking.
 const NO_THOUGHTS: &str = "chat_template_kwargs";
 
-/// One request, encoded.
+/// One encoded request.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct ChatCompletionsRequest {
     body: Bytes,
-    /// Other ways to ask for the same, where the server refuses the first; the next one last.
+    /// Fallback variants for a server that refuses the first; the next one last.
     other_bodies: Vec<Bytes>,
-    /// How the bodies name the limit on written tokens.
+    /// The name of the output token limit in the bodies.
     limit: Option<LimitName>,
-    /// The server knows that limit by the name that is not its kind's.
+    /// The server uses the other name for that limit.
     has_other_limit: bool,
     reading: Reading,
-    /// The same request with notes in the place of its media, where the server refuses those.
+    /// The same request with notes in place of its media, if the server refuses those.
     without_media: Option<Box<Self>>,
-    /// What was left out of it as the server had just refused that, and where that is remembered.
+    /// The media kinds left out because the server just refused them, and where that is recorded.
     left_out: Option<(Arc<Pool>, Kinds)>,
-    /// What the server complained of about reasoning, and got otherwise.
+    /// Complaints about reasoning that were already answered.
     complaints: Vec<ReasoningComplaint>,
 }
 
 #[derive(Debug)]
 enum Reading {
     Plain,
-    /// A text is continued.
+    /// Continues a text.
     Continuing,
-    /// The model is not to think.
+    /// Asks for an answer without thinking.
     Quick {
-        /// How many more demanding bodies were refused.
+        /// How many stricter bodies were refused.
         refused: usize,
-        /// Where that is remembered.
+        /// Where the refusal is recorded.
         pool: Arc<Pool>,
     },
-    /// Calls of these tools may stand in the text.
+    /// The text may contain calls of these tools.
     Native {
         tools: Vec<String>,
-        /// The text is to have a form, so no call stands in it.
+        /// The text has a required format, so it contains no calls.
         has_form: bool,
-        /// How the other body is read, in which the tools are told in words.
-        told: Option<Told>,
-        /// Where it is remembered whether the servers take tools.
+        /// How to read the answer to the fallback body, which describes tools in text.
+        syntax: Option<CallSyntax>,
+        /// Where tool support is recorded.
         pool: Arc<Pool>,
     },
-    /// Calls are written into the text.
+    /// Calls are written in the text.
     Prompt {
         tools: Vec<String>,
-        told: Told,
-        /// Where it is remembered that the servers have refused tools, which they have just done.
+        syntax: CallSyntax,
+        /// Where to record that the servers refuse native tools, as they just did.
         refused_by: Option<Arc<Pool>>,
     },
     Schema {
         tools: Vec<String>,
-        /// Which form `body` has.
+        /// The schema form of `body`.
         is_object_form: bool,
-        /// Which form this server takes, as far as we know.
+        /// The schema form that this server accepts, as far as known.
         prefers_object_form: Arc<AtomicBool>,
     },
 }
 
-impl Ask {
-    /// Encodes a request for `reach`. What its servers are known to refuse is left out; says what of the parameters is not
-    /// sent.
-    pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> (Self, Vec<LeftOut>) {
-        let (_, left_out) = fields(request, reach);
-        (Self::with_media(request, reach), left_out)
+impl ChatCompletionsRequest {
+    /// Encodes a request for `endpoint` without the features that its servers are known to refuse. Returns the parameters
+    /// that are not sent.
+    pub(crate) fn new(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> (Self, Vec<LeftOut>) {
+        let (_, left_out) = fields(request, endpoint);
+        (Self::with_media(request, endpoint), left_out)
     }
 
-    fn with_media(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    fn with_media(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
         let media = Kinds::of(request.messages);
         if !media.any() {
-            return Self::encode(request, reach);
+            return Self::encode(request, endpoint);
         }
-        let pool = &reach.settings.pool;
+        let pool = &endpoint.settings.pool;
         let known = media.and(pool.refused_media.kinds());
         let taken = media.but(known);
         let messages = without(request.messages, known);
@@ -108,7 +107,7 @@ impl Ask {
                 messages: &messages,
                 ..*request
             },
-            reach,
+            endpoint,
         );
         if taken.any() {
             let messages = without(&messages, taken);
@@ -117,7 +116,7 @@ impl Ask {
                     messages: &messages,
                     ..*request
                 },
-                reach,
+                endpoint,
             );
             ask.without_media = Some(Box::new(Self {
                 left_out: Some((Arc::clone(pool), taken)),
@@ -127,27 +126,27 @@ impl Ask {
         ask
     }
 
-    fn encode(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        if reach.continues {
+    fn encode(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
+        if endpoint.continues {
             let reading = Reading::Continuing;
-            return Self::of(text_body(request, reach), Vec::new(), reading);
+            return Self::of(text_body(request, endpoint), Vec::new(), reading);
         }
-        let mode = mode(request, &reach.settings.pool);
-        let limit = LimitName::in_request(request, reach);
-        let has_other_limit = reach.settings.pool.has_other_limit();
+        let mode = mode(request, &endpoint.settings.pool);
+        let limit = LimitName::in_request(request, endpoint);
+        let has_other_limit = endpoint.settings.pool.has_other_limit();
         let ask = match mode {
-            ToolMode::Off if request.without_thinking => Self::quick(request, reach),
+            ToolMode::Off if request.without_thinking => Self::quick(request, endpoint),
             ToolMode::Off => {
-                let plain = || body(request, reach, &[], None);
+                let plain = || body(request, endpoint, &[], None);
                 let (body, other_bodies) = match request.answer_format {
-                    Some(format) => (body(request, reach, &[], Some(format)), vec![plain()]),
+                    Some(format) => (body(request, endpoint, &[], Some(format)), vec![plain()]),
                     None => (plain(), Vec::new()),
                 };
                 Self::of(body, other_bodies, Reading::Plain)
             }
-            ToolMode::Native => Self::native(request, reach),
-            ToolMode::Prompt => Self::prompt(request, reach),
-            ToolMode::Schema => Self::schema(request, reach),
+            ToolMode::Native => Self::native(request, endpoint),
+            ToolMode::Prompt => Self::prompt(request, endpoint),
+            ToolMode::Schema => Self::schema(request, endpoint),
         };
         Self {
             limit,
@@ -169,71 +168,75 @@ impl Ask {
         }
     }
 
-    /// Offers the tools by the protocol, and tells them in words where they are refused.
-    fn native(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    /// Offers tools natively, and falls back to describing them in text if they are refused.
+    fn native(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
         let tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
-        let pool = Arc::clone(&reach.settings.pool);
+        let pool = Arc::clone(&endpoint.settings.pool);
         let prompt = request.tool_prompt.filter(|_| pool.takes_tools().is_none());
-        let (other_bodies, told) = match prompt {
-            Some(prompt) => (vec![told_body(request, reach, prompt)], Some(prompt)),
+        let (other_bodies, syntax) = match prompt {
+            Some(prompt) => (
+                vec![prompt_mode_body(request, endpoint, prompt)],
+                Some(prompt),
+            ),
             None => (Vec::new(), None),
         };
-        let told = told.map(|prompt| prompt::told(request.messages, request.tools, prompt));
-        let has_form = request.answer_format.is_some() || wishes_form(request);
+        let syntax =
+            syntax.map(|prompt| prompt::call_syntax(request.messages, request.tools, prompt));
+        let has_form = request.answer_format.is_some() || requires_format(request);
         let reading = Reading::Native {
             tools: names(request.tools),
             has_form,
-            told,
+            syntax,
             pool,
         };
-        Self::of(body(request, reach, &tools, None), other_bodies, reading)
+        Self::of(body(request, endpoint, &tools, None), other_bodies, reading)
     }
 
-    fn prompt(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    fn prompt(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
         let prompt = request.tool_prompt.unwrap_or(&NO_PROMPT);
-        let told = prompt::told(request.messages, request.tools, prompt);
+        let syntax = prompt::call_syntax(request.messages, request.tools, prompt);
         let reading = Reading::Prompt {
             tools: names(request.tools),
-            told,
+            syntax,
             refused_by: None,
         };
-        let body = told_body(request, reach, prompt);
+        let body = prompt_mode_body(request, endpoint, prompt);
         Self::of(body, Vec::new(), reading)
     }
 
-    /// Asks for an answer without thoughts, in its form: as much of that as the servers of the pool are known to take.
-    fn quick(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    /// Asks for a formatted answer without thinking: as much of that as the servers of the pool are known to accept.
+    fn quick(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
         let mut extra = request.extra.cloned().unwrap_or_default();
         extra.insert(NO_THOUGHTS.to_owned(), json!({"enable_thinking": false}));
         let silent = ChatRequest {
             extra: Some(&extra),
             ..*request
         };
-        let mut bodies = vec![body(request, reach, &[], None)];
+        let mut bodies = vec![body(request, endpoint, &[], None)];
         let older_form = request.answer_format.and_then(schema::as_object_format);
         let forms = older_form.as_ref().into_iter().chain(request.answer_format);
-        bodies.extend(forms.map(|form| body(request, reach, &[], Some(form))));
-        bodies.push(body(&silent, reach, &[], request.answer_format));
-        let pool = Arc::clone(&reach.settings.pool);
+        bodies.extend(forms.map(|form| body(request, endpoint, &[], Some(form))));
+        bodies.push(body(&silent, endpoint, &[], request.answer_format));
+        let pool = Arc::clone(&endpoint.settings.pool);
         let refused = pool.refused_forms();
         bodies.truncate(bodies.len().saturating_sub(refused).max(1));
         let first = bodies.pop().unwrap_or_default();
         Self::of(first, bodies, Reading::Quick { refused, pool })
     }
 
-    fn schema(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    fn schema(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
         let schema = schema::answer_schema(request.tools);
         let messages = schema::plain_messages(request.messages, request.tools);
-        let extra = without_tool_wishes(request);
+        let extra = without_tool_settings(request);
         let request = ChatRequest {
             messages: &messages,
             extra: Some(&extra),
             ..*request
         };
-        let encode = |format: &Value| body(&request, reach, &[], Some(format));
+        let encode = |format: &Value| body(&request, endpoint, &[], Some(format));
         let schema_form = encode(&schema::json_schema_format(&schema));
         let object_form = encode(&schema::json_object_format(&schema));
-        let prefers_object_form = Arc::clone(&reach.prefers_object_form);
+        let prefers_object_form = Arc::clone(&endpoint.prefers_object_form);
         let is_object_form = prefers_object_form.load(Ordering::Relaxed);
         let (body, other) = if is_object_form {
             (object_form, schema_form)
@@ -249,7 +252,7 @@ impl Ask {
         Self::of(body, vec![other], reading)
     }
 
-    /// The JSON to send there.
+    /// The JSON for this target.
     pub(crate) fn body(&self, target: &Target) -> Bytes {
         let usual = LimitName::at(target);
         let wanted = if self.has_other_limit {
@@ -263,12 +266,12 @@ impl Ask {
         }
     }
 
-    /// The JSON before it is known where it goes, to be changed.
+    /// The JSON before a target is chosen, for changes.
     pub(super) fn body_mut(&mut self) -> &mut Bytes {
         &mut self.body
     }
 
-    /// Turns to the other way of asking for the same, if there is one that was not tried and may help after this.
+    /// Switches to the next untried variant that may help with this fault.
     pub(crate) fn use_other_form(&mut self, fault: &Fault) -> bool {
         let after = fault.retry;
         if let Retry::WithoutMedia(named) = after {
@@ -295,12 +298,15 @@ impl Ask {
             Reading::Schema { is_object_form, .. } => *is_object_form = !*is_object_form,
             Reading::Quick { refused, .. } => *refused += 1,
             Reading::Native {
-                tools, told, pool, ..
+                tools,
+                syntax,
+                pool,
+                ..
             } => {
-                let (tools, told) = (std::mem::take(tools), told.take().unwrap_or_default());
+                let (tools, syntax) = (std::mem::take(tools), syntax.take().unwrap_or_default());
                 self.reading = Reading::Prompt {
                     tools,
-                    told,
+                    syntax,
                     refused_by: Some(Arc::clone(pool)),
                 };
             }
@@ -309,7 +315,7 @@ impl Ask {
         true
     }
 
-    /// The same request with reasoning as the server wants it, where it complains of that. Each complaint is answered once.
+    /// Changes the reasoning as the server's complaint demands. Each complaint is answered once.
     pub(crate) fn answer_complaint(&mut self, fault: &Fault) -> bool {
         let words = fault
             .refusal
@@ -333,7 +339,7 @@ impl Ask {
         true
     }
 
-    /// The same request with the other name for the limit on written tokens, where the server wants that.
+    /// Switches to the other name of the output token limit, if the server demands it.
     pub(crate) fn rename_limit(&mut self, fault: &Fault) -> bool {
         let words = fault
             .refusal
@@ -348,7 +354,7 @@ impl Ask {
         helps
     }
 
-    /// Leaves a field out of the request in all its forms.
+    /// Removes a field from all variants.
     pub(crate) fn leave_out(&mut self, field: &OptionalField) {
         for body in std::iter::once(&mut self.body).chain(&mut self.other_bodies) {
             if let Some(without) = field.removed_from(body) {
@@ -360,7 +366,7 @@ impl Ask {
         }
     }
 
-    /// The server took the request: the next one is asked in the same form.
+    /// The server accepted the request: the next one uses the same form.
     pub(crate) fn was_accepted(&self, pool: &Pool) {
         if self.has_other_limit {
             pool.note_other_limit();
@@ -394,32 +400,35 @@ impl Ask {
         )
     }
 
-    /// A fresh reader for the text of the answer.
+    /// A new reader for the text of the answer.
     pub(crate) fn text_reader(&self) -> TextReader {
         match &self.reading {
             Reading::Plain | Reading::Quick { .. } => TextReader::Plain,
             Reading::Continuing => TextReader::Continuing,
             Reading::Native { has_form: true, .. } => TextReader::Plain,
             Reading::Native { tools, .. } => TextReader::Native(TemplateCalls::new(tools.clone())),
-            Reading::Prompt { tools, told, .. } => {
+            Reading::Prompt { tools, syntax, .. } => {
                 let calls = TemplateCalls::without_json(tools.clone());
-                TextReader::Told(calls, Rescue::new(tools.iter().cloned(), told.clone()))
+                TextReader::Instructed(
+                    calls,
+                    TextCallParser::new(tools.iter().cloned(), syntax.clone()),
+                )
             }
             Reading::Schema { tools, .. } => TextReader::Schema(SchemaReader::new(tools.clone())),
         }
     }
 }
 
-/// No templates: the mode is not used without.
+/// Empty templates: the mode is never used without one.
 static NO_PROMPT: ToolPrompt = ToolPrompt {
     tools: Vec::new(),
     code: None,
 };
 
-/// How tools are told in this request.
+/// How tools are offered in this request.
 fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
     let has_none = request.tools.is_empty();
-    // Where it has learned to write code in tags, what it writes of it now is to be told apart from text.
+    // A model that has learned to write code in tags may still write it, which must be told apart from text.
     let code = request.tool_prompt.and_then(|prompt| prompt.code.as_ref());
     let reads_code =
         request.answer_format.is_none() && code.is_some_and(|code| code.not_run.is_some());
@@ -434,30 +443,34 @@ fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
     }
 }
 
-/// Whether the caller wants JSON.
-fn wishes_form(request: &ChatRequest<'_>) -> bool {
+/// Whether the caller requires JSON.
+fn requires_format(request: &ChatRequest<'_>) -> bool {
     let form = request.extra.and_then(|extra| extra.get("response_format"));
     form.is_some_and(|form| !form.is_null() && form["type"] != "text")
 }
 
-/// The request with the tools in the words of the template.
-fn told_body(request: &ChatRequest<'_>, reach: &Reach, prompt: &ToolPrompt) -> Bytes {
+/// The request in prompt mode, with the tools described by the template.
+fn prompt_mode_body(
+    request: &ChatRequest<'_>,
+    endpoint: &ModelEndpoint,
+    prompt: &ToolPrompt,
+) -> Bytes {
     let messages = prompt::plain_messages(request.messages, request.tools, prompt);
-    let extra = without_tool_wishes(request);
+    let extra = without_tool_settings(request);
     body(
         &ChatRequest {
             messages: &messages,
             extra: Some(&extra),
             ..*request
         },
-        reach,
+        endpoint,
         &[],
         None,
     )
 }
 
-/// The caller's fields without its wishes about tools and form: our words or schema stand in their place.
-fn without_tool_wishes(request: &ChatRequest<'_>) -> Map<String, Value> {
+/// The caller's fields without tool and format settings: our prompt or schema replaces them.
+fn without_tool_settings(request: &ChatRequest<'_>) -> Map<String, Value> {
     let mut extra = request.extra.cloned().unwrap_or_default();
     for name in ["response_format", "tool_choice", "parallel_tool_calls"] {
         extra.remove(name);
@@ -481,10 +494,10 @@ impl LimitName {
         }
     }
 
-    /// The one that the bodies of a request have.
-    fn in_request(request: &ChatRequest<'_>, reach: &Reach) -> Option<Self> {
+    /// The name that the bodies of a request use.
+    fn in_request(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Option<Self> {
         if request.parameters.max_output_tokens.is_some() {
-            return Some(Self::at(&reach.any()));
+            return Some(Self::at(&endpoint.any()));
         }
         let extra = request.extra?;
         [Self::Old, Self::New]
@@ -507,7 +520,7 @@ impl LimitName {
     }
 }
 
-/// The same body for a server that calls a field otherwise.
+/// The same body with a renamed field.
 fn renamed(body: &Bytes, from: &str, to: &str) -> Bytes {
     let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(body) else {
         return body.clone();
@@ -530,15 +543,15 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     }
 }
 
-/// The JSON that has a text continued: the last message's, up to the end of its line.
-fn text_body(request: &ChatRequest<'_>, reach: &Reach) -> Bytes {
+/// The JSON that asks for a continuation of the last message, up to the end of its line.
+fn text_body(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Bytes {
     let text = request
         .messages
         .last()
         .map(Message::plain_text)
         .unwrap_or_default();
     let mut fields = json!({
-        "model": reach.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
+        "model": endpoint.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
         "stream_options": {"include_usage": true},
     });
     if let Some(most) = request.parameters.max_output_tokens {
@@ -550,29 +563,32 @@ fn text_body(request: &ChatRequest<'_>, reach: &Reach) -> Bytes {
     fields.to_string().into()
 }
 
-/// The fields for what is set, and what of it is not sent.
-fn fields<'a>(request: &ChatRequest<'a>, reach: &Reach) -> (ParameterFields<'a>, Vec<LeftOut>) {
-    let dialect = Dialect::of_host(reach.any().url.host_str().unwrap_or_default());
-    ParameterFields::new(request.parameters, &reach.settings.model, dialect)
+/// The fields for the parameters, and those that are not sent.
+fn fields<'a>(
+    request: &ChatRequest<'a>,
+    endpoint: &ModelEndpoint,
+) -> (ParameterFields<'a>, Vec<LeftOut>) {
+    let dialect = Dialect::of_host(endpoint.any().url.host_str().unwrap_or_default());
+    ParameterFields::new(request.parameters, &endpoint.settings.model, dialect)
 }
 
 fn body(
     request: &ChatRequest<'_>,
-    reach: &Reach,
+    endpoint: &ModelEndpoint,
     tools: &[Tool<'_>],
     response_format: Option<&Value>,
 ) -> Bytes {
-    let limit = match LimitName::at(&reach.any()) {
+    let limit = match LimitName::at(&endpoint.any()) {
         LimitName::New => OutputLimit::MaxCompletionTokens,
         LimitName::Old => OutputLimit::MaxTokens,
     };
     let body = ChatBody {
-        model: &reach.settings.model,
+        model: &endpoint.settings.model,
         messages: request.messages,
-        provider: &reach.provider,
+        provider: &endpoint.provider,
         tools,
         response_format,
-        parameters: fields(request, reach).0,
+        parameters: fields(request, endpoint).0,
         output_limit: request.parameters.max_output_tokens.map(limit),
         extra: request.extra,
     };

@@ -1,19 +1,19 @@
-//! A time limit that is moved for every piece of a stream and hardly ever met.
+//! A timer whose deadline moves with every piece of a stream and seldom expires.
 
 use std::pin::Pin;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Waits until a time that may be moved while it waits. Moving it on costs nothing: the runtime's timer is
-/// touched only when it goes off, not for every piece.
+/// Waits for a deadline that may be moved while it waits. Moving it later is free: the runtime's timer is touched only
+/// when it expires, not for every piece.
 #[derive(Debug)]
-pub struct Alarm {
+pub struct IdleTimer {
     timer: Pin<Box<Sleep>>,
     at: Instant,
 }
 
-impl Alarm {
-    /// Set to the given time.
+impl IdleTimer {
+    /// A timer that expires at the given time.
     #[must_use]
     pub fn new(at: Instant) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl Alarm {
         }
     }
 
-    /// Sets it to another time.
+    /// Moves the deadline.
     pub fn set(&mut self, at: Instant) {
         self.at = at;
         if at < self.timer.deadline() {
@@ -30,8 +30,8 @@ impl Alarm {
         }
     }
 
-    /// Waits until it goes off. Abandoning the wait changes nothing.
-    pub async fn rings(&mut self) {
+    /// Waits until the deadline has passed. Cancelling the wait changes nothing.
+    pub async fn expired(&mut self) {
         loop {
             self.timer.as_mut().await;
             if self.at <= self.timer.deadline() {
@@ -49,21 +49,21 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn goes_off_at_the_time_it_was_last_set_to() {
+    async fn expires_at_the_latest_deadline() {
         let start = Instant::now();
         let seconds = |seconds| start + Duration::from_secs(seconds);
         for (first, then) in [(10, 10), (10, 30), (30, 10)] {
-            let mut alarm = Alarm::new(seconds(first));
+            let mut alarm = IdleTimer::new(seconds(first));
             alarm.set(seconds(then));
-            let start_over = tokio::time::timeout(Duration::from_millis(1), alarm.rings()).await;
+            let start_over = tokio::time::timeout(Duration::from_millis(1), alarm.expired()).await;
             assert!(start_over.is_err(), "not before its time");
         }
-        let mut alarm = Alarm::new(seconds(10));
+        let mut alarm = IdleTimer::new(seconds(10));
         alarm.set(seconds(30));
-        alarm.rings().await;
+        alarm.expired().await;
         assert_eq!(start.elapsed(), Duration::from_secs(30));
         alarm.set(seconds(20));
-        alarm.rings().await;
+        alarm.expired().await;
         assert_eq!(
             start.elapsed(),
             Duration::from_secs(30),

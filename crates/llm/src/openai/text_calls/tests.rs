@@ -1,4 +1,4 @@
-//! Where calls are found in text, where not, and that nothing else is lost or delayed.
+//! Where calls are found in text, where not, and that no other text is lost or delayed.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -28,8 +28,8 @@ fn ls(arguments: &str) -> Piece {
 }
 
 #[test]
-fn text_is_not_delayed() {
-    let mut rescue = Rescue::new(["ls"], both());
+fn plain_text_is_not_delayed() {
+    let mut rescue = TextCallParser::new(["ls"], both());
     for (token, expected) in [
         ("A list: ", "A list: "),
         ("`", ""),
@@ -55,7 +55,7 @@ fn text_is_not_delayed() {
     }
 }
 
-/// A call that stands in an example, a quotation or long prose is none.
+/// A call in an example, a quotation or long prose is none.
 #[test]
 fn examples_stay_text() {
     let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
@@ -77,8 +77,8 @@ fn examples_stay_text() {
     );
 }
 
-fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
-    let mut rescue = Rescue::new(["ls", "python"], told.clone());
+fn told(tokens: &[&str], told: &CallSyntax, is_cut: bool) -> Vec<Piece> {
+    let mut rescue = TextCallParser::new(["ls", "python"], told.clone());
     let mut out = Vec::new();
     for token in tokens {
         rescue.push(token, &mut out);
@@ -87,15 +87,15 @@ fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
     joined(out)
 }
 
-fn both() -> Told {
-    Told {
+fn both() -> CallSyntax {
+    CallSyntax {
         code: Some("python".into()),
         not_run: None,
         corrects: true,
     }
 }
 
-/// What a model that was told to write calls has meant, however its answer is cut: in two at each place, too.
+/// The pieces of an instructed model's answer, split at each position, too.
 fn check_told(whole: &str, expected: &[Piece]) {
     assert_eq!(told(&[whole], &both(), false), expected, "{whole}");
     let tokens: Vec<String> = whole.chars().map(String::from).collect();
@@ -123,7 +123,7 @@ fn python(code: &str) -> Piece {
 }
 
 #[test]
-fn told_calls_are_found_among_words() {
+fn instructed_calls_are_found_in_prose() {
     let list = r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}]}"#;
     let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
     let found = ls(r#"{"path":"/"}"#);
@@ -174,7 +174,7 @@ fn told_calls_are_found_among_words() {
 }
 
 #[test]
-fn told_text_stays_text() {
+fn prose_stays_text() {
     for whole in [
         "Hello, `code` and ``more`` and < and <b> and { and [1].",
         "In JSON: {\"a\": 1}\n{\"name\": \"Ada\"}\n[1, 2]\n{}",
@@ -235,13 +235,13 @@ fn code_in_tags_is_a_call() {
         [text(&format!("\n```python\n{code}\n```\n"))],
         "half of the code is not run"
     );
-    let without = Told {
+    let without = CallSyntax {
         code: None,
         ..both()
     };
     let whole = format!("{tag}1{end}");
     assert_eq!(told(&[&whole], &without, false), [text(&whole)]);
-    let over = Told {
+    let over = CallSyntax {
         not_run: Some("(Not run.)".into()),
         ..without
     };
@@ -264,7 +264,7 @@ fn code_in_tags_is_a_call() {
 }
 
 #[test]
-fn a_call_that_cannot_be_read_is_told_once() {
+fn an_unreadable_call_is_reported_once() {
     for (whole, name) in [
         (
             r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "#,
@@ -294,7 +294,7 @@ fn a_call_that_cannot_be_read_is_told_once() {
         );
         let again = told(
             &[whole],
-            &Told {
+            &CallSyntax {
                 corrects: false,
                 ..both()
             },
@@ -311,29 +311,29 @@ fn a_call_that_cannot_be_read_is_told_once() {
 }
 
 #[test]
-fn what_never_ends_is_bounded() {
-    let mut rescue = Rescue::new(["ls"], both());
+fn endless_calls_are_bounded() {
+    let mut rescue = TextCallParser::new(["ls"], both());
     let mut out = Vec::new();
     rescue.push("{\"tool_calls\": [\"", &mut out);
     let chunk = "x".repeat(64 << 10);
     for _ in 0..40 {
         rescue.push(&chunk, &mut out);
     }
-    assert!(rescue.held.len() <= MOST_CALL_BYTES + chunk.len() && !out.is_empty());
-    let mut rescue = Rescue::new(["python"], both());
+    assert!(rescue.held.len() <= MAX_CALL_BYTES + chunk.len() && !out.is_empty());
+    let mut rescue = TextCallParser::new(["python"], both());
     rescue.push("<code_interpreter>", &mut out);
     for _ in 0..40 {
         rescue.push(&chunk, &mut out);
     }
     assert!(rescue.held.len() <= 1 << 20);
-    let mut rescue = Rescue::new(["ls"], both());
+    let mut rescue = TextCallParser::new(["ls"], both());
     out.clear();
     rescue.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
     assert!(
         rescue.is_done() && rescue.held.is_empty(),
         "what follows is made up"
     );
-    // A time that grows with the square of this would be felt.
+    // Quadratic time would be noticeable.
     for hostile in [
         "[\n",
         "{\"id\": \"\n",
@@ -343,7 +343,7 @@ fn what_never_ends_is_bounded() {
         "<code_interpreter>",
         "`{\"t",
     ] {
-        let mut rescue = Rescue::new(["ls"], both());
+        let mut rescue = TextCallParser::new(["ls"], both());
         rescue.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
         rescue.finish(false, &mut out);
     }
@@ -351,7 +351,7 @@ fn what_never_ends_is_bounded() {
 
 proptest! {
     #[test]
-    fn told_text_is_the_same_however_it_is_cut(
+    fn the_result_does_not_depend_on_chunking(
         tokens in proptest::collection::vec(
             prop_oneof![
                 Just("```"), Just("`"), Just("json"), Just("\n"), Just("{"), Just("}"), Just("\""),
@@ -363,7 +363,7 @@ proptest! {
         )
     ) {
         let whole = tokens.concat();
-        let over = Told { code: None, not_run: Some("(Not run.)".into()), ..both() };
+        let over = CallSyntax { code: None, not_run: Some("(Not run.)".into()), ..both() };
         let characters: Vec<String> = whole.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
         for what in [both(), over] {
@@ -390,7 +390,7 @@ proptest! {
             Piece::Text(text) => text.as_str(),
             Piece::Call { .. } => "(call)",
         }).collect();
-        // Space before what may be a call is no text.
+        // Space before a possible call is dropped.
         prop_assert_eq!(all.trim_start(), whole.trim_start());
     }
 }

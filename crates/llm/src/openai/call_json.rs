@@ -1,18 +1,18 @@
-//! Reads the calls that a model has written as JSON, also where the end is missing or nothing fits.
+//! Parses tool calls that a model wrote as JSON, tolerating a missing end and unreadable calls.
 
 use serde_json::Value;
 
 use super::{
     json_scan::{self, CALL_LIST},
-    rescue::Piece,
+    text_calls::Piece,
 };
 use crate::meant_tool;
 
-/// The name of a call that cannot be read: where the list of calls stands, no tool is meant.
+/// The name of an unreadable call: as the name of the list of calls, it names no tool.
 pub const UNREADABLE: &str = CALL_LIST;
 
-/// How much of a call that cannot be read is kept, bytes.
-const MOST_UNREADABLE_BYTES: usize = 4_000;
+/// How much of an unreadable call is kept, bytes.
+const MAX_UNREADABLE_BYTES: usize = 4_000;
 
 /// The calls in a JSON text, if it consists of calls of offered tools.
 pub(crate) fn read_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
@@ -21,14 +21,15 @@ pub(crate) fn read_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
     })
 }
 
-/// The same of a value, with names as [`meant_tool`] reads them.
+/// The same for a value, with names as read by [`meant_tool`].
 pub(crate) fn read_calls_of(value: &Value, tools: &[String]) -> Option<Vec<Piece>> {
     let names: Vec<&str> = tools.iter().map(String::as_str).collect();
     read_value(value, &|name| meant_tool(name, &names).is_some())
 }
 
-/// The same of a model that was told to write them: what stands in a list of calls is one, whichever tool it names.
-pub(crate) fn read_told_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
+/// The same for a model that was instructed to write calls: every entry of a list of calls is one, whichever tool it
+/// names.
+pub(crate) fn read_instructed_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
     let value: Value = serde_json::from_str(json).ok()?;
     if value.get(CALL_LIST).is_some() {
         return read_value(&value, &|_| true);
@@ -69,7 +70,7 @@ fn read_call(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Piece> {
         Some(Value::String(text)) if text.trim_start().starts_with('{') => text.clone(),
         Some(Value::Null) => "{}".to_owned(),
         Some(_) => return None,
-        // An object that only has a name may be anything, but nothing else could be meant here.
+        // An object with only a name may be anything, but here it can only be a call.
         None if fields.len() == 1 => "{}".to_owned(),
         None => return None,
     };
@@ -79,8 +80,8 @@ fn read_call(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Piece> {
     })
 }
 
-/// The JSON with the brackets that are missing at its end, where nothing else is: a value that broke off in the middle
-/// would mean something else.
+/// The JSON with its missing closing brackets, if nothing else is missing: a value that broke off in the middle would
+/// change its meaning.
 pub(crate) fn completed(json: &str) -> Option<String> {
     let json = json
         .trim_end()
@@ -107,18 +108,17 @@ pub(crate) fn completed(json: &str) -> Option<String> {
     (!in_string).then(|| json.chars().chain(open.into_iter().rev()).collect())
 }
 
-/// A call that cannot be read, as one that can only be refused: under the name of the tool it means, where that can be
-/// made out.
+/// An unreadable call that can only be refused: under the name of the tool that it means, if that can be determined.
 pub(crate) fn unreadable(json: &str, tools: &[String]) -> Piece {
     let json = json.trim();
-    // With its arguments, JSON that is whole could be taken for those of the tool.
+    // Complete JSON could be taken for the tool's arguments.
     let is_broken = serde_json::from_str::<Value>(json).is_err();
     let name = Some(json).filter(|_| is_broken).and_then(written_name);
     let name = name
         .filter(|name| tools.iter().any(|tool| tool == name))
         .unwrap_or(UNREADABLE);
-    let arguments = json[..json.floor_char_boundary(MOST_UNREADABLE_BYTES)].to_owned();
-    // What is cut could be whole by chance, as `[]` is.
+    let arguments = json[..json.floor_char_boundary(MAX_UNREADABLE_BYTES)].to_owned();
+    // A cut text could be complete by chance, as `[]` is.
     let arguments = if is_broken {
         arguments
     } else {
@@ -130,7 +130,7 @@ pub(crate) fn unreadable(json: &str, tools: &[String]) -> Piece {
     }
 }
 
-/// What follows the key `name`.
+/// The value of the key `name`.
 fn written_name(json: &str) -> Option<&str> {
     let after = json
         .split_once("\"name\"")?
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_can_only_be_refused() {
+    fn unreadable_calls_can_only_be_refused() {
         let tools = ["ls".to_owned()];
         for (json, name) in [
             (
@@ -194,6 +194,6 @@ mod tests {
         let Piece::Call { arguments, .. } = unreadable(&long, &tools) else {
             panic!()
         };
-        assert!(arguments.len() <= MOST_UNREADABLE_BYTES);
+        assert!(arguments.len() <= MAX_UNREADABLE_BYTES);
     }
 }

@@ -1,91 +1,90 @@
-//! Finds tool calls in the text of a model that was told to write them: in a code fence, in tags, or among words. Text flows
-//! on at once unless it may be the beginning of a call.
+//! Finds tool calls that a model was instructed to write as text: in a code fence, in tags, or in prose. Text is
+//! emitted at once unless it may be the beginning of a call.
 
 mod code;
 mod marker;
 
 use std::ops::Range;
 
-use marker::{Marker, Sight, list_at};
+use marker::{Marker, MarkerMatch, list_at};
 
 use super::{
+    call_json::{completed, read_instructed_calls, unreadable},
     code_tag::Code,
     json_scan::{Scan, Verdict},
-    written_call::{completed, read_told_calls, unreadable},
 };
 
-/// What a fence around calls may be called.
+/// Languages of a code fence around calls.
 const CALL_FENCES: [&str; 4] = ["json", "tool_call", "tool_calls", "tool_code"];
-/// What a fence around a tag with code may be called.
+/// Languages of a code fence around a code tag.
 const CODE_FENCES: [&str; 4] = ["python", "xml", "html", "code_interpreter"];
 
-/// A longer call is let through as text, bytes.
-const MOST_CALL_BYTES: usize = 1 << 20;
-/// What is written like a call behind more words than that is an example, unless it has the form that the model was told,
-/// bytes.
+/// Maximum length of a call, bytes; longer ones are text.
+const MAX_CALL_BYTES: usize = 1 << 20;
+/// A call after more prose than this is an example, unless it has the instructed form, bytes.
 const MAX_PROSE_BYTES: usize = 500;
-/// More of what is no call is not looked at again for a call inside, bytes.
-const MOST_AGAIN_BYTES: usize = 500;
+/// How much of a rejected call is searched again for a call inside, bytes.
+const MAX_RESCAN_BYTES: usize = 500;
 
-/// A piece of what the model meant.
+/// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Text for the person.
     Text(String),
     /// A tool call.
     Call {
-        /// As the model wrote it.
+        /// The name as written.
         name: String,
-        /// JSON text of an object, unless the call cannot be read.
+        /// JSON text of an object, unless the call is unreadable.
         arguments: String,
     },
 }
 
-/// What a model was told of writing calls.
+/// The call syntax that a model was instructed to use.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct CallSyntax {
     /// The tool that runs code in tags.
     pub(crate) code: Option<String>,
-    /// What stands below code in tags where no tool runs it any more; nothing where such tags are text like any other.
+    /// A note below code in tags that no tool runs any more; `None` if such tags are plain text.
     pub(crate) not_run: Option<String>,
-    /// Whether a call that cannot be read is given out all the same, for the model to hear of it. If not, it is text.
+    /// Whether an unreadable call is emitted so that the model can correct it. If not, it is text.
     pub(crate) corrects: bool,
 }
 
-/// Reads the text of a model that was told to write calls, and sorts out those.
+/// Extracts the calls from the text of a model.
 #[derive(Debug)]
-pub(crate) struct Rescue {
+pub(crate) struct TextCallParser {
     tools: Vec<String>,
-    told: Told,
-    /// Text not let through yet, after so many bytes that are done with; where a marker was found it begins with that.
+    syntax: CallSyntax,
+    /// Unreleased text, after this many consumed bytes; after a marker was found, it begins with that.
     held: String,
     taken: usize,
     state: State,
-    place: Place,
-    /// Nothing but space stands before the held text in its line.
+    position: Position,
+    /// Only space precedes the held text in its line.
     line_is_blank: bool,
-    /// The held text stands in a line that is quoted.
+    /// The held text is in a quoted line.
     line_is_quoted: bool,
-    /// How much text was let through.
+    /// How much text was released.
     prose_bytes: usize,
     /// The character before the held text.
     before: Option<char>,
-    /// The text is in a code fence that is none of a call.
+    /// The text is in a code fence that contains no call.
     in_fence: bool,
-    /// The code that is being read stands in a code fence, of which nothing is shown.
+    /// The code that is being read is in a code fence, which is hidden.
     code_in_fence: bool,
-    /// The model has written calls and goes on with what it cannot know.
+    /// The model has written calls and continues with text that it cannot know.
     is_done: bool,
-    /// The model has written that it calls nothing.
+    /// The model has written an empty list of calls.
     has_called_nothing: bool,
 }
 
-/// Where in the answer the held text stands, which says what white space at its beginning means.
+/// The position of the held text in the answer, which decides whether leading white space counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Nothing was let through: the whole answer may be one call.
+enum Position {
+    /// Nothing was released: the whole answer may be one call.
     Start,
-    /// Behind a call: white space is no text.
+    /// After a call: white space is dropped.
     AfterCall,
     InText,
 }
@@ -93,7 +92,7 @@ enum Place {
 #[derive(Debug)]
 enum State {
     Flowing,
-    /// A marker was found; the JSON behind it has not begun.
+    /// A marker was found; the JSON after it has not begun.
     Opening(Marker),
     /// A JSON value that may be a call is being read.
     Inside {
@@ -101,27 +100,30 @@ enum State {
         scan: Scan,
         calls: Vec<Piece>,
     },
-    /// Calls were read up to `end`; the marker's other end may follow.
+    /// Calls were read up to `end`; the closing marker may follow.
     Closing {
         marker: Marker,
         end: usize,
         calls: Vec<Piece>,
     },
-    /// Code is being read, with which the held text begins.
+    /// The held text begins with code that is being read.
     Coding(Code),
-    /// Code is shown; the end of the fence around it may follow.
+    /// Code was shown; the closing fence around it may follow.
     Unfencing,
 }
 
-impl Rescue {
-    pub(crate) fn new(tools: impl IntoIterator<Item = impl Into<String>>, told: Told) -> Self {
+impl TextCallParser {
+    pub(crate) fn new(
+        tools: impl IntoIterator<Item = impl Into<String>>,
+        syntax: CallSyntax,
+    ) -> Self {
         Self {
             tools: tools.into_iter().map(Into::into).collect(),
-            told,
+            syntax,
             held: String::new(),
             taken: 0,
             state: State::Flowing,
-            place: Place::Start,
+            position: Position::Start,
             line_is_blank: true,
             line_is_quoted: false,
             prose_bytes: 0,
@@ -133,12 +135,12 @@ impl Rescue {
         }
     }
 
-    /// The same at the beginning of the text, and what is held of it.
+    /// Restarts at the beginning of the text, and returns the held text.
     pub(crate) fn restart(&mut self) -> String {
         let held = self.held.split_off(self.taken);
         *self = Self::new(
             std::mem::take(&mut self.tools),
-            std::mem::take(&mut self.told),
+            std::mem::take(&mut self.syntax),
         );
         held
     }
@@ -151,7 +153,7 @@ impl Rescue {
         self.taken = 0;
     }
 
-    /// The text has ended: what is still held is decided now. `is_cut` where the model had not said all.
+    /// The text has ended: held text is decided now. `is_cut` if the answer was truncated.
     pub(crate) fn finish(&mut self, is_cut: bool, out: &mut Vec<Piece>) {
         if self.is_done {
             return;
@@ -168,7 +170,7 @@ impl Rescue {
             }
             State::Flowing | State::Opening(_) | State::Unfencing => {}
         }
-        if self.place == Place::AfterCall && self.rest().trim().is_empty() {
+        if self.position == Position::AfterCall && self.rest().trim().is_empty() {
             self.taken = self.held.len();
         }
         self.release(self.rest().len(), out);
@@ -176,52 +178,52 @@ impl Rescue {
         self.taken = 0;
     }
 
-    /// Whether what follows does not matter.
+    /// Whether further text does not matter.
     pub(crate) fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Whether all that the model has written is an empty list of calls.
+    /// Whether the model has only written an empty list of calls.
     pub(crate) fn calls_nothing(&self) -> bool {
-        self.has_called_nothing && self.place == Place::Start
+        self.has_called_nothing && self.position == Position::Start
     }
 
     fn rest(&self) -> &str {
         &self.held[self.taken..]
     }
 
-    /// One step; says whether another one may follow.
+    /// One step; returns whether another one may follow.
     fn step(&mut self, out: &mut Vec<Piece>) -> bool {
         match std::mem::replace(&mut self.state, State::Flowing) {
-            State::Flowing => self.look_for_marker(out),
-            State::Opening(Marker::Code) => self.look_for_code(out),
-            State::Opening(marker) => self.look_for_json(marker, out),
+            State::Flowing => self.find_marker(out),
+            State::Opening(Marker::Code) => self.find_code(out),
+            State::Opening(marker) => self.find_json(marker, out),
             State::Inside {
                 marker,
                 scan,
                 calls,
             } => self.read_json(marker, scan, calls, out),
-            State::Closing { marker, end, calls } => self.look_for_end(marker, end, calls, out),
+            State::Closing { marker, end, calls } => self.find_end(marker, end, calls, out),
             State::Coding(code) => self.read_code(code, out),
-            State::Unfencing => self.look_for_fence(),
+            State::Unfencing => self.find_fence_end(),
         }
     }
 
-    fn look_for_marker(&mut self, out: &mut Vec<Piece>) -> bool {
+    fn find_marker(&mut self, out: &mut Vec<Piece>) -> bool {
         let rest = self.rest();
         let space = rest.len() - rest.trim_start().len();
-        if self.place != Place::InText && space == rest.len() {
+        if self.position != Position::InText && space == rest.len() {
             return false;
         }
-        if self.place == Place::AfterCall {
+        if self.position == Position::AfterCall {
             self.taken += space;
         }
-        let (at, sight) = self.next_sight();
-        // What a model that was told writes before its first word is no text either.
-        let is_first = self.place == Place::Start && at == space;
+        let (at, sight) = self.next_marker();
+        // Text that an instructed model writes before its first word is dropped, too.
+        let is_first = self.position == Position::Start && at == space;
         match sight {
-            Some(Sight::Perhaps) if is_first => false,
-            Some(Sight::Marker(marker)) => {
+            Some(MarkerMatch::Perhaps) if is_first => false,
+            Some(MarkerMatch::Marker(marker)) => {
                 if is_first {
                     self.taken += at;
                 } else {
@@ -233,15 +235,15 @@ impl Rescue {
                 };
                 true
             }
-            Some(Sight::Perhaps) | None => {
+            Some(MarkerMatch::Perhaps) | None => {
                 self.release(at, out);
                 false
             }
         }
     }
 
-    /// The first place where a marker stands, or may begin; the end of the text where there is none.
-    fn next_sight(&self) -> (usize, Option<Sight>) {
+    /// The first place with a marker or a partial one; the end of the text if there is none.
+    fn next_marker(&self) -> (usize, Option<MarkerMatch>) {
         let (rest, mut line_is_blank, mut before) = (self.rest(), self.line_is_blank, self.before);
         let mut line_is_quoted = self.line_is_quoted;
         for (at, c) in rest.char_indices() {
@@ -253,7 +255,9 @@ impl Rescue {
                     .at(here)
                     .or_else(|| Marker::Code.at(here).filter(|_| self.knows_code())),
                 '{' | '[' if self.in_fence => None,
-                '{' | '[' if line_is_blank => Some(Sight::Marker(Marker::Line { is_list: false })),
+                '{' | '[' if line_is_blank => {
+                    Some(MarkerMatch::Marker(Marker::Line { is_list: false }))
+                }
                 '{' if !matches!(before, Some('`' | '"' | '\'' | '“' | '«')) => list_at(here),
                 _ => None,
             };
@@ -267,7 +271,7 @@ impl Rescue {
         (rest.len(), None)
     }
 
-    fn look_for_json(&mut self, marker: Marker, out: &mut Vec<Piece>) -> bool {
+    fn find_json(&mut self, marker: Marker, out: &mut Vec<Piece>) -> bool {
         let after = &self.rest()[marker.text().len()..];
         let is_fence = marker == Marker::Fence;
         if is_fence
@@ -309,11 +313,11 @@ impl Rescue {
             return false;
         }
         match Marker::Code.at(rest).filter(|_| fits_code) {
-            Some(Sight::Perhaps) => {
+            Some(MarkerMatch::Perhaps) => {
                 self.state = State::Opening(marker);
                 false
             }
-            Some(Sight::Marker(code)) => {
+            Some(MarkerMatch::Marker(code)) => {
                 self.taken += from;
                 self.code_in_fence = true;
                 self.state = State::Opening(code);
@@ -340,8 +344,8 @@ impl Rescue {
     ) -> bool {
         let rest = &self.held[self.taken..];
         match scan.advance(rest, &self.tools) {
-            Verdict::Undecided if rest.len() - scan.from() > MOST_CALL_BYTES => {
-                self.give_up(marker, calls, scan.from()..rest.len(), out);
+            Verdict::Undecided if rest.len() - scan.from() > MAX_CALL_BYTES => {
+                self.reject_candidate(marker, calls, scan.from()..rest.len(), out);
             }
             Verdict::Undecided => {
                 self.state = State::Inside {
@@ -352,45 +356,44 @@ impl Rescue {
                 return false;
             }
             Verdict::No => {
-                let size = if scan.size() > MOST_AGAIN_BYTES {
+                let size = if scan.size() > MAX_RESCAN_BYTES {
                     scan.size()
                 } else {
                     1
                 };
-                self.give_up(marker, calls, scan.from()..scan.from() + size, out);
+                self.reject_candidate(marker, calls, scan.from()..scan.from() + size, out);
             }
             Verdict::Whole(end) => {
                 let json = &rest[scan.from()..end];
                 let read = match self.is_example(marker, &scan) {
                     true => None,
-                    false => {
-                        read_told_calls(json, &self.tools).or_else(|| self.corrected(&scan, json))
-                    }
+                    false => read_instructed_calls(json, &self.tools)
+                        .or_else(|| self.as_unreadable(&scan, json)),
                 };
                 match read {
                     Some(more) => {
                         calls.extend(more);
                         self.state = State::Closing { marker, end, calls };
                     }
-                    None => self.give_up(marker, calls, scan.from()..end, out),
+                    None => self.reject_candidate(marker, calls, scan.from()..end, out),
                 }
             }
         }
         true
     }
 
-    /// Whether what is written like a call stands in words that tell of one. What has the form that the model was told is meant.
+    /// Whether a call is only an example within prose. A call in the instructed form is meant.
     fn is_example(&self, marker: Marker, scan: &Scan) -> bool {
         let is_among_words = match marker {
-            Marker::Fence => self.place == Place::InText,
+            Marker::Fence => self.position == Position::InText,
             _ => self.prose_bytes > MAX_PROSE_BYTES,
         };
         is_among_words && !scan.is_list()
     }
 
-    /// A call that cannot be read, where the model is to hear of it.
-    fn corrected(&self, scan: &Scan, json: &str) -> Option<Vec<Piece>> {
-        (self.told.corrects && scan.is_meant()).then(|| vec![unreadable(json, &self.tools)])
+    /// An unreadable call, if the model is to correct it.
+    fn as_unreadable(&self, scan: &Scan, json: &str) -> Option<Vec<Piece>> {
+        (self.syntax.corrects && scan.is_meant()).then(|| vec![unreadable(json, &self.tools)])
     }
 
     /// The text has ended within a call.
@@ -407,8 +410,8 @@ impl Rescue {
         let read = match self.is_example(marker, scan) {
             true => None,
             false => {
-                let read = whole.and_then(|json| read_told_calls(&json, &self.tools));
-                read.or_else(|| self.corrected(scan, json))
+                let read = whole.and_then(|json| read_instructed_calls(&json, &self.tools));
+                read.or_else(|| self.as_unreadable(scan, json))
             }
         };
         if read.is_some() || !calls.is_empty() {
@@ -417,8 +420,8 @@ impl Rescue {
         }
     }
 
-    /// What looked like a call is none. Earlier calls stand.
-    fn give_up(
+    /// The candidate is no call. Earlier calls stand.
+    fn reject_candidate(
         &mut self,
         marker: Marker,
         calls: Vec<Piece>,
@@ -434,19 +437,19 @@ impl Rescue {
         }
     }
 
-    /// Hands out calls, which were written in the first `size` bytes of the held text.
+    /// Emits calls, which took up the first `size` bytes of the held text.
     fn deliver(&mut self, calls: Vec<Piece>, size: usize, out: &mut Vec<Piece>) {
         // The model may also write that it calls nothing.
         match calls.is_empty() {
             true => self.has_called_nothing = true,
-            false => self.place = Place::AfterCall,
+            false => self.position = Position::AfterCall,
         }
         out.extend(calls);
         self.taken += size.min(self.rest().len());
         (self.line_is_blank, self.line_is_quoted, self.before) = (true, false, None);
     }
 
-    fn look_for_end(
+    fn find_end(
         &mut self,
         marker: Marker,
         end: usize,
@@ -475,18 +478,18 @@ impl Rescue {
         true
     }
 
-    /// Lets the first `size` bytes of the held text through.
+    /// Releases the first `size` bytes of the held text.
     fn release(&mut self, size: usize, out: &mut Vec<Piece>) {
         if size > 0 {
             let text = self.rest()[..size].to_owned();
             self.taken += size;
-            self.let_out(text, out);
+            self.emit(text, out);
         }
     }
 
-    /// Gives text out, unless it follows a call: the model has not seen the result, and makes one up.
-    fn let_out(&mut self, text: String, out: &mut Vec<Piece>) {
-        if self.place == Place::AfterCall {
+    /// Emits text, unless it follows a call: the model has not seen the result, and makes one up.
+    fn emit(&mut self, text: String, out: &mut Vec<Piece>) {
+        if self.position == Position::AfterCall {
             self.is_done = true;
             self.taken = self.held.len();
             return;
@@ -501,7 +504,7 @@ impl Rescue {
         self.line_is_blank = was_blank && line.trim().is_empty();
         self.prose_bytes += text.len();
         self.before = text.chars().next_back();
-        self.place = Place::InText;
+        self.position = Position::InText;
         out.push(Piece::Text(text));
     }
 }

@@ -1,4 +1,4 @@
-//! Hands requests on to a model server as they came, for callers who speak its format themselves.
+//! Forwards requests unchanged to a model server, for callers that speak its format themselves.
 
 use std::time::Duration;
 
@@ -9,57 +9,57 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use super::{OpenAiSettings, Reach, Target, call, fault, fault::Fault, pool::Tried};
+use super::{ModelEndpoint, OpenAiSettings, Target, call, fault, fault::Fault, pool::Attempts};
 use crate::{CallerInfo, HttpClient, ModelError, ProviderKind};
 
-/// One call of a model's servers.
+/// One endpoint of a model's servers.
 #[derive(Debug)]
-pub struct Upstream(Reach);
+pub struct UpstreamRoute(ModelEndpoint);
 
-/// What servers are told beside the body.
+/// Headers and bodies of a forwarded request, depending on whether the server is trusted.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct ForwardContext {
     /// Headers for every server.
     pub all: HeaderMap,
-    /// Who the request is made for, for trusted servers.
+    /// The caller, for trusted servers.
     pub caller: Option<CallerInfo>,
-    /// The body for servers that are not trusted, if it says who asks.
+    /// The body for servers that are not trusted, if it identifies the caller.
     pub untrusted_body: Option<Bytes>,
 }
 
 /// A successful answer.
 #[derive(Debug)]
-pub struct Passed {
-    /// Its head, and the body that was not read yet.
+pub struct UpstreamResponse {
+    /// Its head, and the unread body.
     pub response: Response,
-    /// The beginning of the body, where it was waited for.
+    /// The beginning of the body, if it was awaited.
     pub first: Option<Bytes>,
 }
 
-/// The server answered, but not with success.
+/// An answer with an unsuccessful status.
 #[derive(Debug, Clone)]
 pub struct Refused {
     /// Its status.
     pub status: u16,
-    /// When it wants to be asked again.
+    /// The server's `Retry-After`.
     pub retry_after: Option<HeaderValue>,
-    /// What it wrote, without the key, at most 64 KB.
+    /// Its body, without the key, at most 64 KB.
     pub body: String,
     /// The same for people.
     pub error: ModelError,
 }
 
-/// Why there is no answer to hand back.
+/// Why a request could not be forwarded.
 #[derive(Debug, Clone)]
-pub enum NoAnswer {
-    /// The server said no.
+pub enum ForwardError {
+    /// The server refused it.
     Refused(Refused),
-    /// The server could not be asked or was silent.
+    /// The server was unreachable or silent.
     Failed(ModelError),
 }
 
-impl NoAnswer {
-    /// What is wrong, in a sentence for people.
+impl ForwardError {
+    /// The error as a sentence for people.
     #[must_use]
     pub fn into_error(self) -> ModelError {
         match self {
@@ -69,32 +69,32 @@ impl NoAnswer {
     }
 }
 
-impl From<Fault> for NoAnswer {
+impl From<Fault> for ForwardError {
     fn from(fault: Fault) -> Self {
         Self::Failed(fault.error)
     }
 }
 
-impl Upstream {
-    /// The address `call`, such as `chat/completions`, of the servers that `settings` name.
+impl UpstreamRoute {
+    /// The endpoint `call`, such as `chat/completions`, of the servers in `settings`.
     #[must_use]
     pub fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
-        Self(Reach::new(settings, http, call))
+        Self(ModelEndpoint::new(settings, http, call))
     }
 
-    /// Which format the servers speak.
+    /// The format of the servers.
     #[must_use]
     pub fn kind(&self) -> ProviderKind {
         self.0.settings.pool.kind()
     }
 
-    /// The call, as OpenAI or Anthropic names it.
+    /// The call, by OpenAI's or Anthropic's name.
     #[must_use]
     pub fn call(&self) -> &str {
         &self.0.call
     }
 
-    /// Whether the servers take this call as it is: it is of the format that they speak.
+    /// Whether the servers accept this call unchanged: it is of their own format.
     #[must_use]
     pub fn takes_call(&self) -> bool {
         let kind = self.kind();
@@ -107,7 +107,7 @@ impl Upstream {
             }
             "responses" => match kind {
                 ProviderKind::OpenaiResponses => true,
-                // Addresses with deployments have no Responses.
+                // Azure's URLs with deployments have no Responses.
                 ProviderKind::Azure => self.0.any().server.settings.options.api_version.is_none(),
                 _ => false,
             },
@@ -122,42 +122,43 @@ impl Upstream {
         &self.0.settings.model
     }
 
-    /// How long a server may be silent in the middle of an answer.
+    /// The idle timeout in the middle of an answer.
     #[must_use]
     pub fn idle_timeout(&self) -> Duration {
         self.0.settings.idle_timeout
     }
 
-    /// Sends a body as it is, with these headers beside the key, and waits at most `head_timeout` for the head of a
-    /// successful answer. Nobody is asked twice: where a server or a key fails, the next one is asked, until something
-    /// of an answer has come.
+    /// Sends a body unchanged, with these headers in addition to the key, and waits at most `head_timeout` for the head
+    /// of a successful answer. There are no retries: if a server or key fails, the next one is tried, until part of an
+    /// answer has arrived.
     ///
     /// # Errors
-    /// [`NoAnswer`], with a sentence for the person in each case.
+    /// [`ForwardError`], with a sentence for the person in each case.
     pub async fn post(
         &self,
-        told: &Told,
+        context: &ForwardContext,
         body: Bytes,
         head_timeout: Duration,
-    ) -> Result<Passed, NoAnswer> {
-        let mut tried = Tried::default();
+    ) -> Result<UpstreamResponse, ForwardError> {
+        let mut attempts = Attempts::default();
         let mut target = self.0.first()?;
         loop {
-            let (fault, answer) = match self.ask(&target, told, body.clone(), head_timeout).await {
+            let (fault, answer) = match self.ask(&target, context, body.clone(), head_timeout).await
+            {
                 Ok(passed) => {
-                    self.0.note_answer(&target);
+                    self.0.record_success(&target);
                     return Ok(passed);
                 }
                 Err(failed) => failed,
             };
-            target.note_fault(&fault);
-            let next = if tried.add(target.place, &fault) {
-                self.0.next(&tried)
+            target.record_fault(&fault);
+            let next = if attempts.add(target.key, &fault) {
+                self.0.next(&attempts)
             } else {
                 None
             };
             let Some(next) = next else { return Err(answer) };
-            target.server.note_turn();
+            target.server.record_failover();
             let error = next.instead_of(&target, fault.error.clone().words());
             tracing::warn!(model = self.model(), %error, "a request is passed on elsewhere");
             target = next;
@@ -167,24 +168,24 @@ impl Upstream {
     async fn ask(
         &self,
         target: &Target,
-        told: &Told,
+        context: &ForwardContext,
         body: Bytes,
         head_timeout: Duration,
-    ) -> Result<Passed, (Fault, NoAnswer)> {
+    ) -> Result<UpstreamResponse, (Fault, ForwardError)> {
         let failed = |fault: Fault| {
-            let answer = NoAnswer::Failed(fault.error.clone());
+            let answer = ForwardError::Failed(fault.error.clone());
             (fault, answer)
         };
         let mut request = target
             .request(Method::POST)
             .map_err(failed)?
-            .headers(told.all.clone());
-        let body = match target.may_know(told.caller.as_ref()) {
+            .headers(context.all.clone());
+        let body = match target.may_know(context.caller.as_ref()) {
             Some(caller) => {
                 request = request.headers(caller.headers().clone());
-                caller.added_to(body, self.kind())
+                caller.body_for(body, self.kind())
             }
-            None => told.untrusted_body.clone().unwrap_or(body),
+            None => context.untrusted_body.clone().unwrap_or(body),
         };
         let request = request
             .header(header::CONTENT_TYPE, "application/json")
@@ -197,15 +198,15 @@ impl Upstream {
             .map_err(|error| failed(fault::from_transport(&error, target)))?;
         target.log_answer(&response);
         if response.status().is_success() {
-            // Only where it matters: a server may still fail between its head and its first word.
-            let first = if self.0.settings.pool.is_plural() {
+            // Only with a failover target: a server may still fail between its head and its first token.
+            let first = if self.0.settings.pool.has_alternatives() {
                 let chunk = timeout(head_timeout, response.chunk()).await;
                 let chunk = chunk.map_err(|_| failed(Fault::no_first_token(head_timeout)))?;
                 chunk.map_err(|_| failed(Fault::truncated()))?
             } else {
                 None
             };
-            return Ok(Passed { response, first });
+            return Ok(UpstreamResponse { response, first });
         }
         let body = call::read_error(&mut response).await;
         let (status, headers) = (response.status(), response.headers());
@@ -216,16 +217,16 @@ impl Upstream {
             error: fault.error.clone(),
             body: target.redact(&body),
         };
-        Err((fault, NoAnswer::Refused(refused)))
+        Err((fault, ForwardError::Refused(refused)))
     }
 
-    /// What to tell a caller whose answer broke off.
+    /// The error for a caller whose answer broke off.
     #[must_use]
     pub fn broken_off(&self) -> ModelError {
         Fault::truncated().error
     }
 
-    /// What to tell a caller whose answer went silent.
+    /// The error for a caller whose answer stalled.
     #[must_use]
     pub fn went_silent(&self) -> ModelError {
         Fault::went_silent(self.idle_timeout()).error

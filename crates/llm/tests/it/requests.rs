@@ -51,7 +51,7 @@ async fn a_request_with_tools() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_before_the_call_is_pulled() {
+async fn nothing_is_sent_before_the_first_poll() {
     let server = server(Reply::text("Hi")).await;
     let call = ask(&model(&server), ToolMode::Native);
     drop(call);
@@ -66,7 +66,7 @@ async fn nothing_is_sent_before_the_call_is_pulled() {
 }
 
 #[tokio::test]
-async fn the_address_may_be_typed_in_any_way() {
+async fn the_url_may_be_typed_in_any_form() {
     let server = server(Reply::text("Hi")).await;
     let bare = server.base_url().replace("/v1", "");
     for url in [

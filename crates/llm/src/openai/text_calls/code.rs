@@ -1,21 +1,21 @@
-//! Code in tags: it becomes a call of the tool that runs it, or is shown.
+//! Code in tags: turned into a call of the tool that runs it, or shown.
 
 use serde_json::json;
 
-use super::{Marker, Piece, Rescue, State};
+use super::{Marker, Piece, State, TextCallParser};
 use crate::openai::code_tag::{CODE_TAG, Code, Head, Progress, bare, read_head};
 
-impl Rescue {
+impl TextCallParser {
     pub(super) fn code_tool(&self) -> Option<&str> {
-        self.told.code.as_deref()
+        self.syntax.code.as_deref()
     }
 
-    /// Whether tags with code are looked for.
+    /// Whether code tags are recognized.
     pub(super) fn knows_code(&self) -> bool {
-        self.told.code.is_some() || self.told.not_run.is_some()
+        self.syntax.code.is_some() || self.syntax.not_run.is_some()
     }
 
-    pub(super) fn look_for_code(&mut self, out: &mut Vec<Piece>) -> bool {
+    pub(super) fn find_code(&mut self, out: &mut Vec<Piece>) -> bool {
         match read_head(self.rest()) {
             Head::Undecided => {
                 self.state = State::Opening(Marker::Code);
@@ -47,8 +47,8 @@ impl Rescue {
         true
     }
 
-    /// The code ends at byte `end` of what is held, and its tag at byte `after`. What is cut, or for nothing that is here,
-    /// is shown.
+    /// The code ends at byte `end` of the held text, and its tag at byte `after`. Code that is cut off, or that no tool
+    /// runs, is shown.
     pub(super) fn finish_code(
         &mut self,
         code: &Code,
@@ -70,11 +70,11 @@ impl Rescue {
                 self.deliver(vec![call], size, out);
             }
             None => {
-                let not_run = self.told.not_run.as_deref();
+                let not_run = self.syntax.not_run.as_deref();
                 let why = not_run.filter(|_| self.code_tool().is_none() && code.is_python());
                 let shown = code.shown(written, why);
                 self.taken += size;
-                self.let_out(shown, out);
+                self.emit(shown, out);
                 if in_fence {
                     self.state = State::Unfencing;
                 }
@@ -82,8 +82,8 @@ impl Rescue {
         }
     }
 
-    /// What is shown has a fence of its own: the other end of the model's would begin another block.
-    pub(super) fn look_for_fence(&mut self) -> bool {
+    /// Shown code gets its own fence, so the model's closing fence would open another block.
+    pub(super) fn find_fence_end(&mut self) -> bool {
         let fence = Marker::Fence.text();
         let rest = self.rest().trim_start();
         if rest.len() < fence.len() && fence.starts_with(rest) {

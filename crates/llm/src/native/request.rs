@@ -1,4 +1,4 @@
-//! A request in the format of its provider, and other forms of it for a server that refuses the first.
+//! A request in the format of its provider, with variants for a server that refuses the first.
 
 use bytes::Bytes;
 use domain::{LeftOut, Message};
@@ -8,19 +8,19 @@ use reqwest::header::HeaderMap;
 use super::Format;
 use crate::{ChatRequest, ToolMode};
 
-/// One request, encoded.
+/// One encoded request.
 #[derive(Debug)]
-pub(crate) struct NativeAsk {
+pub(crate) struct NativeRequest {
     format: Format,
     body: Bytes,
-    /// Beside those of every request.
+    /// In addition to those of every request.
     headers: HeaderMap,
-    /// The same without what providers wanted back, for one that refuses it: it was made for another account, or has expired.
+    /// The same without provider data, for a provider that refuses it: it was made for another account, or has expired.
     plain: Option<Bytes>,
 }
 
-impl NativeAsk {
-    /// Encodes a request. Says what of the parameters is not sent.
+impl NativeRequest {
+    /// Encodes a request. Returns the parameters that are not sent.
     pub(crate) fn new(
         request: &ChatRequest<'_>,
         model: &str,
@@ -49,7 +49,7 @@ impl NativeAsk {
         };
         let (body, mut left_out) = format.encode_with_left_out(&encoded);
         if request.parameters.is_unset() {
-            // What programs wrote in fields of their own is not told.
+            // Fields set by the caller directly are not reported.
             left_out.clear();
         }
         let has_data = messages.iter().any(|message| message.provenance.is_some());
@@ -89,12 +89,12 @@ impl NativeAsk {
         self.body.clone()
     }
 
-    /// The JSON, to be changed.
+    /// The JSON, for changes.
     pub(crate) fn body_mut(&mut self) -> &mut Bytes {
         &mut self.body
     }
 
-    /// Leaves a field out.
+    /// Removes a field.
     pub(crate) fn leave_out(&mut self, field: &OptionalField) {
         for body in std::iter::once(&mut self.body).chain(&mut self.plain) {
             if let Some(without) = field.removed_from(body) {
@@ -103,7 +103,7 @@ impl NativeAsk {
         }
     }
 
-    /// Turns to the form without what providers wanted back, if there is one that was not tried.
+    /// Switches to the form without provider data, if there is one that was not tried.
     pub(crate) fn use_plain(&mut self) -> bool {
         match self.plain.take() {
             Some(plain) => {

@@ -1,19 +1,19 @@
-//! What a server of Chat Completions wants back with the reasoning of an answer.
+//! Collects the reasoning data of an answer that a Chat Completions server needs back.
 
 use provider::openai::Chunk;
 use serde_json::{Map, Value, json};
 
-/// More pieces of one answer are not kept.
+/// Maximum number of pieces kept of one answer.
 const MAX_DETAILS: usize = 4096;
 
-/// What the chunks so far have said of it, beside the text.
+/// The collected data, in addition to the reasoning text.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct ReasoningDetails {
     field: Option<&'static str>,
     details: Vec<Value>,
 }
 
-impl Given {
+impl ReasoningDetails {
     pub(super) fn push(&mut self, chunk: &Chunk<'_>) {
         self.field = chunk.reasoning_field.or(self.field);
         let Some(list) = &chunk.reasoning_details else {
@@ -24,7 +24,7 @@ impl Given {
         }
     }
 
-    /// A list that comes in pieces is put together again: pieces of one detail have its kind and number.
+    /// Joins a list that comes in pieces: pieces of one detail have the same type and index.
     fn add(&mut self, detail: Value) {
         if let (Some(Value::Object(last)), Value::Object(more)) = (self.details.last_mut(), &detail)
             && ["type", "index"]
@@ -39,7 +39,7 @@ impl Given {
         }
     }
 
-    /// What goes back with the reasoning so far, once that is whole; nothing where the server wants nothing.
+    /// The data to return with the reasoning so far, once that is complete; `None` if the server needs none.
     pub(super) fn take(&mut self) -> Option<Value> {
         let (field, details) = (self.field.take(), std::mem::take(&mut self.details));
         match (field, details.is_empty()) {
@@ -51,7 +51,7 @@ impl Given {
     }
 }
 
-/// Texts go on; what else is said is said once.
+/// Texts are concatenated; other values are set once.
 fn join(known: &mut Map<String, Value>, more: &Map<String, Value>) {
     for (name, value) in more {
         match (known.get_mut(name), value) {

@@ -1,4 +1,4 @@
-//! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
+//! A request and its answer in the format of the target servers: Chat Completions or a native one.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -13,80 +13,83 @@ use provider::{
 use reqwest::header::HeaderMap;
 
 use super::{
-    Pool, Reach, Target,
+    ModelEndpoint, Pool, Target,
     answer::Answer,
-    ask::Ask,
+    chat_completions_request::ChatCompletionsRequest,
     fault::Fault,
     fault::Retry,
     refused::{RefusedField, accepted},
 };
 use crate::{
     ChatRequest, ModelEvent, ToolLoss,
-    native::{NativeAnswer, NativeAsk},
+    native::{NativeAnswer, NativeRequest},
 };
 
-/// A request is not sent more often than this without schemas that its server refuses.
+/// Maximum number of repetitions without schemas that the server refuses.
 const MAX_SCHEMA_REFUSALS: usize = 8;
 
-/// One request, encoded.
+/// One encoded request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct EncodedRequest {
     form: Form,
-    /// What was set for it.
+    /// The parameters of the call.
     set: ModelParameters,
-    /// What of that is not sent and has not been reported yet.
+    /// Parameters that are not sent and have not been reported yet.
     left_out: VecDeque<LeftOut>,
-    /// What the server has refused and was asked without since.
+    /// Fields that the server has refused during this call.
     refused: Vec<RefusedField>,
-    /// The tools whose schemas the server has refused, and what it got in their place.
+    /// Tools whose schemas the server has refused, and their replacements.
     refused_tools: Vec<(String, Change)>,
-    /// How often it has refused schemas.
+    /// How often schemas were refused.
     schema_refusals: usize,
 }
 
 #[derive(Debug)]
 enum Form {
-    Chat(Box<Ask>),
-    Native(Box<NativeAsk>),
+    Chat(Box<ChatCompletionsRequest>),
+    Native(Box<NativeRequest>),
 }
 
-impl Asked {
-    /// Encodes a request without what the model is known not to take.
-    pub(super) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        let known = reach.settings.pool.refused_fields(&reach.settings.model);
+impl EncodedRequest {
+    /// Encodes a request without the parameters that the model is known to refuse.
+    pub(super) fn new(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Self {
+        let known = endpoint
+            .settings
+            .pool
+            .refused_fields(&endpoint.settings.model);
         let (parameters, mut left_out) =
-            match accepted(request.parameters, &reach.settings.unsupported, &known) {
+            match accepted(request.parameters, &endpoint.settings.unsupported, &known) {
                 Some((parameters, left_out)) => (Cow::Owned(parameters), left_out),
                 None => (Cow::Borrowed(request.parameters), Vec::new()),
             };
-        let tools = reach
+        let tools = endpoint
             .settings
             .pool
             .refused_tools
-            .applied(request.tools, reach.tool_format());
+            .applied(request.tools, endpoint.tool_format());
         let taken = ChatRequest {
             parameters: &parameters,
             tools: &tools,
             ..*request
         };
-        let mut form = match reach.format {
+        let mut form = match endpoint.format {
             Some(format) => {
-                let (ask, not_sent) = NativeAsk::new(&taken, &reach.settings.model, format);
+                let (ask, not_sent) = NativeRequest::new(&taken, &endpoint.settings.model, format);
                 left_out.extend(not_sent);
                 Form::Native(Box::new(ask))
             }
             None => {
-                let (ask, not_sent) = Ask::new(&taken, reach);
+                let (ask, not_sent) = ChatCompletionsRequest::new(&taken, endpoint);
                 left_out.extend(not_sent);
                 Form::Chat(Box::new(ask))
             }
         };
-        // Programs write fields of their own.
+        // Callers may add their own fields.
         let has_extra = request.extra.is_some_and(|extra| !extra.is_empty());
         for RefusedField { field, .. } in &known {
             match field.parameter {
                 None => form.leave_out(field),
-                // It may be another level.
+                // Another level may be accepted.
                 Some(Parameter::ReasoningEffort) => {}
                 Some(_) if has_extra => form.leave_out(field),
                 Some(_) => {}
@@ -102,12 +105,12 @@ impl Asked {
         }
     }
 
-    /// The next parameter that was set and is not sent. Each is reported once.
+    /// The next parameter that is not sent. Each is reported once.
     pub(super) fn next_left_out(&mut self) -> Option<LeftOut> {
         self.left_out.pop_front()
     }
 
-    /// The JSON to send there.
+    /// The JSON for this target.
     pub(super) fn body(&self, target: &Target) -> Bytes {
         match &self.form {
             Form::Chat(ask) => ask.body(target),
@@ -123,8 +126,8 @@ impl Asked {
         }
     }
 
-    /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    /// Returns what to report, apart from parameters that are left out.
+    /// Switches to another untried variant that may help with this fault. Returns the event to report, apart from
+    /// parameters that are left out.
     pub(super) fn use_other_form(
         &mut self,
         after: &Fault,
@@ -153,7 +156,7 @@ impl Asked {
         match &mut self.form {
             Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
-                is_told.then(|| ModelEvent::Turned {
+                is_told.then(|| ModelEvent::FailedOver {
                     words: Sentence::MediaLeftOut.into(),
                 })
             }),
@@ -162,7 +165,7 @@ impl Asked {
         }
     }
 
-    /// The same request with other schemas in the place of those that the server refuses. Says whose they are.
+    /// Replaces the schemas that the server refuses. Returns the affected tools.
     fn without_refused_schemas(&mut self, after: &Fault) -> Option<Vec<(String, ToolLoss)>> {
         let may_help =
             after.retry == Retry::OtherForm && self.schema_refusals < MAX_SCHEMA_REFUSALS;
@@ -177,15 +180,15 @@ impl Asked {
         } = without_refused(body, refusal.status, &refusal.body)?;
         *body = changed.into();
         self.schema_refusals += 1;
-        let told = changes
+        let refused = changes
             .iter()
             .map(|(name, change)| (name.clone(), ToolLoss::from(*change)))
             .collect();
         self.refused_tools.extend(changes);
-        Some(told)
+        Some(refused)
     }
 
-    /// The field that the server has just refused.
+    /// The field that the server just refused.
     fn refused_field(
         &self,
         after: &Fault,
@@ -199,7 +202,7 @@ impl Asked {
         refused_field(fields, &self.body(target?), refusal.status, &refusal.body)
     }
 
-    /// The server took the request: the next one is asked in the same form.
+    /// The server accepted the request: the next one uses the same form.
     pub(super) fn was_accepted(&self, target: &Target, pool: &Pool) {
         target
             .server
@@ -211,19 +214,19 @@ impl Asked {
         }
     }
 
-    /// What reads the answer.
-    pub(super) fn answer(&self, pool: &Pool) -> Answering {
+    /// The reader for the answer.
+    pub(super) fn answer(&self, pool: &Pool) -> AnswerReader {
         match &self.form {
             Form::Chat(ask) => {
                 let answer = Answer::new(ask.text_reader());
                 let begins_inside = ask.may_think() && pool.begins_inside();
-                Answering::Chat(Box::new(if begins_inside {
+                AnswerReader::Chat(Box::new(if begins_inside {
                     answer.beginning_inside()
                 } else {
                     answer
                 }))
             }
-            Form::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+            Form::Native(ask) => AnswerReader::Native(Box::new(NativeAnswer::new(ask.format()))),
         }
     }
 }
@@ -237,15 +240,15 @@ impl Form {
     }
 }
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug)]
-pub(super) enum Answering {
+pub(super) enum AnswerReader {
     Chat(Box<Answer>),
     Native(Box<NativeAnswer>),
 }
 
-impl Answering {
-    /// The next event that is ready.
+impl AnswerReader {
+    /// The next decoded event.
     pub(super) fn pop(&mut self) -> Option<ModelEvent> {
         match self {
             Self::Chat(answer) => answer.pop(),
@@ -253,7 +256,7 @@ impl Answering {
         }
     }
 
-    /// Whether anything of the answer has come.
+    /// Whether any part of the answer has arrived.
     pub(super) fn has_begun(&self) -> bool {
         match self {
             Self::Chat(answer) => answer.has_begun(),
@@ -261,7 +264,7 @@ impl Answering {
         }
     }
 
-    /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
+    /// Whether the model started inside its reasoning without a tag. `None` if unknown.
     pub(super) fn begins_inside(&self) -> Option<bool> {
         match self {
             Self::Chat(answer) => answer.begins_inside(),
@@ -269,7 +272,7 @@ impl Answering {
         }
     }
 
-    /// Whether the server has said that it works on an answer, whatever that is to be.
+    /// Whether the server has reported that it works on the answer.
     pub(super) fn is_at_work(&self) -> bool {
         match self {
             Self::Chat(answer) => answer.is_at_work(),
@@ -278,7 +281,7 @@ impl Answering {
         }
     }
 
-    /// Whether the end has been read: what follows does not matter.
+    /// Whether the end has been read: the rest does not matter.
     pub(super) fn is_over(&self) -> bool {
         match self {
             Self::Chat(answer) => answer.is_over(),
@@ -286,7 +289,7 @@ impl Answering {
         }
     }
 
-    /// Whether the model said that it is done, even if the stream goes on.
+    /// Whether the model has finished, even if the stream continues.
     pub(super) fn is_complete(&self) -> bool {
         match self {
             Self::Chat(answer) => answer.is_complete(),
@@ -302,7 +305,7 @@ impl Answering {
         }
     }
 
-    /// The server sent all it has to send.
+    /// The server closed the stream.
     pub(super) fn end(&mut self, target: &Target) -> Result<(), Fault> {
         match self {
             Self::Chat(answer) => answer.end(target),
@@ -310,14 +313,14 @@ impl Answering {
         }
     }
 
-    /// Makes the last events of an answer that is complete.
+    /// Emits the last events of a complete answer.
     pub(super) fn finish(&mut self) {
         if let Self::Chat(answer) = self {
             answer.finish();
         }
     }
 
-    /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
+    /// The answer is cut off: held text is emitted, incomplete calls are not.
     pub(super) fn break_off(&mut self) {
         if let Self::Chat(answer) = self {
             answer.break_off();

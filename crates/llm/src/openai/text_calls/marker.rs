@@ -1,4 +1,4 @@
-//! What calls in a text begin with.
+//! The markers at the beginning of calls in text.
 
 use super::super::{code_tag::CODE_TAG, json_scan::CALL_LIST};
 
@@ -6,8 +6,8 @@ const FENCE: &str = "```";
 const TAG: &str = "<tool_call>";
 const TAG_END: &str = "</tool_call>";
 
-/// More space after a brace is no list of calls, bytes.
-const MOST_SPACE_BYTES: usize = 64;
+/// Maximum space after the brace of a list of calls, bytes.
+const MAX_SPACE_BYTES: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
@@ -15,7 +15,7 @@ pub(super) enum Marker {
     Tag,
     /// A tag around code.
     Code,
-    /// None: JSON at the beginning of a line, or a list of calls.
+    /// No marker: JSON at the beginning of a line, or a list of calls.
     Line {
         is_list: bool,
     },
@@ -39,35 +39,37 @@ impl Marker {
         }
     }
 
-    /// Whether a text begins with it, or may do so.
-    pub(super) fn at(self, text: &str) -> Option<Sight> {
+    /// Whether a text begins with it, or may do so once more text has come.
+    pub(super) fn at(self, text: &str) -> Option<MarkerMatch> {
         if text.starts_with(self.text()) {
-            Some(Sight::Marker(self))
+            Some(MarkerMatch::Marker(self))
         } else {
-            self.text().starts_with(text).then_some(Sight::Perhaps)
+            self.text()
+                .starts_with(text)
+                .then_some(MarkerMatch::Perhaps)
         }
     }
 }
 
-/// What stands at a place of the text.
+/// A marker at a place of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum MarkerMatch {
     Marker(Marker),
-    /// The text ends with what may become one.
+    /// The text ends with a possible beginning of one.
     Perhaps,
 }
 
-/// Whether an object with a list of calls stands at the beginning of the text, or may stand there.
-pub(super) fn list_at(text: &str) -> Option<Sight> {
+/// Whether an object with a list of calls is at the beginning of the text, or may be once more text has come.
+pub(super) fn list_at(text: &str) -> Option<MarkerMatch> {
     let inside = text[1..].trim_start();
     let space = text.len() - 1 - inside.len();
     let key = inside.strip_prefix('"').unwrap_or(inside);
     let is_begun = inside.is_empty() || key.len() < inside.len();
-    if space > MOST_SPACE_BYTES || !is_begun {
+    if space > MAX_SPACE_BYTES || !is_begun {
         return None;
     }
     match key.starts_with(CALL_LIST) {
-        true => Some(Sight::Marker(Marker::Line { is_list: true })),
-        false => CALL_LIST.starts_with(key).then_some(Sight::Perhaps),
+        true => Some(MarkerMatch::Marker(Marker::Line { is_list: true })),
+        false => CALL_LIST.starts_with(key).then_some(MarkerMatch::Perhaps),
     }
 }

@@ -1,4 +1,4 @@
-//! Several keys and several servers of one model: who is asked, and what happens when one fails.
+//! Failover between several keys and servers of one model.
 
 use std::{slice::from_ref, sync::Arc, time::Instant};
 
@@ -31,7 +31,7 @@ fn model_of(servers: &[Arc<Server>]) -> ChatModel {
 
 fn turns(events: &[ModelEvent]) -> Vec<&str> {
     let told = events.iter().filter_map(|event| match event {
-        ModelEvent::Turned { words } => Some(words.message.as_str()),
+        ModelEvent::FailedOver { words } => Some(words.message.as_str()),
         _ => None,
     });
     told.collect()
@@ -58,7 +58,7 @@ fn refuses_first(refusal: Reply) -> Behaviour {
 const KEYS: [&str; 2] = ["sk-first-key-1", "sk-second-key-2"];
 
 #[tokio::test]
-async fn a_refused_key_rests_and_the_next_one_is_used_at_once() {
+async fn a_refused_key_cools_down_and_the_next_is_used_at_once() {
     let slow = Reply::status(429, &[("retry-after", "120")], "{}");
     for refusal in [
         Reply::error(401, "bad sk-first-key-1"),
@@ -97,14 +97,14 @@ async fn a_refused_key_rests_and_the_next_one_is_used_at_once() {
             1
         );
         let states: Vec<_> = known.keys().collect();
-        assert!(states[0].rests.is_some() && states[1].rests.is_none());
+        assert!(states[0].cooldown.is_some() && states[1].cooldown.is_none());
         assert_eq!((states[0].uses, states[1].uses), (0, 4));
         assert_eq!(known.breaker(), Breaker::Closed);
     }
 }
 
 #[tokio::test]
-async fn keys_take_turns() {
+async fn keys_rotate() {
     let server = server(Reply::text("Hi")).await;
     let known = known("Mine", &server, 1, &KEYS);
     for _ in 0..6 {
@@ -161,7 +161,7 @@ async fn another_server_answers_before_the_first_token() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_again_once_something_came() {
+async fn no_failover_after_the_first_token() {
     let broken = Reply::stream(&[
         Step::Event {
             data: json!({"choices": [{"delta": {"content": "Once"}}]}).to_string(),
@@ -180,7 +180,7 @@ async fn nobody_is_asked_again_once_something_came() {
 }
 
 #[tokio::test]
-async fn what_is_the_requests_own_fault_is_not_asked_elsewhere() {
+async fn request_errors_do_not_fail_over() {
     for (status, words) in [
         (400, "no"),
         (422, "no"),
@@ -200,7 +200,7 @@ async fn what_is_the_requests_own_fault_is_not_asked_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_again_and_again_is_left_alone() {
+async fn a_server_that_keeps_failing_is_not_called() {
     let (bad, good) = (
         server(Reply::error(500, "broken")).await,
         server(Reply::text("Hi")).await,
@@ -214,9 +214,9 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
     assert!(matches!(a.breaker(), Breaker::Open(_)));
     let why = a.last_failure().unwrap().words.message;
     assert!(why.contains("It says: broken"), "{why}");
-    // Alone it is not asked either, and its words are told.
+    // Alone it is not asked either, and its error is reported.
     let alone = model_of(from_ref(&a));
-    assert!(alone.is_resting());
+    assert!(alone.is_unavailable());
     let started = Instant::now();
     let mut call = ask(&alone, ToolMode::Native);
     let first = call.next().await.unwrap().unwrap();
@@ -235,7 +235,7 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
 }
 
 #[tokio::test]
-async fn all_are_asked_again_after_a_wait() {
+async fn all_targets_are_retried_after_a_wait() {
     let busy = || Reply::error(503, "busy");
     let a = serve(Behaviour::sequence(vec![busy(), Reply::text("Hi")])).await;
     let b = serve(Behaviour::sequence(vec![busy(), Reply::text("Hi")])).await;
