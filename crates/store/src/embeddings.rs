@@ -280,28 +280,6 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a document back that this server cannot go on with now.
-    ///
-    /// # Errors
-    /// Only those of the database.
-    pub async fn give_embedding_back(
-        &self,
-        space: EmbeddingSpaceId,
-        of: &ToEmbed,
-        due_at: i64,
-    ) -> Result<(), StoreError> {
-        let sql = "UPDATE document_embeddings SET due_at = $4 WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $5";
-        let query = self
-            .db()
-            .write(sql)
-            .id(of.document)
-            .id(space)
-            .number(of.version)
-            .bind(due_at);
-        query.bind(NEVER).execute().await?;
-        Ok(())
-    }
-
     /// How far the documents of a collection are embedded, in every space.
     ///
     /// # Errors

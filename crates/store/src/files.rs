@@ -217,16 +217,4 @@ impl Store {
             .ok_or(StoreError::Conflict("version"))?;
         row.number("version")
     }
-
-    /// Removes all files of a workspace, with all they were before.
-    ///
-    /// # Errors
-    /// Only those of the database.
-    pub async fn delete_files(&self, workspace: &str) -> Result<(), StoreError> {
-        let query = self
-            .db()
-            .write("DELETE FROM files WHERE workspace = $1")
-            .text(workspace);
-        query.execute().await.map(drop)
-    }
 }
