@@ -9,8 +9,14 @@ mod copies;
 mod embedding;
 mod far;
 mod fetching;
+#[cfg(feature = "graph-database")]
 mod graph_copy;
+#[cfg(feature = "graph-database")]
 mod graph_database;
+#[cfg(not(feature = "graph-database"))]
+#[path = "documents/no_graph_database.rs"]
+mod graph_database;
+mod graph_queries;
 mod graph_tool;
 mod graphing;
 mod loaded;
@@ -58,13 +64,14 @@ use crate::{
         config::{Config, VectorDatabaseSettings},
     },
 };
+#[cfg(feature = "graph-database")]
+pub(crate) use graph_copy::keep_graph_copy;
 pub(crate) use {
     aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},
     embedding::keep_embedding,
     far::{Far, Meaning},
     fetching::fetch_model,
-    graph_copy::keep_graph_copy,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,
     narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
