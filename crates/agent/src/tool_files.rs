@@ -1,6 +1,7 @@
 //! Files that tool calls produce: stored in the chat, reported in the log, and given to the model.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
 use domain::{Message, Part, Role, event::ToolFile};
 use ring::digest::{SHA256, digest};
 
@@ -229,12 +230,7 @@ fn media_of(message: &Message) -> impl Iterator<Item = &str> {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes)
-        .as_ref()
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    HEXLOWER.encode(&digest(&SHA256, bytes).as_ref()[..6])
 }
 
 /// The usual ending of a file of this type.

@@ -1,6 +1,5 @@
 //! The one event: everything a run does is a numbered `RunEvent` in the run's log.
 
-mod audience;
 mod deltas;
 mod hooks;
 mod names;
@@ -13,9 +12,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::{
-    audience::Audience, provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile,
-};
+pub use self::{provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
 pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::*;

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 
 /// The SHA-256 of the file that the model is made of, the only one whose steps are known here.
@@ -34,12 +35,7 @@ mod field {
 
 /// What is run instead of a file: nothing where it is another than the known one, which is run as it is.
 pub(crate) fn fused(file: &[u8]) -> Option<Vec<u8>> {
-    let sum: String = digest(&SHA256, file)
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    if sum != NETWORK_SHA256 {
+    if HEXLOWER.encode(digest(&SHA256, file).as_ref()) != NETWORK_SHA256 {
         return None;
     }
     let mut model = Message::default();

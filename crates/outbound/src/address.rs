@@ -2,42 +2,22 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A range of addresses, such as `10.0.0.0/8`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Network {
-    first: IpAddr,
-    bits: u8,
-}
+use ipnet::IpNet;
 
-impl Network {
-    /// `10.0.0.0/8`, or one address.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let first: IpAddr = address.trim_matches(['[', ']']).parse().ok()?;
-        let most = if first.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => bits.parse().ok()?,
-            Some(_) => return None,
-            None => most,
-        };
-        (bits <= most).then_some(Self { first, bits })
-    }
-
-    pub(crate) fn has(self, address: IpAddr) -> bool {
-        let same = |one: u128, other: u128, all: u32| {
-            let rest = all - u32::from(self.bits);
-            one.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
-        };
-        match (self.first, address) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => {
-                same(one.to_bits().into(), other.to_bits().into(), 32)
-            }
-            (IpAddr::V6(one), IpAddr::V6(other)) => same(one.to_bits(), other.to_bits(), 128),
-            _ => false,
+/// A range of addresses, such as `10.0.0.0/8`, or one address.
+pub(crate) fn network(text: &str) -> Option<IpNet> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits)),
+        None => (text, None),
+    };
+    let address: IpAddr = address.trim_matches(['[', ']']).parse().ok()?;
+    match bits {
+        // A number may have a sign for Rust.
+        Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            IpNet::new(address, bits.parse().ok()?).ok()
         }
+        Some(_) => None,
+        None => Some(address.into()),
     }
 }
 
@@ -149,7 +129,7 @@ mod tests {
 
     #[test]
     fn networks() {
-        for (network, address, has) in [
+        for (text, address, has) in [
             ("10.0.0.0/8", "10.255.0.1", true),
             ("10.0.0.0/8", "11.0.0.1", false),
             ("0.0.0.0/0", "11.0.0.1", true),
@@ -161,11 +141,11 @@ mod tests {
             ("::/0", "10.0.0.1", false),
         ] {
             assert_eq!(
-                Network::parse(network)
+                network(text)
                     .unwrap()
-                    .has(address.parse().unwrap()),
+                    .contains(&address.parse::<IpAddr>().unwrap()),
                 has,
-                "{network}"
+                "{text}"
             );
         }
         for wrong in [
@@ -177,7 +157,7 @@ mod tests {
             "::/129",
             "a/8",
         ] {
-            assert_eq!(Network::parse(wrong), None, "{wrong}");
+            assert_eq!(network(wrong), None, "{wrong}");
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use reqwest::Url;
 
-use crate::address::{Network, is_global};
+use crate::address::{is_global, network};
 
 /// Maximum number of entries.
 const MOST: usize = 200;
@@ -13,7 +14,7 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
     hosts: Vec<String>,
-    networks: Vec<Network>,
+    networks: Vec<IpNet>,
 }
 
 impl Allowed {
@@ -31,7 +32,7 @@ impl Allowed {
             .map(|entry| entry.trim())
             .filter(|entry| !entry.is_empty())
         {
-            if let Some(network) = Network::parse(entry) {
+            if let Some(network) = network(entry) {
                 allowed.networks.push(network);
                 continue;
             }
@@ -52,13 +53,19 @@ impl Allowed {
 
     /// Whether a host is an address in a listed network.
     pub(crate) fn has_network_of(&self, host: &str) -> bool {
-        host.parse()
-            .is_ok_and(|address| self.networks.iter().any(|network| network.has(address)))
+        host.parse::<IpAddr>()
+            .is_ok_and(|address| self.contains(&address))
     }
 
     /// Whether an address may be reached.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
-        is_global(address) || self.networks.iter().any(|network| network.has(address))
+        is_global(address) || self.contains(&address)
+    }
+
+    fn contains(&self, address: &IpAddr) -> bool {
+        self.networks
+            .iter()
+            .any(|network| network.contains(address))
     }
 }
 

@@ -28,8 +28,8 @@ use crate::{
         webhooks::{Webhooks, keep_webhooks},
     },
     documents::{
-        Documents, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking,
-        keep_reading, keep_vector_copy,
+        Documents, READERS, keep_embedding, keep_graphs, keep_looking, keep_reading,
+        keep_vector_copy,
     },
     gateway::{
         Gateway,
@@ -579,7 +579,9 @@ impl App {
         app.tasks.spawn(keep_looking(app.documents.clone()));
         app.tasks.spawn(keep_embedding(app.documents.clone()));
         app.tasks.spawn(keep_graphs(app.documents.clone()));
-        app.tasks.spawn(keep_graph_copy(app.documents.clone()));
+        #[cfg(feature = "graph-database")]
+        app.tasks
+            .spawn(crate::documents::keep_graph_copy(app.documents.clone()));
         app.tasks.spawn(keep_vector_copy(app.documents.clone()));
         app.tasks.spawn(keep_crawling(app.crawler.clone()));
         app.tasks.spawn(app.recovery.clone().ask_configured());

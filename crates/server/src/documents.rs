@@ -9,8 +9,14 @@ mod copies;
 mod embedding;
 mod far;
 mod fetching;
+#[cfg(feature = "graph-database")]
 mod graph_copy;
+#[cfg(feature = "graph-database")]
 mod graph_database;
+#[cfg(not(feature = "graph-database"))]
+#[path = "documents/no_graph_database.rs"]
+mod graph_database;
+mod graph_queries;
 mod graph_tool;
 mod graphing;
 mod loaded;
@@ -58,13 +64,14 @@ use crate::{
         config::{Config, VectorDatabaseSettings},
     },
 };
+#[cfg(feature = "graph-database")]
+pub(crate) use graph_copy::keep_graph_copy;
 pub(crate) use {
     aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},
     embedding::keep_embedding,
     far::{Far, Meaning},
     fetching::fetch_model,
-    graph_copy::keep_graph_copy,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     graphing::keep_graphs,
     narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
@@ -262,18 +269,12 @@ impl Documents {
     /// have them keep them until they are done.
     fn make_room(&self) {
         let mut all = self.all_loaded();
-        let mut sizes: Vec<(u64, usize, CollectionId)> = all
+        let sizes = all
             .iter()
             .map(|(id, loaded)| (loaded.used(), loaded.size_bytes(), *id))
             .collect();
-        let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
-        sizes.sort_unstable_by_key(|(used, ..)| *used);
-        for (_, size, id) in sizes {
-            if total <= self.memory_bytes {
-                break;
-            }
+        for id in beyond_memory(sizes, self.memory_bytes) {
             all.remove(&id);
-            total -= size;
         }
     }
 
@@ -363,10 +364,43 @@ impl Documents {
         let graph = self.graph_tool(principal.account, scope).await?;
         Ok(search.into_iter().chain(graph).collect())
     }
+}
 
-    /// How many collections are in the memory.
-    #[must_use]
-    pub fn loaded_collections(&self) -> usize {
-        self.all_loaded().len()
+/// The collections used least lately, of which one after the other has to go until the others fit. Each has the search that
+/// used it last, and its bytes.
+fn beyond_memory(
+    mut sizes: Vec<(u64, usize, CollectionId)>,
+    memory_bytes: usize,
+) -> Vec<CollectionId> {
+    let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
+    sizes.sort_unstable_by_key(|(used, ..)| *used);
+    let goes = |(_, size, id): (u64, usize, CollectionId)| {
+        let is_beyond = total > memory_bytes;
+        total -= size;
+        is_beyond.then_some(id)
+    };
+    sizes.into_iter().map_while(goes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_collections_used_least_lately_leave_a_full_memory() {
+        let [old, middle, new] = [1, 2, 3].map(|used| (used, 10, CollectionId::generate()));
+        let sizes = vec![new, old, middle];
+        for (memory_bytes, gone) in [
+            (30, &[][..]),
+            (29, &[old.2]),
+            (10, &[old.2, middle.2]),
+            (0, &[old.2, middle.2, new.2]),
+        ] {
+            assert_eq!(
+                beyond_memory(sizes.clone(), memory_bytes),
+                gone,
+                "{memory_bytes}"
+            );
+        }
     }
 }

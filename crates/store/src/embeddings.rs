@@ -279,28 +279,6 @@ impl Store {
         Ok(())
     }
 
-    /// Releases the claim of a document that this server cannot continue now.
-    ///
-    /// # Errors
-    /// Database errors only.
-    pub async fn give_embedding_back(
-        &self,
-        space: EmbeddingSpaceId,
-        of: &ToEmbed,
-        due_at: i64,
-    ) -> Result<(), StoreError> {
-        let sql = "UPDATE document_embeddings SET due_at = $4 WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $5";
-        let query = self
-            .db()
-            .write(sql)
-            .id(of.document)
-            .id(space)
-            .number(of.version)
-            .bind(due_at);
-        query.bind(NEVER).execute().await?;
-        Ok(())
-    }
-
     /// The embedding progress of a collection's documents, in every space.
     ///
     /// # Errors

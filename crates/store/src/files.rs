@@ -217,16 +217,4 @@ impl Store {
             .ok_or(StoreError::Conflict("version"))?;
         row.number("version")
     }
-
-    /// Deletes all files of a workspace with their history.
-    ///
-    /// # Errors
-    /// Database errors only.
-    pub async fn delete_files(&self, workspace: &str) -> Result<(), StoreError> {
-        let query = self
-            .db()
-            .write("DELETE FROM files WHERE workspace = $1")
-            .text(workspace);
-        query.execute().await.map(drop)
-    }
 }

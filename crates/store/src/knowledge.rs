@@ -7,6 +7,7 @@ use domain::{CollectionId, DocumentId, UserId};
 use crate::{
     Store, StoreError,
     collection_readers::may_read,
+    db::Db,
     graph::forget_unnamed,
     halts::forget_text,
     query::{Row, Tx, readable},
@@ -353,29 +354,47 @@ impl Store {
         Ok((row.get("content")?, row.get("structure")?))
     }
 
-    /// A passage of a document's text, by character range.
+    /// Passages of documents' texts, by character range and in the given order. `None` if a document has no text.
     ///
     /// # Errors
-    /// `NotFound`, also without text.
-    pub async fn passage(
+    /// Database errors only.
+    pub async fn passages(
         &self,
-        id: DocumentId,
-        characters: Range<usize>,
-    ) -> Result<String, StoreError> {
-        let sql =
-            "SELECT SUBSTR(content, $2, $3) AS passage FROM document_texts WHERE document = $1";
+        wanted: &[(DocumentId, Range<usize>)],
+    ) -> Result<Vec<Option<String>>, StoreError> {
         let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
-        // SQL counts from 1.
-        let query = self
-            .db()
-            .read(sql)
-            .id(id)
-            .bind(number(characters.start.saturating_add(1)));
-        query
-            .bind(number(characters.len()))
-            .fetch_one()
-            .await?
-            .get("passage")
+        let pieces = wanted
+            .iter()
+            .enumerate()
+            .map(|(place, (document, characters))| {
+                // SQL counts from 1.
+                let start = number(characters.start.saturating_add(1));
+                (place, document, start, number(characters.len()))
+            });
+        let pieces: Vec<_> = pieces.collect();
+        let sql = match self.db() {
+            Db::Sqlite { .. } => {
+                "SELECT value ->> 0 AS place, SUBSTR(content, value ->> 2, value ->> 3) AS passage \
+                 FROM json_each($1) JOIN document_texts ON document = value ->> 1"
+            }
+            Db::Postgres(..) => {
+                "SELECT CAST(value ->> 0 AS BIGINT) AS place, \
+                 SUBSTR(content, CAST(value ->> 2 AS INTEGER), CAST(value ->> 3 AS INTEGER)) AS passage \
+                 FROM jsonb_array_elements(CAST($1 AS JSONB)) AS pieces (value) \
+                 JOIN document_texts ON document = value ->> 1"
+            }
+        };
+        let mut passages = vec![None; wanted.len()];
+        for row in self.db().read(sql).json(&pieces)?.fetch_all().await? {
+            let place: i64 = row.get("place")?;
+            if let Some(passage) = usize::try_from(place)
+                .ok()
+                .and_then(|place| passages.get_mut(place))
+            {
+                *passage = Some(row.get("passage")?);
+            }
+        }
+        Ok(passages)
     }
 
     /// Stores a file in a person's collection, replacing one of the same name. The earlier text stays searchable until

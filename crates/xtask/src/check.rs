@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use crate::{
     advisories,
-    command::{cargo, npm, run as run_command},
+    command::{SHIPPED_FEATURES, cargo, npm, run as run_command},
     counts::{Counts, TestsFailed},
     generate,
     parts::{cargo_deny, node_packages},
@@ -18,7 +18,7 @@ type Part = fn() -> anyhow::Result<Counts>;
 
 /// In this order nothing is built twice: the web app before the server that embeds it, lints and docs before
 /// the tests since they share what is checked.
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || {
         node_packages::install().map(|()| Counts::default())
@@ -31,10 +31,15 @@ const PARTS: [(&str, Part); 11] = [
             "clippy",
             "--workspace",
             "--all-targets",
+            "--features",
+            SHIPPED_FEATURES,
             "--",
             "-D",
             "warnings",
         ])
+    }),
+    ("build without optional features", || {
+        command(&["check", "--workspace", "--bins"])
     }),
     ("docs and generated files", docs_and_generated_files),
     ("rust tests", test::rust),
@@ -100,7 +105,16 @@ fn dependencies() -> anyhow::Result<Counts> {
 }
 
 fn docs_and_generated_files() -> anyhow::Result<Counts> {
-    run_command(cargo(&["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    run_command(
+        cargo(&[
+            "doc",
+            "--no-deps",
+            "--workspace",
+            "--features",
+            SHIPPED_FEATURES,
+        ])
+        .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
     let stale = generate::stale()?;
     if !stale.is_empty() {
         bail!(

@@ -23,7 +23,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use crate::{
-    command::{cargo, debug_folder, find_program, root, run as run_command, web},
+    command::{SHIPPED_FEATURES, cargo, debug_folder, find_program, root, run as run_command, web},
     parts::TemporaryFolder,
 };
 
@@ -117,6 +117,8 @@ fn build() -> anyhow::Result<PathBuf> {
         "dist",
         "--bin",
         "glasshouse",
+        "--features",
+        SHIPPED_FEATURES,
     ]))?;
     Ok(debug_folder()?.join("../dist/glasshouse"))
 }

@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, bail};
 
 use crate::{
-    command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
+    command::{
+        Finished, SHIPPED_FEATURES, cargo, debug_folder, npm, root, run as run_command,
+        run_reading, web,
+    },
     counts::{Counts, Runner, TestsFailed},
     parts::{
         self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui,
@@ -110,7 +113,13 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     build()?;
     latex::install()?;
     let postgres = Postgres::start()?;
-    let mut tests = cargo(&["nextest", "run", "--workspace"]);
+    let mut tests = cargo(&[
+        "nextest",
+        "run",
+        "--workspace",
+        "--features",
+        SHIPPED_FEATURES,
+    ]);
     tests
         .env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url())
         .env("GLASSHOUSE_TEST_REQUIRE", "1");
@@ -130,7 +139,13 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     if has_doc_tests(&root().join("crates"))? {
         counts += count(
             Runner::Rustdoc,
-            &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?,
+            &run_reading(&mut cargo(&[
+                "test",
+                "--workspace",
+                "--doc",
+                "--features",
+                SHIPPED_FEATURES,
+            ]))?,
         );
     }
     Ok(counts)
@@ -138,7 +153,14 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
 
 /// Builds tests and programs together, so that both share their dependencies.
 fn build() -> anyhow::Result<()> {
-    run_command(&mut cargo(&["build", "--workspace", "--bins", "--tests"]))
+    run_command(&mut cargo(&[
+        "build",
+        "--workspace",
+        "--bins",
+        "--tests",
+        "--features",
+        SHIPPED_FEATURES,
+    ]))
 }
 
 /// The web app's unit tests.
@@ -219,7 +241,15 @@ pub(crate) fn with_clients() -> anyhow::Result<Counts> {
 fn with_real_model() -> anyhow::Result<Counts> {
     parts::nextest()?;
     let model = RealModel::start()?;
-    let mut tests = cargo(&["nextest", "run", "--workspace", "--run-ignored", "only"]);
+    let mut tests = cargo(&[
+        "nextest",
+        "run",
+        "--workspace",
+        "--features",
+        SHIPPED_FEATURES,
+        "--run-ignored",
+        "only",
+    ]);
     // One after the other: a model on a processor answers one at a time.
     tests
         .args(["-E", "test(real_model)", "--test-threads", "1"])

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use domain::{Message, Problem, ProblemCode, Role};
 use ring::digest::{Context, SHA256};
 use serde_json::{Value, json};
@@ -245,12 +246,7 @@ pub(super) fn name_of(text: &str) -> String {
         hash.update(word.as_bytes());
         hash.update(b" ");
     }
-    hash.finish()
-        .as_ref()
-        .iter()
-        .take(12)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    HEXLOWER.encode(&hash.finish().as_ref()[..12])
 }
 
 fn one_line(text: &str) -> String {

@@ -2,6 +2,8 @@
 //! the five of XML are not expanded, so nothing grows and nothing is fetched.
 
 mod archive;
+mod number_format;
+mod package;
 mod sheets;
 mod writing;
 mod xml;
@@ -123,9 +125,7 @@ fn ordered_parts(
     for item in Items::new(&main) {
         if let Item::Open(tag) = item?
             && tag.name == element
-            && let Some(path) = tag
-                .qualified_attribute("r:id")
-                .and_then(|id| targets.get(&id))
+            && let Some(path) = tag.prefixed_attribute("id").and_then(|id| targets.get(&id))
         {
             parts.push((tag.attribute("name").unwrap_or_default(), path.clone()));
         }

@@ -1,5 +1,6 @@
 //! AWS's signature version 4, worked out again as the service does.
 
+use data_encoding::HEXLOWER;
 use ring::{digest, hmac};
 
 use crate::Request;
@@ -65,9 +66,9 @@ fn signature(request: &Request, given: &Authorization<'_>, at: &str) -> String {
         "POST\n{}\n{query}\n{headers}\n{}\n{}",
         encoded(path),
         given.headers,
-        hex(digest::digest(&digest::SHA256, &request.bytes).as_ref())
+        HEXLOWER.encode(digest::digest(&digest::SHA256, &request.bytes).as_ref())
     );
-    let canonical = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
+    let canonical = HEXLOWER.encode(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
     let text = format!("AWS4-HMAC-SHA256\n{at}\n{}\n{canonical}", given.scope);
     let sign = |key: &[u8], text: &str| {
         hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
@@ -79,7 +80,7 @@ fn signature(request: &Request, given: &Authorization<'_>, at: &str) -> String {
         .scope
         .split('/')
         .fold(first, |key, part| sign(&key, part));
-    hex(&sign(&key, &text))
+    HEXLOWER.encode(&sign(&key, &text))
 }
 
 /// The path once more encoded, as all services but S3 want it.
@@ -91,10 +92,6 @@ fn encoded(path: &str) -> String {
         byte => format!("%{byte:02X}"),
     };
     path.bytes().map(byte).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

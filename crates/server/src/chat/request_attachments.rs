@@ -7,11 +7,12 @@ use agent::{
     MEMORY_TOOLS, PROGRAM_TOOLS, Pattern, ToolChoice, Workspace,
     workspace::{FileProblem, Path},
 };
+use data_encoding::HEXLOWER;
 use domain::{Message, Part, Role};
 use ring::digest::{SHA256, digest};
 use wire::RequestMetadata;
 
-use crate::{error::ApiError, platform::secret::hex};
+use crate::error::ApiError;
 
 /// The folder of the files that came along.
 const FOLDER: &str = "/attachments";
@@ -135,7 +136,7 @@ async fn held(workspace: &Workspace, path: &Path) -> Result<Option<Vec<u8>>, Api
 
 /// Tells contents of one name apart.
 fn fingerprint(content: &[u8]) -> String {
-    hex(&digest(&SHA256, content).as_ref()[..6])
+    HEXLOWER.encode(&digest(&SHA256, content).as_ref()[..6])
 }
 
 #[cfg(test)]

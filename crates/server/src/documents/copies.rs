@@ -4,16 +4,13 @@
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 use store::StoreError;
 use tokio::sync::Notify;
 
-use crate::{
-    documents::Documents,
-    error::ApiError,
-    platform::secret::{hex, random_bytes},
-};
+use crate::{documents::Documents, error::ApiError, platform::secret::random_bytes};
 
 /// The setting that tells our part of a database that others use, too, from theirs.
 const HOME: &str = "knowledge.home";
@@ -83,7 +80,7 @@ pub(super) async fn keep_copying<'a, E>(
 impl Documents {
     /// A number of this installation, 16 hexadecimal digits: all servers on our database have the same.
     pub(super) async fn home(&self) -> Result<String, ApiError> {
-        let fresh = hex(&random_bytes::<8>().map_err(ApiError::internal)?);
+        let fresh = HEXLOWER.encode(&random_bytes::<8>().map_err(ApiError::internal)?);
         let home = self.store.setting_or(HOME, &json!(fresh)).await?;
         Ok(home.as_str().unwrap_or_default().to_owned())
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use data_encoding::HEXLOWER;
 use embedder::{LIBRARY, NETWORK, NETWORK_SHA256, TOKENIZER};
 use llm::HttpClient;
 use reqwest::{
@@ -227,12 +228,7 @@ fn sha256(file: &Path) -> anyhow::Result<String> {
     loop {
         let count = reader.read(&mut buffer).with_context(unreadable)?;
         if count == 0 {
-            return Ok(digest
-                .finish()
-                .as_ref()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect());
+            return Ok(HEXLOWER.encode(digest.finish().as_ref()));
         }
         digest.update(&buffer[..count]);
     }
@@ -316,12 +312,7 @@ mod tests {
     }
 
     fn sum() -> String {
-        let digest = ring::digest::digest(&SHA256, CONTENT);
-        digest
-            .as_ref()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        HEXLOWER.encode(ring::digest::digest(&SHA256, CONTENT).as_ref())
     }
 
     #[tokio::test]

@@ -10,10 +10,10 @@ use std::{
 
 use bolt::{Client, Fault, Row, Value};
 use domain::{CollectionId, DocumentId, EntityId, Words, refusal};
-use store::{Entity, GraphShare, StoreError, Subgraph};
+use store::GraphShare;
 use tokio::sync::Notify;
 
-use crate::{documents::Documents, platform::config::GraphDatabaseSettings};
+use crate::platform::config::GraphDatabaseSettings;
 
 /// How long a question may take before the rows are asked instead.
 const ASKING: Duration = Duration::from_secs(3);
@@ -129,7 +129,7 @@ impl GraphDatabase {
         );
     }
 
-    fn serves(&self, collection: CollectionId) -> bool {
+    pub(super) fn serves(&self, collection: CollectionId) -> bool {
         let standing = self.standing();
         standing.compared && !standing.behind.contains_key(&collection)
     }
@@ -148,7 +148,7 @@ impl GraphDatabase {
         }
     }
 
-    async fn find(
+    pub(super) async fn find(
         &self,
         collection: CollectionId,
         words: &str,
@@ -163,7 +163,11 @@ impl GraphDatabase {
     }
 
     /// Step by step, so that no number of ways makes it slow.
-    async fn around(&self, of: EntityId, (depth, limit): (u32, usize)) -> Option<Vec<EntityId>> {
+    pub(super) async fn around(
+        &self,
+        of: EntityId,
+        (depth, limit): (u32, usize),
+    ) -> Option<Vec<EntityId>> {
         let (mut seen, mut last) = (vec![of], vec![of]);
         for _ in 0..depth {
             if last.is_empty() || seen.len() >= limit {
@@ -180,7 +184,11 @@ impl GraphDatabase {
         Some(seen)
     }
 
-    async fn way(&self, (from, to): (EntityId, EntityId), most: u32) -> Option<Vec<EntityId>> {
+    pub(super) async fn way(
+        &self,
+        (from, to): (EntityId, EntityId),
+        most: u32,
+    ) -> Option<Vec<EntityId>> {
         if from == to {
             return Some(vec![from]);
         }
@@ -219,91 +227,4 @@ fn ids(rows: &[Row]) -> Vec<EntityId> {
 
 fn texts(ids: &[EntityId]) -> Value {
     Value::from(ids.iter().map(ToString::to_string).collect::<Vec<String>>())
-}
-
-impl Documents {
-    /// The database that is asked about a graph. Its copy knows every name alone, so where names mean the same it is not.
-    async fn graph_database_of(
-        &self,
-        collection: CollectionId,
-    ) -> Result<Option<&GraphDatabase>, StoreError> {
-        let database = self
-            .graph_database
-            .as_ref()
-            .filter(|database| database.serves(collection));
-        match database {
-            Some(_) if !self.store.graph_aliases(collection).await?.is_empty() => Ok(None),
-            database => Ok(database),
-        }
-    }
-
-    /// The entities whose name has these words in it, those first that most is said of. Whoever asks must have been let in.
-    pub(crate) async fn graph_entities(
-        &self,
-        collection: CollectionId,
-        words: &str,
-        limit: u32,
-    ) -> Result<Vec<Entity>, StoreError> {
-        if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.find(collection, words, limit).await
-        {
-            return self.store.entities_of(collection, &ids).await;
-        }
-        self.store.entities(collection, words, limit).await
-    }
-
-    /// As [`store::Store::neighbours`].
-    pub(crate) async fn graph_neighbours(
-        &self,
-        collection: CollectionId,
-        of: EntityId,
-        bounds: (u32, usize),
-    ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.around(of, bounds).await
-        {
-            let graph = self.store.among(collection, &ids).await?;
-            let is_there = graph.entities.first().is_some_and(|entity| entity.id == of);
-            return if is_there {
-                Ok(graph)
-            } else {
-                Err(StoreError::NotFound)
-            };
-        }
-        self.store.neighbours(collection, of, bounds).await
-    }
-
-    /// As [`store::Store::path`].
-    pub(crate) async fn graph_path(
-        &self,
-        collection: CollectionId,
-        ends: (EntityId, EntityId),
-        most: u32,
-    ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.way(ends, most).await
-            && !ids.is_empty()
-        {
-            let graph = self.store.among(collection, &ids).await?;
-            // Of a way on which something was just deleted nothing is left.
-            if graph.entities.len() == ids.len() {
-                return Ok(graph);
-            }
-        }
-        self.store.path(collection, ends, most).await
-    }
-
-    /// As [`store::Store::subgraph`].
-    pub(crate) async fn graph_subgraph(
-        &self,
-        collection: CollectionId,
-        limit: u32,
-    ) -> Result<Subgraph, StoreError> {
-        if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.find(collection, "", limit).await
-        {
-            return self.store.among(collection, &ids).await;
-        }
-        self.store.subgraph(collection, limit).await
-    }
 }

@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use data_encoding::HEXLOWER;
 use domain::DocumentId;
 use llm::Secret;
 use outbound::{Fault, Limits, Outbound, Request};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use store::NearPoint;
 
 use super::vector_database::{NEAREST, Near, NoAnswer, Text, Within};
-use crate::platform::{config::QdrantSettings, secret::hex};
+use crate::platform::config::QdrantSettings;
 
 /// How long a step of the copying may take.
 const COPYING: Duration = Duration::from_secs(60);
@@ -265,7 +266,7 @@ fn point(of: &NearPoint, dimensions: usize) -> Value {
 /// A UUID, always the same for a place in a document.
 fn point_id(document: DocumentId, piece: u64) -> String {
     let digest = digest(&SHA256, format!("{document}:{piece}").as_bytes());
-    let digits = hex(digest.as_ref().get(..16).unwrap_or_default());
+    let digits = HEXLOWER.encode(digest.as_ref().get(..16).unwrap_or_default());
     let part = |range| digits.get(range).unwrap_or_default();
     format!(
         "{}-{}-{}-{}-{}",

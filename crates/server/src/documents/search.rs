@@ -344,37 +344,37 @@ async fn passages(
     all: &[Arc<Loaded>],
     hits: Vec<Hit>,
 ) -> Result<Vec<Found>, ApiError> {
-    let mut found = Vec::with_capacity(hits.len());
-    for hit in hits {
-        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index))
-        else {
-            continue;
-        };
-        let Some((document, place)) = loaded.piece(hit.document, hit.chunk) else {
-            continue;
-        };
-        let characters = place.characters();
-        let text = match store.passage(document.id, characters.clone()).await {
-            Ok(text) => text,
-            // Deleted just now.
-            Err(StoreError::NotFound) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        found.push(Found {
+    let pieces: Vec<_> = hits
+        .into_iter()
+        .filter_map(|hit| {
+            let (loaded, collection) = (all.get(hit.index)?, collections.get(hit.index)?);
+            let (document, place) = loaded.piece(hit.document, hit.chunk)?;
+            Some((hit.scores, collection, document, place))
+        })
+        .collect();
+    let wanted: Vec<_> = pieces
+        .iter()
+        .map(|(_, _, document, place)| (document.id, place.characters()))
+        .collect();
+    let texts = store.passages(&wanted).await?;
+    let found = pieces.into_iter().zip(texts);
+    Ok(found
+        // Without a text, it was deleted just now.
+        .filter_map(|(piece, text)| Some((piece, text?)))
+        .map(|((scores, collection, document, place), text)| Found {
             collection: collection.id,
             collection_name: collection.name.clone(),
             document: document.id,
             name: document.name.clone(),
-            start: characters.start,
-            end: characters.end,
+            start: place.characters().start,
+            end: place.characters().end,
             page: place.page(),
             headings: document.headings(place).to_vec(),
             text,
-            scores: hit.scores,
+            scores,
             rerank: None,
-        });
-    }
-    Ok(found)
+        })
+        .collect())
 }
 
 /// Those that were looked at come first, by what was said of them; the others keep their order.

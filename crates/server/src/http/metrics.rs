@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::header, response::IntoResponse};
 use llm::openai::Breaker;
+use prometheus_client::encoding::prometheus_text;
 
 use crate::{
     gateway::models::{KnownConnection, Models},
@@ -20,10 +21,7 @@ pub(super) async fn get(
     let left_alone = catalogue.connections.iter().filter(is_open).count();
     let figures = runs.figures() + &metrics::of_attempts(models.attempts(), left_alone);
     (
-        [(
-            header::CONTENT_TYPE,
-            "text/plain; version=0.0.4; charset=utf-8",
-        )],
+        [(header::CONTENT_TYPE, prometheus_text::CONTENT_TYPE)],
         figures,
     )
 }

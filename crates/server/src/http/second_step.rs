@@ -9,6 +9,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use data_encoding::HEXLOWER;
 use domain::{UserId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
@@ -27,11 +28,7 @@ use crate::{
         audit::Noted,
         auth::{Code, CodeKind, TotpSecret, cookie},
     },
-    platform::{
-        client_info::Place,
-        config::Config,
-        secret::{hash_token, hex},
-    },
+    platform::{client_info::Place, config::Config, secret::hash_token},
 };
 
 /// What the browser keeps between the two steps.
@@ -88,7 +85,7 @@ pub(super) async fn enter(
 }
 
 fn fingerprint(factor: &SecondFactor) -> String {
-    hex(&hash_token(&factor.owner.password_hash))
+    HEXLOWER.encode(&hash_token(&factor.owner.password_hash))
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 //! Threads: conversations that live in other programs, each a chat of ours. One has one run at a time: whoever says
 //! something new has given up on what was being said.
 
+use data_encoding::HEXLOWER;
 use domain::{ChatId, ModelParameters};
 use ring::digest;
 use store::{Chat, ChatOrder, StoreError};
@@ -78,11 +79,6 @@ fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
         &digest::SHA256,
         format!("{}/{thread}", caller.place()).as_bytes(),
     );
-    let hex: String = hash
-        .as_ref()
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("chat_{hex}").parse().map_err(ApiError::internal)
+    let digits = HEXLOWER.encode(&hash.as_ref()[..16]);
+    format!("chat_{digits}").parse().map_err(ApiError::internal)
 }

@@ -8,10 +8,11 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use data_encoding::HEXLOWER;
 use domain::refusal;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::{error::ApiError, platform::secret::hex};
+use crate::error::ApiError;
 
 /// What the web build made. In debug builds the files are read when asked for.
 #[derive(RustEmbed)]
@@ -170,7 +171,11 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
 }
 
 fn etag(file: &EmbeddedFile) -> Option<HeaderValue> {
-    HeaderValue::from_str(&format!("\"{}\"", hex(&file.metadata.sha256_hash()[..16]))).ok()
+    HeaderValue::from_str(&format!(
+        "\"{}\"",
+        HEXLOWER.encode(&file.metadata.sha256_hash()[..16])
+    ))
+    .ok()
 }
 
 fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {

@@ -4,6 +4,11 @@
 mod admission;
 mod agents;
 mod connections;
+#[cfg(feature = "graph-database")]
+mod graph_database;
+#[cfg(not(feature = "graph-database"))]
+#[path = "config/no_graph_database.rs"]
+mod graph_database;
 mod hooks;
 mod knowledge;
 mod layers;
@@ -35,10 +40,10 @@ use crate::platform::{model_aliases::Aliases, proxies::Proxies};
 
 pub use admission::Admission;
 pub use connections::{ConfiguredConnection, ConnectionSource};
+pub use graph_database::GraphDatabaseSettings;
 pub use hooks::{HookSettings, HookWay};
 pub use knowledge::{
-    EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
-    VectorDatabaseSettings,
+    EmbeddingSettings, KnowledgeSettings, QdrantSettings, RerankSettings, VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};

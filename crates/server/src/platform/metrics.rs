@@ -1,124 +1,216 @@
-//! Figures of all runs since the program started, in the text format of Prometheus. They are read from the runs' events.
+//! Counts what happens in runs from their events, and gives the figures in the text format of Prometheus.
 
 use std::{
-    fmt::Write as _,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
 use llm::openai::AttemptCounts;
+use prometheus_client::{
+    encoding::{EncodeMetric, MetricEncoder, prometheus_text},
+    metrics::{
+        MetricType,
+        counter::{ConstCounter, Counter},
+        gauge::{ConstGauge, Gauge},
+        histogram::Histogram,
+        info::Info,
+    },
+    registry::Registry,
+};
+
+const PREFIX: &str = "glasshouse";
+const OUTCOMES: [&str; 5] = ["completed", "cancelled", "failed", "limited", "handed_over"];
+const TOOL_ENDS: [&str; 4] = ["ok", "error", "stopped", "in_doubt"];
+const DECISIONS: [&str; 4] = ["allow", "deny", "withdrawn", "expired"];
+const TOKENS: [&str; 2] = ["input", "output"];
+const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
+const ATTEMPT_ENDS: [&str; 3] = ["answered", "failed", "key_refused"];
+/// Upper ends, seconds.
+const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
 
 /// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
-    started: AtomicU64,
-    resumed: AtomicU64,
-    finished: [AtomicU64; OUTCOMES.len()],
+    registry: Registry,
+    live: Gauge,
+    waiting: Gauge,
+    started: Counter,
+    resumed: Counter,
+    finished: Labelled<{ OUTCOMES.len() }>,
     model_calls: Histogram,
     first_tokens: Histogram,
-    input_tokens: AtomicU64,
-    output_tokens: AtomicU64,
-    cost_micro_usd: AtomicU64,
-    compactions: AtomicU64,
-    tool_calls: [AtomicU64; TOOL_ENDS.len()],
-    approvals: [AtomicU64; DECISIONS.len()],
-    questions: AtomicU64,
-    traces_sent: AtomicU64,
-    traces_dropped: AtomicU64,
+    spent: Spent,
+    compactions: Counter,
+    tool_calls: Labelled<{ TOOL_ENDS.len() }>,
+    approvals: Labelled<{ DECISIONS.len() }>,
+    questions: Counter,
+    traces_sent: Counter,
+    traces_dropped: Counter,
     /// Of looks at chats to learn from them, which belong to no run.
     pub learning: Learning,
 }
 
 /// Counts looks at chats to learn about people.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Learning {
-    looks: [AtomicU64; LOOK_ENDS.len()],
-    input_tokens: AtomicU64,
-    output_tokens: AtomicU64,
-    cost_micro_usd: AtomicU64,
+    looks: Labelled<{ LOOK_ENDS.len() }>,
+    spent: Spent,
 }
-
-const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
 
 impl Learning {
     /// Takes note of a look that the model has answered, perhaps in a way that could not be understood.
     pub fn note(&self, understood: bool, usage: Usage, cost_micro_usd: Option<u64>) {
-        add(&self.looks[usize::from(!understood)], 1);
-        add(&self.input_tokens, usage.input_tokens);
-        add(&self.output_tokens, usage.output_tokens);
-        add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+        self.looks.inc(usize::from(!understood));
+        self.spent.note(usage, cost_micro_usd);
     }
 
     /// Takes note of one that the model has not answered.
     pub fn note_failed(&self) {
-        add(&self.looks[2], 1);
-    }
-
-    fn write(&self, out: &mut String) {
-        let ends = ("end", &LOOK_ENDS);
-        labelled(
-            out,
-            "learning_looks_total",
-            "Chats looked at to learn from them.",
-            ends,
-            &self.looks,
-        );
-        family(
-            out,
-            "learning_tokens_total",
-            "counter",
-            "Tokens of these looks, which are of no run.",
-        );
-        for (kind, tokens) in [
-            ("input", &self.input_tokens),
-            ("output", &self.output_tokens),
-        ] {
-            line(
-                out,
-                "learning_tokens_total",
-                &[("kind", kind)],
-                count(tokens.load(Relaxed)),
-            );
-        }
-        family(
-            out,
-            "learning_cost_usd_total",
-            "counter",
-            "Cost of these looks where prices are known.",
-        );
-        line(
-            out,
-            "learning_cost_usd_total",
-            &[],
-            count(self.cost_micro_usd.load(Relaxed)) / 1e6,
-        );
+        self.looks.inc(2);
     }
 }
 
-const OUTCOMES: [&str; 5] = ["completed", "cancelled", "failed", "limited", "handed_over"];
-const TOOL_ENDS: [&str; 4] = ["ok", "error", "stopped", "in_doubt"];
-const DECISIONS: [&str; 4] = ["allow", "deny", "withdrawn", "expired"];
-/// Upper ends, seconds.
-const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+/// Tokens and money.
+#[derive(Debug)]
+struct Spent {
+    tokens: Labelled<{ TOKENS.len() }>,
+    cost: Cost,
+}
 
-/// How long things took.
-#[derive(Debug, Default)]
-struct Histogram {
-    /// Those that took no longer than the bucket's end, and longer than that of the one before.
-    counts: [AtomicU64; BUCKETS.len()],
-    longer: AtomicU64,
-    sum_ms: AtomicU64,
+impl Spent {
+    fn new() -> Self {
+        Self {
+            tokens: Labelled::new("kind", TOKENS),
+            cost: Cost::default(),
+        }
+    }
+
+    fn note(&self, usage: Usage, cost_micro_usd: Option<u64>) {
+        self.tokens.inc_by(0, usage.input_tokens);
+        self.tokens.inc_by(1, usage.output_tokens);
+        self.cost.0.fetch_add(cost_micro_usd.unwrap_or(0), Relaxed);
+    }
+}
+
+impl Default for Metrics {
+    // A name without its ending, and a sentence without its full stop: the registry adds them.
+    fn default() -> Self {
+        let metrics = Self {
+            registry: Registry::default(),
+            live: Gauge::default(),
+            waiting: Gauge::default(),
+            started: Counter::default(),
+            resumed: Counter::default(),
+            finished: Labelled::new("outcome", OUTCOMES),
+            model_calls: Histogram::new(BUCKETS),
+            first_tokens: Histogram::new(BUCKETS),
+            spent: Spent::new(),
+            compactions: Counter::default(),
+            tool_calls: Labelled::new("end", TOOL_ENDS),
+            approvals: Labelled::new("decision", DECISIONS),
+            questions: Counter::default(),
+            traces_sent: Counter::default(),
+            traces_dropped: Counter::default(),
+            learning: Learning {
+                looks: Labelled::new("end", LOOK_ENDS),
+                spent: Spent::new(),
+            },
+        };
+        let registry = metrics.registered();
+        Self {
+            registry,
+            ..metrics
+        }
+    }
 }
 
 impl Metrics {
+    fn registered(&self) -> Registry {
+        let mut all = Registry::with_prefix(PREFIX);
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The version of the program", version);
+        all.register("runs_live", "Runs that are going", self.live.clone());
+        all.register(
+            "runs_waiting",
+            "Of those, runs that wait for a person",
+            self.waiting.clone(),
+        );
+        all.register("runs_started", "Runs begun", self.started.clone());
+        all.register(
+            "runs_resumed",
+            "Runs that went on after a restart",
+            self.resumed.clone(),
+        );
+        all.register("runs_finished", "Runs ended", self.finished.clone());
+        all.register(
+            "model_call_seconds",
+            "Model calls, from request to end",
+            self.model_calls.clone(),
+        );
+        all.register(
+            "first_token_seconds",
+            "Model calls, from request to the first token",
+            self.first_tokens.clone(),
+        );
+        all.register(
+            "tokens",
+            "Tokens of all model calls",
+            self.spent.tokens.clone(),
+        );
+        all.register(
+            "cost_usd",
+            "Cost of model calls whose prices are known",
+            self.spent.cost.clone(),
+        );
+        all.register(
+            "compactions",
+            "Older parts of conversations that became summaries",
+            self.compactions.clone(),
+        );
+        all.register("tool_calls", "Tool calls ended", self.tool_calls.clone());
+        all.register("approvals", "Approvals answered", self.approvals.clone());
+        all.register("questions", "Questions asked", self.questions.clone());
+        let Learning { looks, spent } = &self.learning;
+        all.register(
+            "learning_looks",
+            "Chats looked at to learn from them",
+            looks.clone(),
+        );
+        all.register(
+            "learning_tokens",
+            "Tokens of these looks, which are of no run",
+            spent.tokens.clone(),
+        );
+        all.register(
+            "learning_cost_usd",
+            "Cost of these looks where prices are known",
+            spent.cost.clone(),
+        );
+        all.register(
+            "traces_sent",
+            "Runs whose trace was sent",
+            self.traces_sent.clone(),
+        );
+        all.register(
+            "traces_dropped",
+            "Runs whose trace was not sent",
+            self.traces_dropped.clone(),
+        );
+        all
+    }
+
     /// Takes note of an event of any run.
     pub fn note(&self, event: &RunEvent) {
         match &event.body {
-            EventBody::RunStarted { .. } => add(&self.started, 1),
-            EventBody::RunResumed {} => add(&self.resumed, 1),
+            EventBody::RunStarted { .. } => _ = self.started.inc(),
+            EventBody::RunResumed {} => _ = self.resumed.inc(),
             // Copied from another run's log, which was counted, it has no beginning of its own.
-            EventBody::RunForked { .. } => add(&self.started, 1),
-            EventBody::RunFinished { outcome, .. } => add(&self.finished[place_of(*outcome)], 1),
+            EventBody::RunForked { .. } => _ = self.started.inc(),
+            EventBody::RunFinished { outcome, .. } => self.finished.inc(place_of(*outcome)),
             EventBody::ModelCalled {
                 usage,
                 cost_micro_usd,
@@ -126,23 +218,19 @@ impl Metrics {
                 first_token_ms,
                 ..
             } => {
-                self.model_calls.note(*duration_ms);
+                self.model_calls.observe(seconds(*duration_ms));
                 if let Some(first_token_ms) = first_token_ms {
-                    self.first_tokens.note(*first_token_ms);
+                    self.first_tokens.observe(seconds(*first_token_ms));
                 }
-                add(&self.input_tokens, usage.input_tokens);
-                add(&self.output_tokens, usage.output_tokens);
-                add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+                self.spent.note(*usage, *cost_micro_usd);
             }
             EventBody::ContextCompacted {
                 usage,
                 cost_micro_usd,
                 ..
             } => {
-                add(&self.compactions, 1);
-                add(&self.input_tokens, usage.input_tokens);
-                add(&self.output_tokens, usage.output_tokens);
-                add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
+                _ = self.compactions.inc();
+                self.spent.note(*usage, *cost_micro_usd);
             }
             EventBody::ToolFinished {
                 error,
@@ -156,216 +244,133 @@ impl Metrics {
                     (.., true) => 1,
                     (false, false, false) => 0,
                 };
-                add(&self.tool_calls[end], 1);
+                self.tool_calls.inc(end);
             }
             EventBody::ApprovalAnswered { decision, .. } => {
-                add(&self.approvals[place_of_decision(*decision)], 1)
+                self.approvals.inc(place_of_decision(*decision));
             }
-            EventBody::QuestionAsked { .. } => add(&self.questions, 1),
+            EventBody::QuestionAsked { .. } => _ = self.questions.inc(),
             _ => {}
         }
     }
 
     /// Takes note of a run whose trace was sent to the collector, or was not.
     pub fn note_trace(&self, sent: bool) {
-        add(
-            if sent {
-                &self.traces_sent
-            } else {
-                &self.traces_dropped
-            },
-            1,
-        );
+        _ = match sent {
+            true => self.traces_sent.inc(),
+            false => self.traces_dropped.inc(),
+        };
     }
 
     /// All of it. `live` runs are going, `waiting` of them wait for a person.
     #[must_use]
     pub fn text(&self, live: usize, waiting: usize) -> String {
-        let mut out = String::new();
-        let version = [("version", env!("CARGO_PKG_VERSION"))];
-        family(
-            &mut out,
-            "build_info",
-            "gauge",
-            "The version of the program.",
-        );
-        line(&mut out, "build_info", &version, 1.0);
-        family(&mut out, "runs_live", "gauge", "Runs that are going.");
-        line(&mut out, "runs_live", &[], count(live as u64));
-        family(
-            &mut out,
-            "runs_waiting",
-            "gauge",
-            "Of those, runs that wait for a person.",
-        );
-        line(&mut out, "runs_waiting", &[], count(waiting as u64));
-        counter(&mut out, "runs_started_total", "Runs begun.", &self.started);
-        counter(
-            &mut out,
-            "runs_resumed_total",
-            "Runs that went on after a restart.",
-            &self.resumed,
-        );
-        labelled(
-            &mut out,
-            "runs_finished_total",
-            "Runs ended.",
-            ("outcome", &OUTCOMES),
-            &self.finished,
-        );
-        self.model_calls.write(
-            &mut out,
-            "model_call_seconds",
-            "Model calls, from request to end.",
-        );
-        self.first_tokens.write(
-            &mut out,
-            "first_token_seconds",
-            "Model calls, from request to the first token.",
-        );
-        family(
-            &mut out,
-            "tokens_total",
-            "counter",
-            "Tokens of all model calls.",
-        );
-        for (kind, tokens) in [
-            ("input", &self.input_tokens),
-            ("output", &self.output_tokens),
-        ] {
-            line(
-                &mut out,
-                "tokens_total",
-                &[("kind", kind)],
-                count(tokens.load(Relaxed)),
-            );
-        }
-        family(
-            &mut out,
-            "cost_usd_total",
-            "counter",
-            "Cost of model calls whose prices are known.",
-        );
-        line(
-            &mut out,
-            "cost_usd_total",
-            &[],
-            count(self.cost_micro_usd.load(Relaxed)) / 1e6,
-        );
-        let help = "Older parts of conversations that became summaries.";
-        counter(&mut out, "compactions_total", help, &self.compactions);
-        labelled(
-            &mut out,
-            "tool_calls_total",
-            "Tool calls ended.",
-            ("end", &TOOL_ENDS),
-            &self.tool_calls,
-        );
-        let decisions = ("decision", &DECISIONS);
-        labelled(
-            &mut out,
-            "approvals_total",
-            "Approvals answered.",
-            decisions,
-            &self.approvals,
-        );
-        counter(
-            &mut out,
-            "questions_total",
-            "Questions asked.",
-            &self.questions,
-        );
-        self.learning.write(&mut out);
-        counter(
-            &mut out,
-            "traces_sent_total",
-            "Runs whose trace was sent.",
-            &self.traces_sent,
-        );
-        counter(
-            &mut out,
-            "traces_dropped_total",
-            "Runs whose trace was not sent.",
-            &self.traces_dropped,
-        );
-        out
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.live.set(number(live));
+        self.waiting.set(number(waiting));
+        text(&self.registry)
     }
 }
 
 /// What became of attempts to ask model servers; `left_alone` of these are not asked at the moment.
 #[must_use]
 pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
-    let mut out = String::new();
-    family(
-        &mut out,
-        "model_attempts_total",
-        "counter",
-        "Attempts to ask a model server, to the first token.",
-    );
-    let ends = [
-        ("answered", &counts.answered),
-        ("failed", &counts.failed),
-        ("key_refused", &counts.key_refused),
-    ];
-    for (end, counter) in ends {
-        line(
-            &mut out,
-            "model_attempts_total",
-            &[("end", end)],
-            count(counter.load(Relaxed)),
-        );
+    let AttemptCounts {
+        answered,
+        failed,
+        key_refused,
+        failovers,
+        opened,
+    } = counts;
+    let attempts = Labelled::new("end", ATTEMPT_ENDS);
+    for (end, count) in [answered, failed, key_refused].into_iter().enumerate() {
+        attempts.inc_by(end, count.load(Relaxed));
     }
-    let help = "Times that another key or server of the same model was asked after that.";
-    counter(&mut out, "model_turns_total", help, &counts.failovers);
-    counter(
-        &mut out,
-        "breakers_opened_total",
-        "Model servers that began to be left alone.",
-        &counts.opened,
+    let counter = |count: &AtomicU64| ConstCounter::new(count.load(Relaxed));
+    let left_alone = ConstGauge::new(i64::try_from(left_alone).unwrap_or(i64::MAX));
+    let mut all = Registry::with_prefix(PREFIX);
+    all.register(
+        "model_attempts",
+        "Attempts to ask a model server, to the first token",
+        attempts,
     );
-    family(
-        &mut out,
+    all.register(
+        "model_turns",
+        "Times that another key or server of the same model was asked after that",
+        counter(failovers),
+    );
+    all.register(
+        "breakers_opened",
+        "Model servers that began to be left alone",
+        counter(opened),
+    );
+    all.register(
         "connections_left_alone",
-        "gauge",
-        "Model servers that are left alone.",
+        "Model servers that are left alone",
+        left_alone,
     );
-    line(
-        &mut out,
-        "connections_left_alone",
-        &[],
-        count(left_alone as u64),
-    );
+    text(&all)
+}
+
+fn text(registry: &Registry) -> String {
+    let mut out = String::new();
+    // Writing to a String does not fail.
+    _ = prometheus_text::encode(&mut out, registry);
     out
 }
 
-impl Histogram {
-    fn note(&self, took_ms: u64) {
-        let seconds = count(took_ms) / 1000.0;
-        let bucket = BUCKETS.iter().position(|end| seconds <= *end);
-        add(
-            bucket.map_or(&self.longer, |bucket| &self.counts[bucket]),
-            1,
-        );
-        add(&self.sum_ms, took_ms);
+/// One counter for each value that a label has, all known beforehand, in this order.
+#[derive(Debug, Clone)]
+struct Labelled<const COUNT: usize> {
+    label: &'static str,
+    values: [&'static str; COUNT],
+    counts: Arc<[AtomicU64; COUNT]>,
+}
+
+impl<const COUNT: usize> Labelled<COUNT> {
+    fn new(label: &'static str, values: [&'static str; COUNT]) -> Self {
+        Self {
+            label,
+            values,
+            counts: Arc::new(std::array::from_fn(|_| AtomicU64::new(0))),
+        }
     }
 
-    fn write(&self, out: &mut String, name: &str, help: &str) {
-        family(out, name, "histogram", help);
-        let bucket = format!("{name}_bucket");
-        let mut sum = 0;
-        for (end, counted) in BUCKETS.iter().zip(&self.counts) {
-            sum += counted.load(Relaxed);
-            line(out, &bucket, &[("le", &end.to_string())], count(sum));
+    fn inc(&self, place: usize) {
+        self.inc_by(place, 1);
+    }
+
+    fn inc_by(&self, place: usize, by: u64) {
+        self.counts[place].fetch_add(by, Relaxed);
+    }
+}
+
+impl<const COUNT: usize> EncodeMetric for Labelled<COUNT> {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        for (value, count) in self.values.iter().zip(self.counts.iter()) {
+            let labels = [(self.label, *value)];
+            let counter = ConstCounter::new(count.load(Relaxed));
+            counter.encode(encoder.encode_family(&labels)?)?;
         }
-        sum += self.longer.load(Relaxed);
-        line(out, &bucket, &[("le", "+Inf")], count(sum));
-        line(
-            out,
-            &format!("{name}_sum"),
-            &[],
-            count(self.sum_ms.load(Relaxed)) / 1000.0,
-        );
-        line(out, &format!("{name}_count"), &[], count(sum));
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Counter
+    }
+}
+
+/// Millionths of a dollar, shown in dollars. Added up as whole numbers, they stay exact.
+#[derive(Debug, Clone, Default)]
+struct Cost(Arc<AtomicU64>);
+
+impl EncodeMetric for Cost {
+    fn encode(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        ConstCounter::new(float(self.0.load(Relaxed)) / 1e6).encode(encoder)
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Counter
     }
 }
 
@@ -388,54 +393,14 @@ fn place_of_decision(decision: Decision) -> usize {
     }
 }
 
-fn add(counter: &AtomicU64, by: u64) {
-    counter.fetch_add(by, Relaxed);
+fn seconds(ms: u64) -> f64 {
+    float(ms) / 1000.0
 }
 
 /// Figures of the format are floating point.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-fn count(number: u64) -> f64 {
+fn float(number: u64) -> f64 {
     number as f64
-}
-
-fn family(out: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing to a String does not fail.
-    _ = write!(
-        out,
-        "# HELP glasshouse_{name} {help}\n# TYPE glasshouse_{name} {kind}\n"
-    );
-}
-
-/// Label values are ours: nothing in them needs escaping.
-fn line(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
-    let labels: Vec<String> = labels
-        .iter()
-        .map(|(name, value)| format!("{name}=\"{value}\""))
-        .collect();
-    let labels = if labels.is_empty() {
-        String::new()
-    } else {
-        format!("{{{}}}", labels.join(","))
-    };
-    _ = writeln!(out, "glasshouse_{name}{labels} {value}");
-}
-
-fn counter(out: &mut String, name: &str, help: &str, counter: &AtomicU64) {
-    family(out, name, "counter", help);
-    line(out, name, &[], count(counter.load(Relaxed)));
-}
-
-fn labelled<const COUNT: usize>(
-    out: &mut String,
-    name: &str,
-    help: &str,
-    (label, values): (&str, &[&str; COUNT]),
-    counters: &[AtomicU64; COUNT],
-) {
-    family(out, name, "counter", help);
-    for (value, counter) in values.iter().zip(counters) {
-        line(out, name, &[(label, value)], count(counter.load(Relaxed)));
-    }
 }
 
 #[cfg(test)]
@@ -443,26 +408,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_adds_up() {
-        let histogram = Histogram::default();
-        [10, 50, 51, 400, 900_000]
-            .into_iter()
-            .for_each(|took_ms| histogram.note(took_ms));
-        let mut out = String::new();
-        histogram.write(&mut out, "x", "X.");
-        for line in [
-            "glasshouse_x_bucket{le=\"0.05\"} 2",
-            "glasshouse_x_bucket{le=\"0.1\"} 3",
-            "glasshouse_x_bucket{le=\"0.5\"} 4",
-            "glasshouse_x_bucket{le=\"120\"} 4",
-            "glasshouse_x_bucket{le=\"+Inf\"} 5",
-            "glasshouse_x_sum 900.511",
-            "glasshouse_x_count 5",
-        ] {
-            assert!(
-                out.lines().any(|written| written == line),
-                "{line} in {out}"
-            );
+    fn the_text_has_all_names_types_labels_and_values() {
+        let metrics = Metrics::default();
+        for took_ms in [10, 50, 51, 400, 900_000] {
+            metrics.model_calls.observe(seconds(took_ms));
         }
+        let usage = Usage {
+            input_tokens: 7,
+            output_tokens: 3,
+            ..Usage::default()
+        };
+        metrics.spent.note(usage, Some(1_500_000));
+        metrics.learning.note(false, usage, None);
+        metrics.finished.inc(1);
+        let text = metrics.text(2, 1) + &of_attempts(&AttemptCounts::default(), 4);
+        let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        assert_eq!(text, include_str!("metrics.txt"));
     }
 }

@@ -4,18 +4,13 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
+use ipnet::IpNet;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The proxies whose word is taken, as networks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<Network>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
     /// Reads addresses and networks, such as `127.0.0.1` and `172.16.0.0/12`.
@@ -24,27 +19,11 @@ impl Proxies {
     /// Where one is neither.
     pub fn parse(texts: &[String]) -> anyhow::Result<Self> {
         let parse = |text: &String| {
-            let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
-            let address: Option<IpAddr> = address.parse().ok();
-            let longest = if address.is_some_and(|address| address.is_ipv4()) {
-                32
-            } else {
-                128
-            };
-            let bits = if bits.is_empty() {
-                Some(longest)
-            } else {
-                bits.parse().ok()
-            };
-            match (address, bits) {
-                // Everybody is no proxy: anybody could then say who they are.
-                (Some(address), Some(bits)) if (1..=longest).contains(&bits) => {
-                    Ok(Network { address, bits })
-                }
-                _ => Err(anyhow::anyhow!(
+            network_of(text.trim()).ok_or_else(|| {
+                anyhow::anyhow!(
                     "has “{text}”, but takes addresses and networks, such as 127.0.0.1 or 172.16.0.0/12"
-                )),
-            }
+                )
+            })
         };
         texts
             .iter()
@@ -92,15 +71,16 @@ impl Proxies {
     /// Whether no network is wider than these prefixes say, of IPv4 and of IPv6.
     #[must_use]
     pub fn are_narrow(&self, (four, six): (u8, u8)) -> bool {
-        self.0
-            .iter()
-            .all(|network| network.bits >= if network.address.is_ipv4() { four } else { six })
+        self.0.iter().all(|network| match network {
+            IpNet::V4(network) => network.prefix_len() >= four,
+            IpNet::V6(network) => network.prefix_len() >= six,
+        })
     }
 
     /// Whether this is one of them.
     #[must_use]
     pub fn has(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.has(address))
+        self.0.iter().any(|network| network.contains(&address))
     }
 }
 
@@ -113,18 +93,16 @@ fn address(text: &str) -> Option<IpAddr> {
         .map(|address| address.to_canonical())
 }
 
-impl Network {
-    fn has(self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                (own.to_bits() ^ other.to_bits()).leading_zeros() >= u32::from(self.bits)
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                (own.to_bits() ^ other.to_bits()).leading_zeros() >= u32::from(self.bits)
-            }
-            _ => false,
-        }
-    }
+/// `172.16.0.0/12`, or one address. `None` also for all addresses: everybody is no proxy, as anybody could then say who
+/// they are.
+fn network_of(text: &str) -> Option<IpNet> {
+    let (address, bits) = text.split_once('/').unwrap_or((text, ""));
+    let address: IpAddr = address.parse().ok()?;
+    let network = match bits {
+        "" => IpNet::from(address),
+        bits => IpNet::new(address, bits.parse().ok()?).ok()?,
+    };
+    (network.prefix_len() > 0).then_some(network)
 }
 
 /// With IPv6 everybody has a network of 64 bits to choose addresses from.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
+use data_encoding::HEXLOWER;
 use llm::Secret;
 use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
@@ -34,7 +35,7 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
 pub fn random_token(prefix: &str) -> Result<Secret, NoRandomness> {
     Ok(Secret::new(format!(
         "{prefix}{}",
-        hex(&random_bytes::<32>()?)
+        HEXLOWER.encode(&random_bytes::<32>()?)
     )))
 }
 
@@ -45,19 +46,6 @@ pub fn hash_token(token: &str) -> [u8; 32] {
     let mut hash = [0; 32];
     hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
     hash
-}
-
-/// Lower-case hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 /// Seals and opens keys with the server's own key, which lives beside the database, not in it.
@@ -182,7 +170,7 @@ fn is_guessable(key: &[u8]) -> bool {
 /// start at once the first wins, and the second reads the first one's.
 fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
     let bytes = random_bytes::<32>().map_err(io::Error::other)?;
-    let name = hex(&random_bytes::<8>().map_err(io::Error::other)?);
+    let name = HEXLOWER.encode(&random_bytes::<8>().map_err(io::Error::other)?);
     let new = data_dir.join(format!("secret.key.{name}"));
     let linked = write_private(&new, &bytes).and_then(|()| fs::hard_link(&new, path));
     let removed = fs::remove_file(&new);
@@ -284,6 +272,6 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(a.reveal().len(), 3 + 64);
         assert_eq!(hash_token(a.reveal()), hash_token(a.reveal()));
-        assert_eq!(hex(&hash_token(""))[..8], *"e3b0c442");
+        assert_eq!(HEXLOWER.encode(&hash_token(""))[..8], *"e3b0c442");
     }
 }

@@ -1,6 +1,7 @@
 //! Crawls: works on several side by side, each of another site, and leaves all it knows in the database, so that what a server
 //! was doing when it stopped is gone on with by the next.
 
+use data_encoding::HEXLOWER;
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     documents::{Documents, MOST_DOCUMENTS},
     error::ApiError,
-    platform::{clock::Clock, config::Config, secret::hex},
+    platform::{clock::Clock, config::Config},
 };
 
 /// Pages that are asked for at a time, each of another site.
@@ -196,7 +197,7 @@ impl Crawler {
         }
         let bytes = body.recoded();
         // The same page at many addresses is one document.
-        let content_sum = hex(digest(&SHA256, &bytes).as_ref());
+        let content_sum = HEXLOWER.encode(digest(&SHA256, &bytes).as_ref());
         if self.store.has_crawled(crawl.id, &content_sum).await? {
             return Ok((Visited::Skipped, Vec::new()));
         }
@@ -311,7 +312,7 @@ fn document_name(body: &Body) -> String {
         return format!("{name}{ending}");
     }
     // Two long addresses stay two.
-    let sum = hex(&digest(&SHA256, address.as_bytes()).as_ref()[..6]);
+    let sum = HEXLOWER.encode(&digest(&SHA256, address.as_bytes()).as_ref()[..6]);
     format!(
         "{}…{sum}{ending}",
         &name[..name.floor_char_boundary(NAME_BYTES)]

@@ -42,6 +42,7 @@ mod forks;
 mod formats;
 mod forms;
 mod graph;
+#[cfg(feature = "graph-database")]
 mod graph_database;
 mod groups;
 mod handed_over;

@@ -297,7 +297,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();
-    let workspaces = ["plain".to_owned(), chat.id.to_string(), run.id.to_string()];
+    let workspaces = [chat.id.to_string(), run.id.to_string()];
     for workspace in &workspaces {
         for content in [b"1", b"2"] {
             store
@@ -308,7 +308,6 @@ async fn nothing_outlives_the_workspace(store: Store) {
         store.delete_file(workspace, "/a", None, 2).await.unwrap();
         assert_eq!(store.file_versions(workspace, "/a").await.unwrap().len(), 3);
     }
-    store.delete_files("plain").await.unwrap();
     store.delete_chat(ann, chat.id).await.unwrap();
     store.purge_runs(3).await.unwrap();
     for workspace in &workspaces {

@@ -101,7 +101,7 @@ async fn lets_one_of_many_writers_win(store: Store) {
 async fn keeps_workspaces_apart(store: Store) {
     store.write_file("one", "/a", b"1", None, 1).await.unwrap();
     store.write_file("two", "/a", b"2", None, 1).await.unwrap();
-    store.delete_files("one").await.unwrap();
+    store.delete_file("one", "/a", None, 2).await.unwrap();
     assert_eq!(store.files("one").await.unwrap(), []);
     assert_eq!(
         store.read_file("two", "/a").await.unwrap().unwrap().content,

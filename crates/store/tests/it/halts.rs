@@ -152,7 +152,6 @@ async fn embedding_is_ended_and_goes_on(store: Store) {
                 .note_embedding_failure(space, &at_it, "{}", 60)
                 .await
                 .unwrap();
-            store.give_embedding_back(space, &at_it, 0).await.unwrap();
         }
         assert_eq!(
             store.claim_embedding(space, i64::MAX - 1, i64::MAX).await,

@@ -149,11 +149,22 @@ async fn files_become_texts(store: Store) {
         store.document_text(kept.id).await,
         Ok(("Привет, мир".into(), "{}".into()))
     );
-    assert_eq!(store.passage(kept.id, 8..11).await.as_deref(), Ok("мир"));
+    let wanted = [
+        (kept.id, 8..usize::MAX),
+        (DocumentId::generate(), 0..3),
+        (kept.id, 8..11),
+        (kept.id, 0..6),
+    ];
     assert_eq!(
-        store.passage(kept.id, 8..usize::MAX).await.as_deref(),
-        Ok("мир")
+        store.passages(&wanted).await,
+        Ok(vec![
+            Some("мир".into()),
+            None,
+            Some("мир".into()),
+            Some("Привет".into())
+        ])
     );
+    assert_eq!(store.passages(&[]).await, Ok(vec![]));
     assert_eq!(
         store
             .readable_collection(owner, collection.id)

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::output;
 use crate::{
-    command::{cargo, root, web},
+    command::{SHIPPED_FEATURES, cargo, root, web},
     parts::node_packages,
 };
 
@@ -50,6 +50,8 @@ fn crates() -> anyhow::Result<Vec<Part>> {
         "--locked",
         "--package",
         "server",
+        "--features",
+        SHIPPED_FEATURES,
         "--edges",
         "normal",
         "--prefix",

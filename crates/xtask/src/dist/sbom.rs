@@ -1,10 +1,11 @@
 //! The bill of materials of a release, in CycloneDX: each package that is built in, with its version, licence and the hash that
 //! the lock file has for it.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
 use anyhow::Context;
 use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use toml::Table;
 
@@ -119,12 +120,7 @@ impl Locks {
         let hash = STANDARD
             .decode(locked["integrity"].as_str()?.strip_prefix("sha512-")?)
             .ok()?;
-        let mut digits = String::with_capacity(2 * hash.len());
-        for byte in hash {
-            // Writing to a text cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        Some(("SHA-512", digits))
+        Some(("SHA-512", HEXLOWER.encode(&hash)))
     }
 }
 

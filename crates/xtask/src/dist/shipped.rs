@@ -13,7 +13,7 @@ use super::{
     deb,
     dockerfile::{Stage, Step, parse},
 };
-use crate::command::root;
+use crate::command::{SHIPPED_FEATURES, root};
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -168,8 +168,10 @@ fn the_dockerfile_builds_with_our_rust_and_ships_that_program() {
         build.base,
         last.base
     );
-    let built = "cargo build --locked --profile dist --bin glasshouse";
-    assert!(build.steps.contains(&Step::Run(built.into())));
+    let built = format!(
+        "cargo build --locked --profile dist --bin glasshouse --features {SHIPPED_FEATURES}"
+    );
+    assert!(build.steps.contains(&Step::Run(built)));
     assert!(manifest.contains("[profile.dist]"));
     let ships = |step: &Step| matches!(step, Step::Copy { sources, .. } if sources == &["/src/target/dist/glasshouse"]);
     assert!(last.steps.iter().any(ships));

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, io::Read};
 
+use encoding_rs::Encoding;
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
@@ -81,6 +82,24 @@ impl<'a> Archive<'a> {
                 .ok_or(Unreadable::UnpacksTooLarge {
                     limit_bytes: self.limit_bytes,
                 })?;
-        String::from_utf8(bytes).map(Some).map_err(|_| damaged())
+        decoded(bytes).map(Some)
     }
+}
+
+/// XML is in UTF-8, unless it begins with the mark of UTF-16. What it declares of that is dropped, as it is UTF-8 from here
+/// on.
+fn decoded(bytes: Vec<u8>) -> Result<String, Unreadable> {
+    let mut xml = match Encoding::for_bom(&bytes) {
+        None => String::from_utf8(bytes).map_err(|_| damaged())?,
+        Some((encoding, mark_bytes)) => encoding
+            .decode_without_bom_handling_and_without_replacement(&bytes[mark_bytes..])
+            .ok_or_else(damaged)?
+            .into_owned(),
+    };
+    if xml.starts_with("<?xml")
+        && let Some(end) = xml.find("?>")
+    {
+        xml.drain(..end + "?>".len());
+    }
+    Ok(xml)
 }

@@ -37,11 +37,11 @@ impl Tag {
             .map(|(_, value)| value.clone())
     }
 
-    /// An attribute by its whole name.
-    pub(super) fn qualified_attribute(&self, name: &str) -> Option<String> {
+    /// An attribute that has a prefix, by its name without it.
+    pub(super) fn prefixed_attribute(&self, name: &str) -> Option<String> {
         self.attributes
             .iter()
-            .find(|(full, _)| full == name)
+            .find(|(full, _)| full.split_once(':').is_some_and(|(_, local)| local == name))
             .map(|(_, value)| value.clone())
     }
 }

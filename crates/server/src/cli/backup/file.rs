@@ -20,12 +20,11 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use ring::digest;
 use serde_json::{Value, json};
 use store::{Damage, Datum, Part};
-
-use crate::platform::secret::hex;
 
 /// The number of this format.
 const FORMAT: u64 = 1;
@@ -81,7 +80,7 @@ impl<'a> Writer<'a> {
 
     /// Ends it; how many rows it has.
     pub(super) fn finish(mut self) -> io::Result<u64> {
-        let sha256 = hex(self.hash.clone().finish().as_ref());
+        let sha256 = HEXLOWER.encode(self.hash.clone().finish().as_ref());
         let end = json!({ "end": { "lines": self.lines, "sha256": sha256 } });
         self.line(&end)?;
         self.out.finish()?.flush()?;
@@ -152,7 +151,7 @@ impl Copy {
     }
 
     fn check_end(&mut self, end: &Value) -> anyhow::Result<()> {
-        let sha256 = hex(self.hash.clone().finish().as_ref());
+        let sha256 = HEXLOWER.encode(self.hash.clone().finish().as_ref());
         let is_right = *end == json!({ "lines": self.lines, "sha256": sha256 });
         let mut rest = [0];
         ensure!(

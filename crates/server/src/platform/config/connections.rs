@@ -4,6 +4,7 @@ mod environment;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use data_encoding::HEXLOWER;
 use domain::ConnectionId;
 use llm::{
     BaseUrl, ProviderKind, ProviderOptions, Secret,
@@ -17,7 +18,6 @@ use super::{
     Environment,
     mcp_servers::{fill_in, filled_in},
 };
-use crate::platform::secret::hex;
 
 /// The connection that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` make has had this id since it was the only one.
 const OPENAI_ID: &str = "conn_00000000000000000000000000000000";
@@ -204,7 +204,7 @@ fn address(
 
 /// An id that follows from a name.
 fn id_of(name: &str) -> anyhow::Result<ConnectionId> {
-    let hash = hex(digest::digest(&digest::SHA256, name.as_bytes()).as_ref());
+    let hash = HEXLOWER.encode(digest::digest(&digest::SHA256, name.as_bytes()).as_ref());
     Ok(format!("conn_{}", &hash[..32]).parse()?)
 }
 

@@ -5,11 +5,12 @@ use std::{
     time::Duration,
 };
 
-use bolt::{Access, Address};
 use llm::Secret;
 use outbound::plain_host;
 use reqwest::Url;
 use serde::Deserialize;
+
+use super::graph_database::{self, GraphDatabaseSettings};
 
 /// Sizes of documents, and the models that help to find them.
 #[derive(Debug, Clone)]
@@ -65,23 +66,6 @@ pub struct QdrantSettings {
     pub host: String,
     /// How we are known there.
     pub key: Option<Secret>,
-}
-
-/// A graph database.
-#[derive(Clone)]
-pub struct GraphDatabaseSettings {
-    /// Where it is.
-    pub address: Address,
-    /// How we get in.
-    pub access: Access,
-}
-
-impl std::fmt::Debug for GraphDatabaseSettings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GraphDatabaseSettings")
-            .field("address", &self.address)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What makes vectors of texts.
@@ -177,13 +161,11 @@ impl RawKnowledge {
                 "knowledge.{name} must have at most 1000 characters, and no NUL"
             );
         }
-        let graph_database = graph_database(
-            &self.graph_url,
-            Access {
-                user: self.graph_user,
-                password: self.graph_password,
-                database: self.graph_database,
-            },
+        let graph_database = graph_database::named(
+            self.graph_url.trim(),
+            self.graph_user,
+            self.graph_password,
+            self.graph_database,
         )?;
         let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
         let embedding = EmbeddingSettings {
@@ -224,19 +206,6 @@ impl RawKnowledge {
 
 fn named(model: &str) -> Option<String> {
     Some(model.trim().to_owned()).filter(|model| !model.is_empty())
-}
-
-fn graph_database(url: &str, access: Access) -> anyhow::Result<Option<GraphDatabaseSettings>> {
-    let url = url.trim();
-    if url.is_empty() {
-        return Ok(None);
-    }
-    let address = Address::parse(url).map_err(|no| anyhow::anyhow!("knowledge.graph_url {no}"))?;
-    anyhow::ensure!(
-        access.password.is_empty() || !access.user.is_empty(),
-        "knowledge.graph_user is missing: whom the password belongs to"
-    );
-    Ok(Some(GraphDatabaseSettings { address, access }))
 }
 
 fn qdrant(url: &str, key: String) -> anyhow::Result<Option<QdrantSettings>> {
@@ -280,35 +249,5 @@ mod tests {
                 "{bad}"
             );
         }
-    }
-
-    #[test]
-    fn a_graph_database_is_named_with_what_it_needs() {
-        let check = |url, user: &str, password: &str| {
-            let access = Access {
-                user: user.into(),
-                password: password.into(),
-                database: String::new(),
-            };
-            graph_database(url, access)
-                .map(|it| it.is_some())
-                .map_err(|error| error.to_string())
-        };
-        assert_eq!(check("", "", ""), Ok(false));
-        assert_eq!(check(" bolt://127.0.0.1 ", "", ""), Ok(true));
-        assert_eq!(
-            check("neo4j+s://graph.example.org", "neo4j", "secret"),
-            Ok(true)
-        );
-        assert!(
-            check("http://a", "", "")
-                .unwrap_err()
-                .contains("knowledge.graph_url must be an address")
-        );
-        assert!(
-            check("bolt://a", "", "secret")
-                .unwrap_err()
-                .contains("knowledge.graph_user is missing")
-        );
     }
 }

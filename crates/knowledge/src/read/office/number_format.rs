@@ -1,0 +1,262 @@
+//! Number formats of spreadsheets, as far as they decide what a number is: a date, a time, a duration or a percentage.
+
+use calamine::ExcelDateTime;
+
+/// The day after 9999-12-31, counted from 1900. Excel shows none from there on.
+const DAYS_END: f64 = 2_958_466.0;
+/// More than a spreadsheet shows of a number.
+const MAX_DECIMALS: usize = 15;
+
+/// How the numbers of a cell are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum NumberFormat {
+    /// As a number, or by its value if calamine knows the format for that of a date.
+    #[default]
+    General,
+    /// In hundredths, with so many decimals.
+    Percent(usize),
+    /// A date.
+    Date,
+    /// A time of day.
+    Time { seconds: bool },
+    /// Both.
+    DateTime { seconds: bool },
+    /// Hours that go on beyond 24.
+    Duration { seconds: bool },
+}
+
+impl NumberFormat {
+    pub(super) fn of(format: &calamine::NumberFormat) -> Self {
+        Self::parse(&format.format_code)
+    }
+
+    /// Reads a format code such as `yyyy-mm-dd`. Of the sections for signs, the first decides.
+    fn parse(code: &str) -> Self {
+        let mut found = Tokens::default();
+        let mut chars = code.chars();
+        while let Some(char) = chars.next() {
+            match char {
+                ';' => break,
+                '"' => _ = chars.by_ref().find(|&char| char == '"'),
+                // The next is shown as it is, or gives a width.
+                '\\' | '_' | '*' => _ = chars.next(),
+                '[' => {
+                    let inner: String = chars.by_ref().take_while(|&char| char != ']').collect();
+                    found.note_bracket(&inner);
+                }
+                _ => found.note(char),
+            }
+        }
+        found.format()
+    }
+
+    /// A number that is no date.
+    pub(super) fn number(self, number: f64) -> String {
+        match self {
+            Self::Percent(decimals) => format!("{:.decimals$}%", number * 100.0),
+            _ => plain(number),
+        }
+    }
+
+    /// A number that is a date, a time or a duration, in the form of ISO 8601.
+    pub(super) fn date_time(self, date: &ExcelDateTime) -> String {
+        let value = date.as_f64();
+        let format = match self {
+            Self::General | Self::Percent(_) if date.is_duration() => {
+                Self::Duration { seconds: true }
+            }
+            Self::General | Self::Percent(_) if value.fract() == 0.0 => Self::Date,
+            Self::General | Self::Percent(_) if value < 1.0 => Self::Time { seconds: true },
+            Self::General | Self::Percent(_) => Self::DateTime { seconds: true },
+            known => known,
+        };
+        if let Self::Duration { seconds } = format {
+            return duration(value, seconds);
+        }
+        let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
+        // Excel has no day 0, and shows nothing for what is before it.
+        let has_day = (1.0..DAYS_END).contains(&value) || is_first_day_of_1904(date);
+        let day = || format!("{year:04}-{month:02}-{day:02}");
+        let time = |seconds| match seconds {
+            true => format!("{hour:02}:{minute:02}:{second:02}"),
+            false => format!("{hour:02}:{minute:02}"),
+        };
+        match format {
+            Self::Time { seconds } if (0.0..DAYS_END).contains(&value) => time(seconds),
+            Self::Date if has_day => day(),
+            Self::DateTime { seconds } if has_day => format!("{} {}", day(), time(seconds)),
+            _ => plain(value),
+        }
+    }
+}
+
+/// Days before the first are those of 1904 in workbooks that count from there.
+fn is_first_day_of_1904(date: &ExcelDateTime) -> bool {
+    (0.0..1.0).contains(&date.as_f64()) && date.to_ymd_hms_milli().0 == 1904
+}
+
+/// What a format code has.
+#[derive(Default)]
+struct Tokens {
+    days: bool,
+    hours: bool,
+    /// Minutes beside hours or seconds, otherwise months.
+    months_or_minutes: bool,
+    seconds: bool,
+    elapsed: bool,
+    percent: bool,
+    in_decimals: bool,
+    decimals: usize,
+}
+
+impl Tokens {
+    fn note(&mut self, char: char) {
+        match char.to_ascii_lowercase() {
+            'y' | 'd' => self.days = true,
+            'h' => self.hours = true,
+            'm' => self.months_or_minutes = true,
+            's' => self.seconds = true,
+            '%' => self.percent = true,
+            '.' => self.in_decimals = true,
+            '0' | '#' | '?' if self.in_decimals => {
+                self.decimals = (self.decimals + 1).min(MAX_DECIMALS);
+            }
+            _ => self.in_decimals = false,
+        }
+    }
+
+    /// `h`, `mm` or `ss`, which go on beyond what a day, an hour or a minute has; or a colour, a currency, a condition.
+    fn note_bracket(&mut self, inner: &str) {
+        let is_all = |letter: char| {
+            !inner.is_empty() && inner.chars().all(|char| char.eq_ignore_ascii_case(&letter))
+        };
+        self.elapsed |= ['h', 'm', 's'].into_iter().any(is_all);
+        self.seconds |= is_all('s');
+    }
+
+    fn format(&self) -> NumberFormat {
+        let seconds = self.seconds;
+        let time = self.hours || seconds;
+        if self.elapsed {
+            NumberFormat::Duration { seconds }
+        } else if self.days && time {
+            NumberFormat::DateTime { seconds }
+        } else if time {
+            NumberFormat::Time { seconds }
+        } else if self.days || self.months_or_minutes {
+            NumberFormat::Date
+        } else if self.percent {
+            NumberFormat::Percent(self.decimals)
+        } else {
+            NumberFormat::General
+        }
+    }
+}
+
+/// Days as hours, minutes and perhaps seconds.
+fn duration(days: f64, with_seconds: bool) -> String {
+    if days.abs() >= DAYS_END || days.is_nan() {
+        return plain(days);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it is within the range checked before"
+    )]
+    let all = (days * 86_400.0).round() as i64;
+    let sign = if all < 0 { "-" } else { "" };
+    let all = all.unsigned_abs();
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
+    match with_seconds {
+        true => format!("{sign}{hours}:{minutes:02}:{seconds:02}"),
+        false => format!("{sign}{hours}:{minutes:02}"),
+    }
+}
+
+/// With the 15 digits that a spreadsheet computes with: 0.1 + 0.2 is 0.3.
+fn plain(number: f64) -> String {
+    if number.fract() == 0.0 {
+        return number.to_string();
+    }
+    let rounded = format!("{number:.14e}").parse().unwrap_or(number);
+    rounded.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use calamine::ExcelDateTimeType;
+
+    use super::*;
+
+    fn shown(code: &str, value: f64, is_1904: bool) -> String {
+        let date = ExcelDateTime::new(value, ExcelDateTimeType::DateTime, is_1904);
+        NumberFormat::parse(code).date_time(&date)
+    }
+
+    #[test]
+    fn codes_of_dates_times_and_durations_are_told_apart() {
+        let seconds = true;
+        for (code, format) in [
+            ("General", NumberFormat::General),
+            ("#,##0.00;[Red](#,##0.00)", NumberFormat::General),
+            ("0.00E+00", NumberFormat::General),
+            ("[$€-407] 0.00", NumberFormat::General),
+            ("0\" days\"", NumberFormat::General),
+            ("0%", NumberFormat::Percent(0)),
+            ("0.00%", NumberFormat::Percent(2)),
+            ("yyyy-mm-dd", NumberFormat::Date),
+            ("[$-409]d\\-mmm\\-yy;@", NumberFormat::Date),
+            ("mmmm", NumberFormat::Date),
+            ("DD.MM.YYYY", NumberFormat::Date),
+            ("h:mm AM/PM", NumberFormat::Time { seconds: false }),
+            ("mm:ss.0", NumberFormat::Time { seconds }),
+            (
+                "yyyy-mm-dd hh:mm",
+                NumberFormat::DateTime { seconds: false },
+            ),
+            ("yyyy-mm-dd\\Thh:mm:ss", NumberFormat::DateTime { seconds }),
+            ("[h]:mm", NumberFormat::Duration { seconds: false }),
+            ("[hh]:mm:ss", NumberFormat::Duration { seconds }),
+            ("[ss]", NumberFormat::Duration { seconds }),
+        ] {
+            assert_eq!(NumberFormat::parse(code), format, "{code}");
+        }
+    }
+
+    #[test]
+    fn values_are_shown_by_their_formats() {
+        let noon = 46_349.5;
+        for (code, value, expected) in [
+            ("yyyy-mm-dd", noon, "2026-11-23"),
+            ("d.m.yy h:mm", noon, "2026-11-23 12:00"),
+            ("h:mm:ss", noon, "12:00:00"),
+            ("h:mm", 0.604_166_666_666_667, "14:30"),
+            ("[h]:mm", 1.104_166_666_666_667, "26:30"),
+            ("[h]:mm:ss", -0.5, "-12:00:00"),
+            // Formats that only calamine knows, by their numbers.
+            ("General", 46_349.0, "2026-11-23"),
+            ("General", noon, "2026-11-23 12:00:00"),
+            ("General", 0.5, "12:00:00"),
+            ("yyyy-mm-dd", 61.0, "1900-03-01"),
+            // No dates.
+            ("yyyy-mm-dd", 0.5, "0.5"),
+            ("yyyy-mm-dd", -1.0, "-1"),
+            ("yyyy-mm-dd", 3e6, "3000000"),
+            ("h:mm", f64::INFINITY, "inf"),
+            ("[h]:mm", f64::NAN, "NaN"),
+        ] {
+            assert_eq!(shown(code, value, false), expected, "{code} {value}");
+        }
+        assert_eq!(shown("yyyy-mm-dd", 44_887.0, true), "2026-11-23");
+        assert_eq!(shown("yyyy-mm-dd", 0.0, true), "1904-01-01");
+    }
+
+    #[test]
+    fn numbers_have_fifteen_digits() {
+        let general = NumberFormat::General;
+        assert_eq!(general.number(0.1 + 0.2), "0.3");
+        assert_eq!(general.number(45.0), "45");
+        assert_eq!(general.number(9_007_199_254_740_991.0), "9007199254740991");
+        assert_eq!(NumberFormat::Percent(1).number(0.256), "25.6%");
+        assert_eq!(NumberFormat::Percent(0).number(0.25), "25%");
+    }
+}

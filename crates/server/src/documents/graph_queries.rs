@@ -1,0 +1,94 @@
+//! Queries of a collection's graph: asked of the graph database if its copy is whole, otherwise of the rows.
+
+use domain::{CollectionId, EntityId};
+use store::{Entity, StoreError, Subgraph};
+
+use super::graph_database::GraphDatabase;
+use crate::documents::Documents;
+
+impl Documents {
+    /// The database that is asked about a graph. Its copy knows every name alone, so where names mean the same it is not.
+    async fn graph_database_of(
+        &self,
+        collection: CollectionId,
+    ) -> Result<Option<&GraphDatabase>, StoreError> {
+        let database = self
+            .graph_database
+            .as_ref()
+            .filter(|database| database.serves(collection));
+        match database {
+            Some(_) if !self.store.graph_aliases(collection).await?.is_empty() => Ok(None),
+            database => Ok(database),
+        }
+    }
+
+    /// The entities whose name has these words in it, those first that most is said of. Whoever asks must have been let in.
+    pub(crate) async fn graph_entities(
+        &self,
+        collection: CollectionId,
+        words: &str,
+        limit: u32,
+    ) -> Result<Vec<Entity>, StoreError> {
+        if let Some(database) = self.graph_database_of(collection).await?
+            && let Some(ids) = database.find(collection, words, limit).await
+        {
+            return self.store.entities_of(collection, &ids).await;
+        }
+        self.store.entities(collection, words, limit).await
+    }
+
+    /// As [`store::Store::neighbours`].
+    pub(crate) async fn graph_neighbours(
+        &self,
+        collection: CollectionId,
+        of: EntityId,
+        bounds: (u32, usize),
+    ) -> Result<Subgraph, StoreError> {
+        if let Some(database) = self.graph_database_of(collection).await?
+            && let Some(ids) = database.around(of, bounds).await
+        {
+            let graph = self.store.among(collection, &ids).await?;
+            let is_there = graph.entities.first().is_some_and(|entity| entity.id == of);
+            return if is_there {
+                Ok(graph)
+            } else {
+                Err(StoreError::NotFound)
+            };
+        }
+        self.store.neighbours(collection, of, bounds).await
+    }
+
+    /// As [`store::Store::path`].
+    pub(crate) async fn graph_path(
+        &self,
+        collection: CollectionId,
+        ends: (EntityId, EntityId),
+        most: u32,
+    ) -> Result<Subgraph, StoreError> {
+        if let Some(database) = self.graph_database_of(collection).await?
+            && let Some(ids) = database.way(ends, most).await
+            && !ids.is_empty()
+        {
+            let graph = self.store.among(collection, &ids).await?;
+            // Of a way on which something was just deleted nothing is left.
+            if graph.entities.len() == ids.len() {
+                return Ok(graph);
+            }
+        }
+        self.store.path(collection, ends, most).await
+    }
+
+    /// As [`store::Store::subgraph`].
+    pub(crate) async fn graph_subgraph(
+        &self,
+        collection: CollectionId,
+        limit: u32,
+    ) -> Result<Subgraph, StoreError> {
+        if let Some(database) = self.graph_database_of(collection).await?
+            && let Some(ids) = database.find(collection, "", limit).await
+        {
+            return self.store.among(collection, &ids).await;
+        }
+        self.store.subgraph(collection, limit).await
+    }
+}
