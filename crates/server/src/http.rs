@@ -633,8 +633,7 @@ pub fn table() -> Vec<Route> {
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
     let door = Arc::new(mcp::Door::new(&app.stopping, app.config.body_limit_bytes));
-    app.tasks
-        .spawn(Arc::clone(&door).keep(app.stopping.clone()));
+    app.jobs.start(vec![mcp::sweep_job(&door)]);
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);
