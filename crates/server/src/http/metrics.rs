@@ -7,18 +7,21 @@ use llm::openai::Breaker;
 
 use crate::{
     gateway::models::{KnownConnection, Models},
-    platform::metrics,
+    platform::{jobs::Jobs, metrics},
     runtime::runs::Runs,
 };
 
 pub(super) async fn get(
     State(models): State<Arc<Models>>,
     State(runs): State<Runs>,
+    State(jobs): State<Jobs>,
 ) -> impl IntoResponse {
     let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
-    let figures = runs.figures() + &metrics::of_attempts(models.attempts(), left_alone);
+    let figures = runs.figures()
+        + &metrics::of_attempts(models.attempts(), left_alone)
+        + &metrics::of_jobs(&jobs.status());
     (
         [(
             header::CONTENT_TYPE,

@@ -3,10 +3,13 @@
 use std::{
     fmt::Write as _,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
 };
 
 use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
 use llm::openai::AttemptCounts;
+
+use crate::platform::jobs::JobStatus;
 
 /// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
 #[derive(Debug, Default)]
@@ -335,6 +338,37 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
         &[],
         count(left_alone as u64),
     );
+    out
+}
+
+/// Background jobs: their passes, failures, and the times of the last and the next pass.
+#[must_use]
+pub fn of_jobs(jobs: &[JobStatus]) -> String {
+    let seconds = |at_ms: i64| Duration::from_millis(at_ms.try_into().unwrap_or(0)).as_secs_f64();
+    let runs = |job: &JobStatus| Some(count(job.runs));
+    let failures = |job: &JobStatus| Some(count(job.failures));
+    let last_run = |job: &JobStatus| job.last_run.map(|run| seconds(run.finished_at));
+    let took = |job: &JobStatus| job.last_run.map(|run| run.duration.as_secs_f64());
+    let next_run = |job: &JobStatus| job.next_run_at.map(seconds);
+    let mut out = String::new();
+    let mut of_each = |name, kind, help, figure: &dyn Fn(&JobStatus) -> Option<f64>| {
+        family(&mut out, name, kind, help);
+        for job in jobs {
+            if let Some(value) = figure(job) {
+                line(&mut out, name, &[("job", job.name)], value);
+            }
+        }
+    };
+    let help = "Passes of a background job that have ended.";
+    of_each("job_runs_total", "counter", help, &runs);
+    let help = "Those of them that failed.";
+    of_each("job_failures_total", "counter", help, &failures);
+    let help = "When the last pass ended.";
+    of_each("job_last_run_timestamp_seconds", "gauge", help, &last_run);
+    let help = "How long the last pass took.";
+    of_each("job_last_duration_seconds", "gauge", help, &took);
+    let help = "When the next pass begins, unless the job is woken before.";
+    of_each("job_next_run_timestamp_seconds", "gauge", help, &next_run);
     out
 }
 
