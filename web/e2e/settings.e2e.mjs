@@ -93,6 +93,23 @@ test("one's own name is changed", async () => {
   await page.context().close();
 });
 
+test("background jobs show their last and next runs", async () => {
+  const page = await openPage(browser, { url: glasshouse.url });
+  await page.context().addCookies(cookies);
+  await page.goto("/settings/jobs");
+  const row = page.getByRole("row").filter({ hasText: "Delete expired data" });
+  await row.getByRole("cell", { name: "0 of 1", exact: true }).waitFor();
+  await row.getByRole("cell", { name: /^in \d+ min\.$/ }).waitFor();
+  // It looks for documents when some come, and now and then.
+  await page
+    .getByRole("row")
+    .filter({ hasText: "Read documents" })
+    .getByText(/ago|now/)
+    .first()
+    .waitFor();
+  await page.context().close();
+});
+
 test("settings of the server are found by what they do", async () => {
   const page = await openPage(browser, { url: glasshouse.url });
   await page.context().addCookies(cookies);

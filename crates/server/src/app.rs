@@ -1,6 +1,11 @@
 //! The configuration and services of the running server, and how they are constructed.
 
-use std::{fs::File, sync::Arc};
+mod jobs;
+
+use std::{
+    fs::File,
+    sync::{Arc, atomic::AtomicI64},
+};
 
 use agent::Agents;
 use anyhow::Context;
@@ -8,33 +13,33 @@ use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient};
 use outbound::Outbound;
 use store::Store;
-use tokio::sync::{Mutex, Notify, OnceCell, Semaphore};
+use tokio::{
+    sync::{Mutex, OnceCell, Semaphore},
+    time::Instant,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     chat::{
         access::{AccessAudit, ChatAccess},
         forks::Forks,
-        housekeeping::keep_house,
+        housekeeping::Housekeeping,
         idempotency::Idempotency,
-        learning::{Learning, keep_learning},
+        learning::Learning,
         leases::Leases,
         pipelines::{self, EffectivePipelines, Pipelines, SideWork, keep_pipelines},
         recovery::Recovery,
-        schedules::{Schedules, keep_schedules},
-        search::{ChatSearch, keep_searchable},
+        schedules::Schedules,
+        search::ChatSearch,
         transfer_slots::TransferSlots,
         turns::{Preparation, Turns},
-        webhooks::{Webhooks, keep_webhooks},
+        webhooks::Webhooks,
     },
-    documents::{
-        Documents, READERS, keep_embedding, keep_graphs, keep_looking, keep_reading,
-        keep_vector_copy,
-    },
+    documents::Documents,
     gateway::{
         Gateway,
         agents::{AgentChecks, DefinedAgents},
-        models::{Models, keep_health},
+        models::Models,
         usage::Usage,
     },
     identity::{
@@ -48,16 +53,17 @@ use crate::{
         clock::Clock,
         config::{Auth, Config},
         data_dir::{create_data_dir, hold_data_dir, tighten},
+        jobs::Jobs,
         secret::{Sealer, random_token},
     },
     runtime::{
-        bookings::{Bookings, keep_usage},
+        bookings::Bookings,
         commands::{Commands, Telling},
         conversation::Conversations,
         file_links::FileLinks,
         hooks::Hooks,
         remote::Remote,
-        revocation::{Revocation, keep_standing},
+        revocation::Revocation,
         runs::Runs,
         traces,
     },
@@ -67,7 +73,7 @@ use crate::{
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
-    web::{Crawler, Web, keep_crawling},
+    web::{Crawler, Web},
 };
 
 /// The configuration and services. Handlers take those that they use.
@@ -86,6 +92,8 @@ pub struct App {
     pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; awaited at shutdown.
     pub tasks: TaskTracker,
+    /// Work in the background.
+    pub(crate) jobs: Jobs,
     /// Groups of people and their permissions.
     pub groups: Arc<Groups>,
     /// Accounts, sessions and sign-in.
@@ -122,6 +130,8 @@ pub struct App {
     pub(crate) crawler: Arc<Crawler>,
     /// The run registry and all logs.
     pub runs: Runs,
+    /// Books the usage of runs whose server ended before it could.
+    pub(crate) bookings: Arc<Bookings>,
     /// Conversations as models see them.
     pub conversations: Arc<Conversations>,
     /// Commands to runs, wherever they are.
@@ -156,6 +166,8 @@ pub struct App {
     pub schedules: Arc<Schedules>,
     /// Webhooks for background runs that have ended.
     pub webhooks: Arc<Webhooks>,
+    /// Deletes what has expired.
+    pub(crate) housekeeping: Arc<Housekeeping>,
     /// Limits on concurrent exports and imports.
     pub(crate) transfer_slots: TransferSlots,
     /// Limits the memory of request bodies.
@@ -183,6 +195,12 @@ impl App {
         let stopping = CancellationToken::new();
         let closing = CancellationToken::new();
         let tasks = TaskTracker::new();
+        let jobs = Jobs::new(
+            clock.clone(),
+            stopping.clone(),
+            closing.clone(),
+            tasks.clone(),
+        );
         let store = Store::open(&config.database_url)
             .await
             .context("cannot open the database")?;
@@ -268,7 +286,6 @@ impl App {
             config.clone(),
             store.clone(),
             clock.clone(),
-            stopping.clone(),
             usage.clone(),
             models.clone(),
             gateway.clone(),
@@ -289,7 +306,7 @@ impl App {
             store: store.clone(),
             web: web.clone(),
             stopping: stopping.clone(),
-            look: Notify::new(),
+            look: Arc::default(),
             at_work: std::sync::Mutex::default(),
             choosing: Mutex::default(),
         });
@@ -308,7 +325,6 @@ impl App {
             identity: identity.clone(),
             runs: runs.clone(),
             store: store.clone(),
-            stopping: stopping.clone(),
         });
         let bookings = Arc::new(Bookings {
             clock: clock.clone(),
@@ -331,7 +347,6 @@ impl App {
         });
         let remote = Arc::new(Remote {
             known: Mutex::default(),
-            closing: closing.clone(),
             commands: commands.clone(),
             runs: runs.clone(),
             store: store.clone(),
@@ -350,7 +365,6 @@ impl App {
         let search = Arc::new(ChatSearch {
             runs: runs.clone(),
             store: store.clone(),
-            stopping: stopping.clone(),
         });
 
         let effective_pipelines = Arc::new(EffectivePipelines {
@@ -420,19 +434,19 @@ impl App {
             preparation: preparation.clone(),
             programs: programs.clone(),
             runs: runs.clone(),
-            stopping: stopping.clone(),
             store: store.clone(),
-            tasks: tasks.clone(),
             usage: usage.clone(),
+            given_up: Mutex::default(),
+            to_ask: Arc::default(),
         });
         let leases = Arc::new(Leases {
             closing: closing.clone(),
             commands: commands.clone(),
             config: config.clone(),
             defined_agents: defined_agents.clone(),
+            looked_for_forgotten: Mutex::new(Instant::now()),
             recovery: recovery.clone(),
             runs: runs.clone(),
-            stopping: stopping.clone(),
             store: store.clone(),
         });
         let forks = Arc::new(Forks {
@@ -452,21 +466,25 @@ impl App {
             stopping: stopping.clone(),
             store: store.clone(),
             turns: turns.clone(),
-            changed: Notify::new(),
+            changed: Arc::default(),
+            looked_at: AtomicI64::new(i64::MAX),
         });
         let webhooks = Arc::new(Webhooks::new(
             outbound.clone(),
             sealer.clone(),
             store.clone(),
             clock.clone(),
-            stopping.clone(),
         ));
+        let housekeeping = Arc::new(Housekeeping {
+            clock: clock.clone(),
+            config: config.clone(),
+            store: store.clone(),
+        });
         let learning = Arc::new(Learning {
             clock: clock.clone(),
             gateway: gateway.clone(),
             runs: runs.clone(),
             store: store.clone(),
-            stopping: stopping.clone(),
         });
         let body_memory = BodyMemory::new(config.body_memory_bytes);
         let app = Arc::new(Self {
@@ -477,6 +495,7 @@ impl App {
             stopping,
             closing,
             tasks,
+            jobs,
             groups,
             identity,
             revocation,
@@ -495,6 +514,7 @@ impl App {
             web,
             crawler,
             runs,
+            bookings,
             conversations,
             commands,
             remote,
@@ -512,6 +532,7 @@ impl App {
             learning,
             schedules,
             webhooks,
+            housekeeping,
             transfer_slots: TransferSlots::default(),
             body_memory,
             _data_lock: data_lock,
@@ -531,11 +552,11 @@ impl App {
             }
             .boxed()
         });
-        app.tasks.spawn(app.programs.clone().keep(
-            app.config.clone(),
-            app.agents.clone(),
-            app.stopping.clone(),
-        ));
+        let finding = app.clone();
+        app.tasks.spawn(async move {
+            let agents = &finding.agents;
+            finding.programs.find(&finding.config, agents).await;
+        });
         app.leases
             .take_lease()
             .await
@@ -557,37 +578,8 @@ impl App {
             tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
-        app.tasks.spawn(app.remote.clone().watch());
-        app.tasks.spawn(keep_house(
-            app.store.clone(),
-            app.clock.clone(),
-            app.config.clone(),
-            app.stopping.clone(),
-        ));
-        app.tasks
-            .spawn(app.runs.clone().keep_resting(app.stopping.clone()));
-        app.tasks.spawn(keep_learning(app.learning.clone()));
-        app.tasks.spawn(keep_searchable(app.search.clone()));
-        app.tasks.spawn(app.recovery.clone().keep_taking_up());
-        app.tasks.spawn(keep_schedules(app.schedules.clone()));
-        app.tasks.spawn(keep_standing(app.revocation.clone()));
-        app.tasks.spawn(keep_usage(bookings, app.closing.clone()));
-        app.tasks.spawn(keep_webhooks(app.webhooks.clone()));
-        for _ in 0..READERS {
-            app.tasks.spawn(keep_reading(app.documents.clone()));
-        }
-        app.tasks.spawn(keep_looking(app.documents.clone()));
-        app.tasks.spawn(keep_embedding(app.documents.clone()));
-        app.tasks.spawn(keep_graphs(app.documents.clone()));
-        #[cfg(feature = "graph-database")]
-        app.tasks
-            .spawn(crate::documents::keep_graph_copy(app.documents.clone()));
-        app.tasks.spawn(keep_vector_copy(app.documents.clone()));
-        app.tasks.spawn(keep_crawling(app.crawler.clone()));
-        app.tasks.spawn(app.recovery.clone().ask_configured());
-        app.tasks
-            .spawn(keep_health(app.models.clone(), app.stopping.clone()));
         app.tasks.spawn(keep_pipelines(app.pipelines.clone()));
+        app.jobs.start(jobs::table(&app));
         Ok(app)
     }
 

@@ -53,7 +53,6 @@ use outbound::Outbound;
 use qdrant::Qdrant;
 use store::{Collection, Embedding, Principal, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
-use tokio_util::sync::CancellationToken;
 use vector_database::VectorDatabase;
 
 use crate::{
@@ -64,23 +63,16 @@ use crate::{
         config::{Config, VectorDatabaseSettings},
     },
 };
-#[cfg(feature = "graph-database")]
-pub(crate) use graph_copy::keep_graph_copy;
 pub(crate) use {
     aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},
-    embedding::keep_embedding,
     far::{Far, Meaning},
     fetching::fetch_model,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
-    graphing::keep_graphs,
     narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
-    pictures::keep_looking,
-    reading::{READERS, keep_reading},
     scope::Scope,
     search::{Found, MOST_FOUND, Wish, missing, no_collection},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
-    vector_copy::keep_vector_copy,
 };
 
 /// Most documents of a collection.
@@ -97,15 +89,19 @@ pub struct Documents {
     /// What collections may take of the memory while nobody asks for them.
     memory_bytes: usize,
     /// There is something to read.
-    to_read: Notify,
+    pub(crate) to_read: Arc<Notify>,
     /// There is a picture to look at.
-    to_see: Notify,
+    pub(crate) to_see: Arc<Notify>,
     /// There is something to embed.
-    to_embed: Notify,
+    pub(crate) to_embed: Arc<Notify>,
     /// Another model is to embed it.
-    embedding_changed: Notify,
+    pub(crate) embedding_changed: Arc<Notify>,
     /// There is something to look at for a graph.
-    to_graph: Notify,
+    pub(crate) to_graph: Arc<Notify>,
+    /// Graphs have changed, which are to be copied.
+    pub(crate) graphs_changed: Arc<Notify>,
+    /// Vectors have changed, which are to be copied.
+    pub(crate) vectors_changed: Arc<Notify>,
     /// Has a copy of the graphs, where one is named.
     pub(crate) graph_database: Option<GraphDatabase>,
     /// Compares the vectors, where one is named; they are compared in memory otherwise.
@@ -120,7 +116,6 @@ pub struct Documents {
     pub(crate) config: Arc<Config>,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) models: Arc<Models>,
-    pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
     pub(crate) usage: Arc<Usage>,
 }
@@ -140,6 +135,8 @@ struct Helping {
     problem: Option<String>,
     /// Until when it is not asked about questions, how long that was, and why.
     rest: Option<(Instant, Duration, NoHelp)>,
+    /// Until when unused vectors are not looked for where no model is in force.
+    keep_unused_until: Option<Instant>,
 }
 
 impl Documents {
@@ -150,7 +147,6 @@ impl Documents {
         config: Arc<Config>,
         store: Store,
         clock: Clock,
-        stopping: CancellationToken,
         usage: Arc<Usage>,
         models: Arc<Models>,
         gateway: Arc<Gateway>,
@@ -161,11 +157,13 @@ impl Documents {
             terms: Terms::default(),
             reader: ReadingProcess::new(program),
             memory_bytes: settings.memory_bytes,
-            to_read: Notify::new(),
-            to_see: Notify::new(),
-            to_embed: Notify::new(),
-            embedding_changed: Notify::new(),
-            to_graph: Notify::new(),
+            to_read: Arc::default(),
+            to_see: Arc::default(),
+            to_embed: Arc::default(),
+            embedding_changed: Arc::default(),
+            to_graph: Arc::default(),
+            graphs_changed: Arc::default(),
+            vectors_changed: Arc::default(),
             graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
             vector_database: settings.vector_database.as_ref().map(|named| match named {
                 VectorDatabaseSettings::Qdrant(settings) => {
@@ -181,7 +179,6 @@ impl Documents {
             config,
             gateway,
             models,
-            stopping,
             store,
             usage,
         }
@@ -206,14 +203,13 @@ impl Documents {
     pub(crate) fn note_graph(&self, of: CollectionId) {
         if let Some(database) = &self.graph_database {
             database.note_change(of);
+            self.graphs_changed.notify_one();
         }
     }
 
     /// To be called when vectors have come, or may have gone.
     pub(crate) fn note_vectors(&self) {
-        if let Some(database) = &self.vector_database {
-            database.changed.notify_one();
-        }
+        self.vectors_changed.notify_one();
     }
 
     /// How far the documents of a collection are embedded, and their vectors where they are compared.

@@ -102,6 +102,14 @@ impl ApiError {
         self.status.is_server_error()
     }
 
+    /// What the caller is told and its cause, for administrators.
+    pub(crate) fn with_cause(&self) -> String {
+        match &self.cause {
+            Some(cause) => format!("{self} ({cause})"),
+            None => self.to_string(),
+        }
+    }
+
     /// 429 with how long to wait.
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
@@ -350,7 +358,8 @@ pub async fn catch_panic(answer: impl Future<Output = Response>) -> Result<Respo
     answer.map_err(|panic| ApiError::internal(panic_text(&*panic)))
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("panic: {}", text.unwrap_or("without words"))

@@ -30,6 +30,7 @@ mod hooks;
 mod images;
 mod imports;
 mod inbox;
+mod jobs;
 mod keys;
 mod knowledge;
 mod known_device;
@@ -196,6 +197,7 @@ pub fn table() -> Vec<Route> {
             .noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
+        get(Admin, "/api/v1/jobs", jobs::list),
         // Groups of people, and what is for whom
         get(Admin, "/api/v1/groups", groups::list),
         post(Admin, "/api/v1/groups", groups::create).noted("group.create"),
@@ -633,8 +635,7 @@ pub fn table() -> Vec<Route> {
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
     let door = Arc::new(mcp::Door::new(&app.stopping, app.config.body_limit_bytes));
-    app.tasks
-        .spawn(Arc::clone(&door).keep(app.stopping.clone()));
+    app.jobs.start(vec![mcp::sweep_job(&door)]);
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);

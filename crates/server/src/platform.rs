@@ -1,4 +1,4 @@
-//! Settings, clock, secrets, the data folder, the listener and metrics, which every other part uses.
+//! Settings, clock, secrets, the data folder, the listener, background jobs and metrics, which every other part uses.
 
 pub mod body_memory;
 pub mod built_in;
@@ -8,6 +8,7 @@ pub mod config;
 pub(crate) mod data_dir;
 #[cfg(target_os = "linux")]
 pub mod init;
+pub mod jobs;
 pub mod listen;
 pub mod metrics;
 pub mod model_aliases;

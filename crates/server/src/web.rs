@@ -29,7 +29,7 @@ use crate::{
 };
 
 use address::normalised;
-pub(crate) use crawl::{Crawler, keep_crawling};
+pub(crate) use crawl::Crawler;
 use fetch::Fetched;
 use hosts::Hosts;
 pub(crate) use problem::WebProblem;

@@ -66,6 +66,15 @@ export function formatDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
 
+/** A moment seen from `now`, in the largest fitting unit: `5 sec. ago`, `in 2 hr.`, `now`. */
+export function formatAgo(at: number, now: number): string {
+  const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
+  const found = Object.entries(units).find(([, ms]) => Math.abs(at - now) >= ms);
+  const [unit, ms] = (found ?? ["second", 1000]) as [Intl.RelativeTimeFormatUnit, number];
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: "auto", style: "short" });
+  return format.format(Math.trunc((at - now) / ms) + 0, unit);
+}
+
 /** A day such as `2026-11-23`: `23 Nov`. */
 export function formatDay(day: string): string {
   return new Intl.DateTimeFormat(language(), { day: "numeric", month: "short", timeZone: "UTC" }).format(

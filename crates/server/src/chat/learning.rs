@@ -2,7 +2,6 @@
 //! and only once a chat rests. What was looked at is marked in the database.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
 
 use agent::learning::{Asked, KnownFact, Lessons, MAX_FACTS, ask};
 use domain::{
@@ -24,8 +23,6 @@ use crate::{
 
 /// How long a chat has to rest.
 const REST: Duration = Duration::from_secs(120);
-/// How often chats are looked for.
-const LOOK: Duration = Duration::from_secs(30);
 /// Most chats looked at in a row.
 const MOST_CHATS: u32 = 20;
 /// How often a chat is tried whose model does not answer.
@@ -33,23 +30,8 @@ const MOST_TRIES: u64 = 3;
 /// How long until it is tried again, the first time.
 const RETRY: Duration = Duration::from_secs(600);
 
-/// Goes on until the server stops; what it is about to ask then is asked again after the next start.
-pub(crate) async fn keep_learning(learning: Arc<Learning>) {
-    loop {
-        let look = async {
-            tokio::time::sleep(LOOK).await;
-            learning.learn().await;
-        };
-        tokio::select! {
-            () = learning.stopping.cancelled() => return,
-            () = look => {}
-        }
-    }
-}
-
 /// Learns about people from what they write, where they have turned it on.
 pub struct Learning {
-    pub(crate) stopping: CancellationToken,
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) runs: Runs,
@@ -57,18 +39,18 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// Looks at the chats that rest, once.
-    pub async fn learn(&self) {
+    /// Looks at the chats that rest, once. What is about to be asked when the server stops is asked again after the next
+    /// start.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn learn(self: Arc<Self>) -> Result<(), StoreError> {
         let now = self.clock.now_ms();
         let quiet_since = now.saturating_sub(millis(REST));
-        let chats = match self
+        let chats = self
             .store
             .chats_to_learn_from(quiet_since, now, MOST_CHATS)
-            .await
-        {
-            Ok(chats) => chats,
-            Err(error) => return tracing::warn!(%error, "cannot look for chats to learn from"),
-        };
+            .await?;
         for from in chats {
             match self.learn_from(&from).await {
                 // The chat was deleted meanwhile.
@@ -76,6 +58,7 @@ impl Learning {
                 Err(error) => tracing::warn!(chat = %from.chat, %error, "cannot learn from a chat"),
             }
         }
+        Ok(())
     }
 
     async fn learn_from(&self, from: &ChatToLearnFrom) -> Result<(), StoreError> {

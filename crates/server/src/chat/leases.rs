@@ -2,20 +2,24 @@
 //! its own where others may have them.
 
 use std::{sync::Arc, time::Duration};
-use store::Store;
-use tokio_util::sync::CancellationToken;
 
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use store::Store;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     chat::recovery::Recovery,
     gateway::agents::DefinedAgents,
-    platform::{config::Config, secret::random_token},
+    platform::{
+        config::Config,
+        jobs::{Failure, Steps},
+        secret::random_token,
+    },
     runtime::{commands::Commands, runs::Runs},
 };
-
-/// How often we look for what other servers have been asked to tell us.
-const LISTEN_EVERY: Duration = Duration::from_millis(500);
 
 /// A run of ours that nobody has worked on so long after its beginning is forgotten: the database had stored it, or had
 /// made it ours, but its answer was lost.
@@ -38,9 +42,10 @@ pub(crate) struct Leases {
     pub(crate) commands: Arc<Commands>,
     pub(crate) config: Arc<Config>,
     pub(crate) defined_agents: Arc<DefinedAgents>,
+    /// When forgotten runs were last looked for.
+    pub(crate) looked_for_forgotten: Mutex<Instant>,
     pub(crate) recovery: Arc<Recovery>,
     pub(crate) runs: Runs,
-    pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
 }
 
@@ -66,7 +71,12 @@ impl Leases {
             .await?)
     }
 
-    /// Renews the lease until the server is closed.
+    /// How often a lease is renewed, and others' are looked at.
+    pub(crate) fn interval(&self) -> Duration {
+        self.lease_times().every
+    }
+
+    /// Renews the lease until the server is closed. This is no job: it has deadlines, at which runs are given up.
     pub(crate) async fn keep_lease(self: Arc<Self>) {
         if !self.store.is_shared() {
             return;
@@ -74,36 +84,22 @@ impl Leases {
         tokio::select! {
             () = self.closing.cancelled() => {}
             () = self.renew_for_ever() => {}
-            () = self.listen_for_ever() => {}
-            () = self.take_over_for_ever() => {}
         }
     }
 
-    /// Beside the renewals, which must not wait for what takes long here.
-    async fn take_over_for_ever(self: &Arc<Self>) {
-        let mut looked_for_forgotten = Instant::now();
-        loop {
-            sleep(self.lease_times().every).await;
-            if self.stopping.is_cancelled() {
-                continue;
-            }
-            if let Err(error) = self.defined_agents.look_again().await {
-                tracing::warn!(%error, "cannot look for agents that another server has changed");
-            }
-            if let Err(error) = self.recovery.take_over_left_runs().await {
-                tracing::warn!(%error, "cannot look for runs whose server is gone");
-            }
-            if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {
-                looked_for_forgotten = Instant::now();
-                if let Err(error) = self
-                    .recovery
-                    .take_over_forgotten_runs(FORGOTTEN_AFTER)
-                    .await
-                {
-                    tracing::warn!(%error, "cannot look for runs that nobody works on");
-                }
-            }
+    /// Takes over runs of servers that are gone, and now and then those of ours that nobody works on.
+    pub(crate) async fn take_over_runs(self: Arc<Self>) -> Result<(), Failure> {
+        let mut steps = Steps::default();
+        // Another server may have changed the agents that the runs need.
+        steps.note("agents", self.defined_agents.look_again().await);
+        steps.note("left runs", self.recovery.take_over_left_runs().await);
+        let mut looked_for_forgotten = self.looked_for_forgotten.lock().await;
+        if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {
+            *looked_for_forgotten = Instant::now();
+            let taken_over = self.recovery.take_over_forgotten_runs(FORGOTTEN_AFTER);
+            steps.note("forgotten runs", taken_over.await);
         }
+        steps.finish()
     }
 
     async fn renew_for_ever(self: &Arc<Self>) {
@@ -161,15 +157,6 @@ impl Leases {
                 Err(_) => tracing::warn!("no new lease yet: the database is silent"),
             }
             sleep(every).await;
-        }
-    }
-
-    async fn listen_for_ever(self: &Arc<Self>) {
-        loop {
-            sleep(LISTEN_EVERY).await;
-            if let Err(error) = self.commands.obey_commands().await {
-                tracing::warn!(%error, "cannot look for what other servers tell");
-            }
         }
     }
 }

@@ -5,13 +5,15 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use agent::{Journal, RunSpec};
 use anyhow::Context;
 use domain::{EventBody, Message, Problem, RunId, Sentence, Words};
 use store::{Run, Store, StoreError};
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::{Mutex, Notify},
+    time::Instant,
+};
 
 use crate::{
     chat::turns::{Preparation, StartingRun},
@@ -21,7 +23,10 @@ use crate::{
         usage::Usage,
     },
     identity::auth::Authority,
-    platform::clock::Clock,
+    platform::{
+        clock::Clock,
+        jobs::{Failure, Next, Steps},
+    },
     runtime::{
         commands::Commands,
         conversation::Conversations,
@@ -42,7 +47,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(60);
 
 /// The next attempt to recover a run.
-struct Retry {
+pub(crate) struct Retry {
     at: Instant,
     /// The pause before it.
     pause: Duration,
@@ -61,8 +66,8 @@ impl Retry {
 enum Outcome {
     /// It continues, or has ended.
     Done,
-    DatabaseSilent,
-    Failed,
+    DatabaseSilent(StoreError),
+    Failed(anyhow::Error),
 }
 
 /// What is known of a stored run before its log is read.
@@ -86,9 +91,11 @@ pub struct Recovery {
     pub(crate) preparation: Arc<Preparation>,
     pub(crate) programs: Arc<ProgramsHere>,
     pub(crate) runs: Runs,
-    pub(crate) stopping: CancellationToken,
+    /// Runs that were given up, and when each is tried again.
+    pub(crate) given_up: Mutex<BTreeMap<RunId, Again>>,
+    /// Configured model servers are to be asked again.
+    pub(crate) to_ask: Arc<Notify>,
     pub(crate) store: Store,
-    pub(crate) tasks: TaskTracker,
     pub(crate) usage: Arc<Usage>,
 }
 
@@ -152,7 +159,7 @@ impl Recovery {
             .map_err(|error| anyhow::anyhow!("{error}"))?;
         if self.take_over_all(left, model_may_come).await {
             tracing::warn!("a configured model server does not answer; runs wait for it");
-            self.tasks.spawn(self.clone().ask_configured());
+            self.to_ask.notify_one();
         }
         Ok(())
     }
@@ -215,32 +222,28 @@ impl Recovery {
 
     /// Goes on with runs that were given up because the database did not answer, once it does. Where servers share the
     /// database, those are left together with the lease instead.
-    pub(crate) async fn keep_taking_up(self: Arc<Self>) {
-        if self.store.is_shared() {
-            return;
-        }
-        let mut left: BTreeMap<RunId, Retry> = BTreeMap::new();
-        loop {
-            let next = left.values().map(|again| again.at).min();
-            let due = async {
-                match next {
-                    Some(next) => sleep_until(next).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = self.stopping.cancelled() => return,
-                runs = self.runs.given_up() => {
-                    self.commands.set_aside.lock().await.extend(&runs);
-                    left.extend(runs.into_iter().map(|run| (run, Retry::after(RETRY_PAUSE))));
-                }
-                () = due => self.take_up_due(&mut left).await,
-            }
+    pub(crate) async fn retry_given_up(self: Arc<Self>) -> Result<Next, Failure> {
+        let mut left = self.given_up.lock().await;
+        let runs = self.runs.take_given_up();
+        self.commands.set_aside.lock().await.extend(&runs);
+        left.extend(
+            runs.into_iter()
+                .map(|run| (run, Retry::after(RETRY_PAUSE))),
+        );
+        let tried = self.take_up_due(&mut left).await;
+        let Some(next) = left.values().map(|again| again.at).min() else {
+            return Ok(Next::Idle);
+        };
+        let pause = next.saturating_duration_since(Instant::now());
+        match tried {
+            Ok(()) => Ok(Next::After(pause)),
+            Err(failure) => Err(failure.retry_in(pause)),
         }
     }
 
     /// Tries each that is due once: one that cannot go on keeps no other from it.
-    async fn take_up_due(&self, left: &mut BTreeMap<RunId, Retry>) {
+    async fn take_up_due(&self, left: &mut BTreeMap<RunId, Retry>) -> Result<(), Failure> {
+        let mut steps = Steps::default();
         let now = Instant::now();
         let due: Vec<RunId> = left
             .iter()
@@ -251,13 +254,15 @@ impl Recovery {
             let Some(again) = left.remove(&run) else {
                 continue;
             };
-            let pause = match self.take_up(run).await {
+            let (pause, error) = match self.take_up(run).await {
                 Outcome::Done => continue,
-                Outcome::DatabaseSilent => RETRY_PAUSE,
-                Outcome::Failed => (again.pause * 2).min(MAX_RETRY_PAUSE),
+                Outcome::DatabaseSilent(error) => (RETRY_PAUSE, error.into()),
+                Outcome::Failed(error) => ((again.pause * 2).min(MAX_RETRY_PAUSE), error),
             };
             left.insert(run, Retry::after(pause));
+            steps.note(&run.to_string(), Err::<(), _>(error));
         }
+        steps.finish()
     }
 
     async fn take_up(&self, run: RunId) -> Outcome {
@@ -269,12 +274,11 @@ impl Recovery {
         match self.writable(run).await {
             Ok(Some(found)) => {
                 if let Err(error) = self.take_over(&found, false).await {
-                    tracing::warn!(%run, %error, "cannot go on with a run; trying again");
-                    return Outcome::Failed;
+                    return Outcome::Failed(error);
                 }
             }
             Ok(None) => {}
-            Err(_) => return Outcome::DatabaseSilent,
+            Err(error) => return Outcome::DatabaseSilent(error),
         }
         set_aside.remove(&run);
         Outcome::Done
@@ -441,23 +445,12 @@ impl Recovery {
 }
 
 impl Recovery {
-    /// Lists the models of configured servers; those that are not up yet are asked again. Runs that were set aside may have
-    /// waited for them.
-    pub(crate) async fn ask_configured(self: Arc<Self>) {
-        let ask = async {
-            let mut wait = Duration::from_secs(1);
-            while self.models.ask_unlisted().await.is_err() {
-                // Others may have listed theirs.
-                self.go_on_with_set_aside().await;
-                tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(60));
-            }
-            self.go_on_with_set_aside().await;
-        };
-        tokio::select! {
-            () = self.stopping.cancelled() => {}
-            () = ask => {}
-        }
+    /// Lists the models of configured servers that are not listed yet. Runs that were set aside may have waited for them,
+    /// also where others do not answer.
+    pub(crate) async fn ask_configured(self: Arc<Self>) -> Result<(), ApiError> {
+        let asked = self.models.ask_unlisted().await;
+        self.go_on_with_set_aside().await;
+        asked
     }
 }
 

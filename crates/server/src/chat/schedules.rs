@@ -4,7 +4,13 @@
 mod times;
 
 use agent::RunSpec;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 use axum::http::StatusCode;
@@ -20,7 +26,7 @@ use crate::{
     error::ApiError,
     gateway::{Gateway, models::Models},
     identity::{auth::Authority, groups::Right},
-    platform::clock::Clock,
+    platform::{clock::Clock, jobs::Next},
     tools::programs::ProgramsHere,
 };
 
@@ -46,7 +52,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Longest note of a failure, characters.
 const NOTE_CHARS: usize = 300;
 
-/// Wakes the scheduler.
+/// Starts runs at set times.
 pub struct Schedules {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
@@ -56,7 +62,9 @@ pub struct Schedules {
     pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
     pub(crate) turns: Arc<Turns>,
-    pub(crate) changed: Notify,
+    pub(crate) changed: Arc<Notify>,
+    /// What the clock showed when it was last looked whether it was set back; `i64::MAX` before the first time.
+    pub(crate) looked_at: AtomicI64,
 }
 
 impl Schedules {
@@ -66,38 +74,28 @@ impl Schedules {
     }
 }
 
-/// Starts what is due until the server stops.
-pub(crate) async fn keep_schedules(schedules: Arc<Schedules>) {
-    // What is due at once may need them.
-    schedules.programs.known().await;
-    let mut looked_at = i64::MAX;
-    loop {
-        let now = schedules.clock.now_ms();
-        if now < looked_at.saturating_sub(CLOCK_SET_BACK_MS) {
-            // At the start, too: it may have been set back before.
-            match schedules.see_to_far_away(now).await {
-                Ok(()) => looked_at = now,
-                Err(error) => tracing::warn!(%error, "cannot look whether the clock was wrong"),
-            }
-        } else {
-            looked_at = now;
-        }
-        let sleep = match schedules.see_to_due().await {
-            Ok(sleep) => sleep,
-            Err(error) => {
-                tracing::warn!(%error, "cannot look for schedules that are due");
-                PAUSE * 5
-            }
-        };
-        tokio::select! {
-            () = schedules.stopping.cancelled() => return,
-            () = schedules.changed.notified() => {}
-            () = tokio::time::sleep(sleep) => {}
-        }
-    }
-}
-
 impl Schedules {
+    /// Starts the runs that are due.
+    pub(crate) async fn start_due(self: Arc<Self>) -> Result<Next, ApiError> {
+        // What is due at once may need them.
+        self.programs.known().await;
+        let now = self.clock.now_ms();
+        let set_back = self
+            .looked_at
+            .load(Relaxed)
+            .saturating_sub(CLOCK_SET_BACK_MS);
+        // At the start, too: it may have been set back before.
+        let corrected = match now < set_back {
+            true => self.see_to_far_away(now).await,
+            false => Ok(()),
+        };
+        if corrected.is_ok() {
+            self.looked_at.store(now, Relaxed);
+        }
+        let sleep = self.see_to_due().await?;
+        corrected.map(|()| Next::After(sleep))
+    }
+
     /// Sees to all that is due; how long there is nothing to do then.
     async fn see_to_due(&self) -> Result<Duration, ApiError> {
         for id in self.store.due_schedules(self.clock.now_ms(), BATCH).await? {

@@ -7,13 +7,11 @@ mod words;
 
 use crate::{error::ApiError, runtime::runs::Runs};
 use std::{borrow::Cow, sync::LazyLock};
-use tokio_util::sync::CancellationToken;
 
 use domain::{EventBody, MessageId, Role, RunEvent, UserId, message::plain_text};
 use knowledge::Terms;
 use store::{ChatSearch as Search, Found, FoundMessage, FoundPlace, SharedChat, Store};
 
-pub(crate) use filling::keep_searchable;
 use plain::plain;
 use results::readable;
 pub(crate) use words::{Excerpt, Question};
@@ -62,7 +60,6 @@ pub(crate) struct Answer {
 
 /// The search through chats.
 pub struct ChatSearch {
-    pub(crate) stopping: CancellationToken,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
 }

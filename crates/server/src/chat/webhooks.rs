@@ -3,7 +3,6 @@
 //! that fails.
 
 use std::{sync::Arc, time::Duration};
-use tokio_util::sync::CancellationToken;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{UserId, WebhookId, Words, refusal};
@@ -47,17 +46,14 @@ const PAUSES_MS: [i64; 6] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_6
 const BATCH: u32 = 16;
 /// Trials that people begin at a time.
 const TRIALS: usize = 4;
-/// How often it is looked for what is to be told.
-const LOOK: Duration = Duration::from_secs(2);
 
 /// What tells them.
 pub struct Webhooks {
     pub(crate) clock: Clock,
     pub(crate) store: Store,
-    pub(crate) stopping: CancellationToken,
     outbound: Outbound,
     sealer: Arc<Sealer>,
-    changed: Notify,
+    pub(crate) changed: Arc<Notify>,
     trials: Semaphore,
 }
 
@@ -69,20 +65,13 @@ pub(crate) struct Address {
 }
 
 impl Webhooks {
-    pub(crate) fn new(
-        outbound: Outbound,
-        sealer: Arc<Sealer>,
-        store: Store,
-        clock: Clock,
-        stopping: CancellationToken,
-    ) -> Self {
+    pub(crate) fn new(outbound: Outbound, sealer: Arc<Sealer>, store: Store, clock: Clock) -> Self {
         Self {
             clock,
             store,
-            stopping,
             outbound,
             sealer,
-            changed: Notify::new(),
+            changed: Arc::default(),
             trials: Semaphore::new(TRIALS),
         }
     }
@@ -202,22 +191,9 @@ impl Webhooks {
     }
 }
 
-/// Tells what is to be told until the server stops.
-pub(crate) async fn keep_webhooks(webhooks: Arc<Webhooks>) {
-    loop {
-        if let Err(error) = webhooks.tell_due().await {
-            tracing::warn!(%error, "cannot look for what addresses are to be told");
-        }
-        tokio::select! {
-            () = webhooks.stopping.cancelled() => return,
-            () = webhooks.changed.notified() => {}
-            () = tokio::time::sleep(LOOK) => {}
-        }
-    }
-}
-
 impl Webhooks {
-    async fn tell_due(&self) -> Result<(), StoreError> {
+    /// Tells what is to be told now.
+    pub(crate) async fn tell_due(self: Arc<Self>) -> Result<(), StoreError> {
         let now = self.clock.now_ms();
         let due = self.store.claim_notices(now, now + CLAIM_MS, BATCH).await?;
         join_all(due.iter().map(|notice| self.tell_of(notice)))

@@ -14,7 +14,14 @@ use super::{
     choice::InForce,
     reading::as_column,
 };
-use crate::{documents::Documents, error::ApiError, platform::config::EmbeddingSettings};
+use crate::{
+    documents::Documents,
+    error::ApiError,
+    platform::{
+        config::EmbeddingSettings,
+        jobs::{Failure, Next},
+    },
+};
 
 /// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
 const CHUNKING: u64 = 1;
@@ -22,11 +29,6 @@ const CHUNKING: u64 = 1;
 const PASSAGES: (Urgency, Duration) = (Urgency::Passage, Duration::from_secs(120));
 /// How long a server that embeds a document is waited for beyond that, milliseconds.
 const CLAIM_MS: i64 = 180_000;
-/// How often documents are looked for that may be tried again.
-const LOOK: Duration = Duration::from_secs(15);
-/// The pause after a failure of the model server or the database; it doubles.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long a document waits that failed, the first time, milliseconds; it doubles this often.
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
@@ -37,55 +39,6 @@ const UNUSED_MS: i64 = 3_600_000;
 const HEAD_CHARS: usize = 300;
 /// A piece that is too long for the model is halved so often.
 const HALVINGS: u32 = 3;
-
-/// What became of a look for documents.
-enum Looked {
-    /// There may be more.
-    Went,
-    Nothing,
-    /// The model server does not help at the moment.
-    NoHelp,
-}
-
-/// Embeds what is to be embedded until the server stops. Where no model is in force, what one made before is let go of, as soon
-/// as no other server uses it.
-pub(crate) async fn keep_embedding(documents: Arc<Documents>) {
-    let (mut pause, mut forget_at) = (FIRST_PAUSE, Instant::now());
-    loop {
-        let looked = tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            // What the model before was asked for is not wanted any more.
-            () = documents.embedding_changed.notified() => {
-                pause = FIRST_PAUSE;
-                continue;
-            }
-            looked = documents.embed_next(&mut forget_at) => looked,
-        };
-        let wait = match looked {
-            Ok(Looked::Went) => {
-                pause = FIRST_PAUSE;
-                continue;
-            }
-            Ok(Looked::Nothing) => LOOK,
-            Ok(Looked::NoHelp) => pause,
-            Err(error) => {
-                tracing::warn!(%error, "a document could not be embedded; trying again");
-                pause
-            }
-        };
-        let is_idle = wait == LOOK;
-        if !is_idle {
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-        tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            () = documents.embedding_changed.notified() => pause = FIRST_PAUSE,
-            // New documents do not make a server well.
-            () = documents.to_embed.notified(), if is_idle => {}
-            () = tokio::time::sleep(wait) => {}
-        }
-    }
-}
 
 impl Documents {
     /// To be called once, before anything is searched.
@@ -112,12 +65,22 @@ impl Documents {
             .id)
     }
 
-    async fn embed_next(self: &Arc<Self>, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+    /// Embeds the next document. Where no model is in force, what one made before is let go of, as soon as no other
+    /// server uses it.
+    pub(crate) async fn embed_next(self: Arc<Self>) -> Result<Next, Failure> {
+        tokio::select! {
+            // What the model before was asked for is not wanted any more.
+            () = self.embedding_changed.notified() => Ok(Next::Now),
+            embedded = self.embed_one() => embedded,
+        }
+    }
+
+    async fn embed_one(self: &Arc<Self>) -> Result<Next, Failure> {
         let Some(InForce {
             settings, space, ..
         }) = self.follow_embedding_choice().await?
         else {
-            return self.forget_embeddings(forget_at).await;
+            return Ok(self.forget_embeddings().await?);
         };
         let now = self.clock.now_ms();
         let Some(of) = self
@@ -137,32 +100,30 @@ impl Documents {
             if has_gone {
                 self.note_vectors();
             }
-            return Ok(Looked::Nothing);
+            return Ok(Next::Idle);
         };
         match self.embed_document(&settings, space, &of).await? {
             Ok(()) => {
                 self.set_no_help(None);
-                Ok(Looked::Went)
+                Ok(Next::Now)
             }
             Err(no_help) => self.note_no_help(space, &of, no_help).await,
         }
     }
 
     /// What is done where no model is in force, the costly part now and then.
-    async fn forget_embeddings(
-        self: &Arc<Self>,
-        forget_at: &mut Instant,
-    ) -> Result<Looked, ApiError> {
+    async fn forget_embeddings(self: &Arc<Self>) -> Result<Next, ApiError> {
         self.switch_spaces().await?;
-        if Instant::now() < *forget_at {
-            return Ok(Looked::Nothing);
+        let until = self.helping().keep_unused_until;
+        if until.is_some_and(|until| Instant::now() < until) {
+            return Ok(Next::Idle);
         }
         let before = self.clock.now_ms().saturating_sub(UNUSED_MS);
         while self.store.forget_unused_vectors(before).await? {
             self.note_vectors();
         }
-        *forget_at = Instant::now() + SAY_USED;
-        Ok(Looked::Nothing)
+        self.helping().keep_unused_until = Some(Instant::now() + SAY_USED);
+        Ok(Next::Idle)
     }
 
     async fn note_no_help(
@@ -170,9 +131,8 @@ impl Documents {
         space: EmbeddingSpaceId,
         of: &ToEmbed,
         no_help: NoHelp,
-    ) -> Result<Looked, ApiError> {
+    ) -> Result<Next, Failure> {
         let NoHelp { kind, words } = no_help;
-        tracing::warn!(document = %of.document, ?kind, error = %words, "a document could not be embedded");
         let (code, wait_ms) = match kind {
             NoHelpKind::Limited(seconds) => (
                 "limited",
@@ -189,11 +149,15 @@ impl Documents {
         self.store
             .note_embedding_failure(space, of, &problem, due_at)
             .await?;
+        let document = of.document;
         if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
-            return Ok(Looked::Went);
+            tracing::warn!(%document, ?kind, error = %words, "a document could not be embedded");
+            return Ok(Next::Now);
         }
         self.set_no_help(Some(problem));
-        Ok(Looked::NoHelp)
+        Err(Failure::new(format_args!(
+            "document {document} could not be embedded: {words}"
+        )))
     }
 
     /// Goes on with a document until all its pieces have their vectors.

@@ -1,16 +1,19 @@
 //! Keeps the copy of our graphs in the graph database, document by document.
 
-use crate::documents::Documents;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use bolt::{Fault, Value};
 use domain::DocumentId;
-use futures_util::FutureExt;
 use store::{GraphShare, SharedEntity, SharedRelation};
 
-use super::{
-    copies::{NoCopy, keep_copying},
-    graph_database::GraphDatabase,
+use super::{copies::NoCopy, graph_database::GraphDatabase};
+use crate::{
+    documents::Documents,
+    platform::jobs::{Failure, Next},
 };
 
 /// How long a step of the copying may take.
@@ -50,19 +53,26 @@ impl From<Fault> for NoCopy<Fault> {
     }
 }
 
-/// Copies what is to be copied until the server stops.
-pub(crate) async fn keep_graph_copy(documents: Arc<Documents>) {
-    let Some(database) = &documents.graph_database else {
-        return;
-    };
-    let copy = |is_new| documents.copy_graphs(database, is_new).boxed();
-    keep_copying(&documents, &database.changed, copy, |fault| {
-        database.note_fault(fault)
-    })
-    .await;
-}
-
 impl Documents {
+    /// Copies what has changed, or after a failure all that differs.
+    pub(crate) async fn mirror_graphs(self: Arc<Self>) -> Result<Next, Failure> {
+        let Some(database) = &self.graph_database else {
+            return Ok(Next::Done);
+        };
+        let is_new = !database.is_prepared.swap(false, Relaxed);
+        match self.copy_graphs(database, is_new).await {
+            Ok(()) => {
+                database.is_prepared.store(true, Relaxed);
+                Ok(Next::Idle)
+            }
+            Err(NoCopy::There(fault)) => {
+                database.note_fault(&fault);
+                Err(Failure::new(fault))
+            }
+            Err(NoCopy::Here(error)) => Err(error.into()),
+        }
+    }
+
     /// Has the graph database show what the rows say now.
     async fn copy_graphs(
         &self,

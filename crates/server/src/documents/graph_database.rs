@@ -4,14 +4,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
 use bolt::{Client, Fault, Row, Value};
 use domain::{CollectionId, DocumentId, EntityId, Words, refusal};
 use store::GraphShare;
-use tokio::sync::Notify;
 
 use crate::platform::config::GraphDatabaseSettings;
 
@@ -29,8 +28,8 @@ const BESIDE: &str = "MATCH (a:GlasshouseEntity)-[r:SAYS]-(b:GlasshouseEntity) \
 /// A graph database with a copy of our graphs.
 pub(crate) struct GraphDatabase {
     pub(super) client: Client,
-    /// There is something to copy.
-    pub(super) changed: Notify,
+    /// Whether the last copying succeeded, so that the next one need not prepare the database.
+    pub(super) is_prepared: AtomicBool,
     standing: Mutex<Standing>,
 }
 
@@ -54,7 +53,7 @@ impl GraphDatabase {
         let client = Client::new(settings.address.clone(), settings.access.clone());
         Self {
             client,
-            changed: Notify::new(),
+            is_prepared: AtomicBool::new(false),
             standing: Mutex::default(),
         }
     }
@@ -65,8 +64,6 @@ impl GraphDatabase {
         standing.changes += 1;
         let change = standing.changes;
         standing.behind.insert(of, Some(change));
-        drop(standing);
-        self.changed.notify_one();
     }
 
     /// Why it does not help, and whether its copy of a collection is whole.

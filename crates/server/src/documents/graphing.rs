@@ -1,7 +1,7 @@
 //! Has documents looked at for the graphs of their collections, piece by piece beside all else: what is done stays done
 //! whenever the server stops. Each look is on the account of whose documents they are.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use agent::graph::{self, Found, Proof, key};
 use domain::{ProblemCode, Sentence};
@@ -13,15 +13,13 @@ use tokio::task::spawn_blocking;
 use super::{on_account::Asked, reading::as_column};
 use crate::{
     documents::Documents, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Authority,
+    identity::auth::Authority, platform::jobs::Next,
 };
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
 const PIECE_CHARS: usize = 4_000;
 /// How long a server that looks at a document is waited for, milliseconds: longer than two answers may take.
 const CLAIM_MS: i64 = 300_000;
-/// How often documents are looked for.
-const LOOK: Duration = Duration::from_secs(15);
 /// How long a document waits that failed, the first time, milliseconds; it doubles this often.
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
@@ -31,36 +29,14 @@ const MOST_FAILURES: u64 = 4;
 const FRAME_TOKENS: u64 = 500;
 const ANSWER_TOKENS: u64 = 4_000;
 
-/// Looks at what is to be looked at until the server stops.
-pub(crate) async fn keep_graphs(documents: Arc<Documents>) {
-    let Some(model) = documents.config.knowledge.graph_model.clone() else {
-        return;
-    };
-    loop {
-        let looked = tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            looked = documents.graph_next(&model) => looked,
-        };
-        match looked {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => {
-                tracing::warn!(%error, "a document could not be looked at for its graph; trying again")
-            }
-        }
-        tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            () = documents.to_graph.notified() => {}
-            () = tokio::time::sleep(LOOK) => {}
-        }
-    }
-}
-
 impl Documents {
-    /// Whether there was something to look at.
-    async fn graph_next(&self, model: &str) -> Result<bool, ApiError> {
+    /// Looks at the next document.
+    pub(crate) async fn graph_next(self: Arc<Self>) -> Result<Next, ApiError> {
+        let Some(model) = &self.config.knowledge.graph_model else {
+            return Ok(Next::Done);
+        };
         if self.models.is_awaited(model) {
-            return Ok(false);
+            return Ok(Next::Idle);
         }
         let now = self.clock.now_ms();
         let Some(of) = self
@@ -68,7 +44,7 @@ impl Documents {
             .claim_graph(now, now.saturating_add(CLAIM_MS))
             .await?
         else {
-            return Ok(false);
+            return Ok(Next::Idle);
         };
         let permit = self
             .gateway
@@ -80,11 +56,11 @@ impl Documents {
             Err(problem) => {
                 self.note_no_graph(&of, "failed", problem.problem().clone().words(), None)
                     .await?;
-                return Ok(true);
+                return Ok(Next::Now);
             }
         };
         self.graph_document(&model, of).await?;
-        Ok(true)
+        Ok(Next::Now)
     }
 
     async fn graph_document(&self, model: &ResolvedModel, mut of: ToGraph) -> Result<(), ApiError> {

@@ -1,7 +1,7 @@
 //! Has pictures looked at that came as documents: what a model that sees says of them is their text. It is done beside the
 //! reading of other files, so that these do not wait for a model.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use agent::pictures;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -16,13 +16,11 @@ use super::{
 };
 use crate::{
     documents::Documents, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Authority,
+    identity::auth::Authority, platform::jobs::Next,
 };
 
 /// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
 const CLAIM_MS: i64 = 180_000;
-/// How often pictures are looked for.
-const LOOK: Duration = Duration::from_secs(15);
 /// How long a picture waits whose model failed, the first time, milliseconds; it doubles.
 const RETRY_MS: i64 = 5_000;
 /// A picture that failed so often waits for a person.
@@ -31,41 +29,17 @@ const MOST_FAILURES: u64 = 4;
 const PICTURE_TOKENS: u64 = 2_000;
 const ANSWER_TOKENS: u64 = 4_000;
 
-/// Has pictures looked at until the server stops.
-pub(crate) async fn keep_looking(documents: Arc<Documents>) {
-    let Some(model) = documents.config.knowledge.vision_model.clone() else {
-        // Those that came while there was a model are told that there is none.
-        match documents.store.read_pictures_again().await {
-            Ok(()) => documents.look_again(),
-            Err(error) => {
-                tracing::warn!(%error, "pictures wait for a model that is not set any more")
-            }
-        }
-        return;
-    };
-    loop {
-        let looked = tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            looked = documents.look_at_next(&model) => looked,
-        };
-        match looked {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "a picture could not be looked at; trying again"),
-        }
-        tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            () = documents.to_see.notified() => {}
-            () = tokio::time::sleep(LOOK) => {}
-        }
-    }
-}
-
 impl Documents {
-    /// Whether there was a picture to look at.
-    async fn look_at_next(&self, model: &str) -> Result<bool, ApiError> {
+    /// Has the next picture looked at.
+    pub(crate) async fn look_at_next(self: Arc<Self>) -> Result<Next, ApiError> {
+        let Some(model) = &self.config.knowledge.vision_model else {
+            // Those that came while there was a model are told that there is none.
+            self.store.read_pictures_again().await?;
+            self.look_again();
+            return Ok(Next::Done);
+        };
         if self.models.is_awaited(model) {
-            return Ok(false);
+            return Ok(Next::Idle);
         }
         let now = self.clock.now_ms();
         let Some(of) = self
@@ -73,7 +47,7 @@ impl Documents {
             .claim_picture(now, now.saturating_add(CLAIM_MS))
             .await?
         else {
-            return Ok(false);
+            return Ok(Next::Idle);
         };
         let permit = self
             .gateway
@@ -87,7 +61,7 @@ impl Documents {
                     .await?
             }
         }
-        Ok(true)
+        Ok(Next::Now)
     }
 
     async fn look_at(&self, model: &ResolvedModel, of: Unseen) -> Result<(), ApiError> {

@@ -15,45 +15,15 @@ use store::{StoreError, Unread, WasRead};
 use tokio::task::spawn_blocking;
 
 use super::Documents;
-use crate::error::ApiError;
+use crate::{error::ApiError, platform::jobs::Next};
 
-/// So many files are read at a time: one that is long in reading does not hold up the others.
-pub(crate) const READERS: usize = 2;
 /// How often it is looked whether a file that is being read is still wanted.
 const STILL: Duration = Duration::from_millis(500);
 /// How long a server that reads a file is waited for, beyond the time that reading may take, milliseconds.
 const CLAIM_MS: i64 = 60_000;
-/// The longest sleep: other servers may be gone, and files that they had are to be read here.
-const LOOK: Duration = Duration::from_secs(20);
-/// The pause after a database that does not answer.
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// Reads what is to be read until the server stops. A file that is being read then is read again by the next.
-pub(crate) async fn keep_reading(documents: Arc<Documents>) {
-    loop {
-        let read = tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            read = documents.read_next() => read,
-        };
-        let pause = match read {
-            Ok(true) => continue,
-            Ok(false) => LOOK,
-            Err(error) => {
-                tracing::warn!(%error, "a document could not be read; trying again");
-                PAUSE
-            }
-        };
-        tokio::select! {
-            () = documents.stopping.cancelled() => return,
-            () = documents.to_read.notified() => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-    }
-}
-
 impl Documents {
-    /// Whether there was something to read.
-    async fn read_next(self: &Arc<Self>) -> Result<bool, ApiError> {
+    /// Reads the next file. One that is being read when the server stops is read again by the next.
+    pub(crate) async fn read_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let limits = Limits {
             file_bytes: self.config.knowledge.file_bytes,
             ..Limits::default()
@@ -62,12 +32,12 @@ impl Documents {
         let seconds = i64::try_from(limits.seconds).unwrap_or(i64::MAX / 2000);
         let until = now.saturating_add(seconds * 1000).saturating_add(CLAIM_MS);
         let Some(unread) = self.store.claim_document(now, until).await? else {
-            return Ok(false);
+            return Ok(Next::Idle);
         };
         let file = match self.store.document_file(unread.id).await {
             Ok(file) => file,
             // Deleted just now.
-            Err(StoreError::NotFound) => return Ok(true),
+            Err(StoreError::NotFound) => return Ok(Next::Now),
             Err(error) => return Err(error.into()),
         };
         let given_up = Arc::new(AtomicBool::new(false));
@@ -75,7 +45,7 @@ impl Documents {
             read = self.read(&unread, file, limits, Arc::clone(&given_up)) => read?,
             () = self.is_unwanted(&unread) => {
                 given_up.store(true, Relaxed);
-                return Ok(true);
+                return Ok(Next::Now);
             }
         };
         let read = match read {
@@ -83,7 +53,7 @@ impl Documents {
             Err(Unreadable::Picture) if self.config.knowledge.vision_model.is_some() => {
                 self.store.mark_picture(&unread).await?;
                 self.to_see.notify_one();
-                return Ok(true);
+                return Ok(Next::Now);
             }
             Err(unreadable) => problem(&unreadable),
         };
@@ -93,7 +63,7 @@ impl Documents {
             .await?;
         self.to_embed.notify_one();
         self.to_graph.notify_one();
-        Ok(true)
+        Ok(Next::Now)
     }
 
     /// Comes back once a file that is being read was deleted, replaced, or is not to be read any more.

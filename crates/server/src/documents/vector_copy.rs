@@ -1,19 +1,21 @@
 //! Keeps the copy of our vectors in another database, text by text.
 
-use crate::documents::Documents;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
 
 use domain::EmbeddingSpaceId;
-use futures_util::FutureExt;
 use knowledge::decode_vector;
 use store::{EmbeddedDocument, NearPoint, Vectors};
 
 use super::{
-    copies::{NoCopy, keep_copying},
+    copies::NoCopy,
     vector_database::{NoAnswer, Text, VectorDatabase},
+};
+use crate::{
+    documents::Documents,
+    platform::jobs::{Failure, Next},
 };
 
 /// So many points are put at a time.
@@ -25,19 +27,19 @@ impl From<NoAnswer> for NoCopy<NoAnswer> {
     }
 }
 
-/// Copies what is to be copied until the server stops.
-pub(crate) async fn keep_vector_copy(documents: Arc<Documents>) {
-    let Some(database) = &documents.vector_database else {
-        return;
-    };
-    let copy = |_| documents.copy_vectors(database).boxed();
-    let note = |problem: &NoAnswer| {
-        database.note_problem(problem);
-    };
-    keep_copying(&documents, &database.changed, copy, note).await;
-}
-
 impl Documents {
+    /// Copies the vectors that differ.
+    pub(crate) async fn mirror_vectors(self: Arc<Self>) -> Result<Next, Failure> {
+        let Some(database) = &self.vector_database else {
+            return Ok(Next::Done);
+        };
+        match self.copy_vectors(database).await {
+            Ok(()) => Ok(Next::Idle),
+            Err(NoCopy::There(problem)) => Err(Failure::new(database.note_problem(&problem))),
+            Err(NoCopy::Here(error)) => Err(error.into()),
+        }
+    }
+
     /// Has the database show what the rows say now.
     async fn copy_vectors(
         self: &Arc<Self>,

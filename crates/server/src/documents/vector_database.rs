@@ -9,7 +9,7 @@ use std::{
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId};
 use store::{NearPiece, NearPoint, Store, StoreError};
-use tokio::{sync::Notify, time::timeout};
+use tokio::time::timeout;
 
 use super::qdrant::Qdrant;
 
@@ -54,8 +54,6 @@ pub(super) struct Within {
 /// The database.
 pub(super) struct VectorDatabase {
     kind: Kind,
-    /// There is something to copy.
-    pub(super) changed: Notify,
     standing: Mutex<Standing>,
 }
 
@@ -86,7 +84,6 @@ impl VectorDatabase {
     fn of(kind: Kind) -> Self {
         Self {
             kind,
-            changed: Notify::new(),
             standing: Mutex::default(),
         }
     }

@@ -29,7 +29,6 @@ use tokio::sync::watch;
 pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings};
 pub use connecting::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
-pub(crate) use health::keep_health;
 pub(crate) use nearest::nearest;
 pub use price::{ListEntry, ModelPrice, PriceSource};
 pub use trying::{KeyTried, Tried, TriedModel};

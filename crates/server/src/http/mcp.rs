@@ -39,7 +39,10 @@ use crate::{
     error::ApiError,
     http::{body::read_body, extract::checked_json},
     identity::auth::{Caller, check_named_origin},
-    platform::request_context,
+    platform::{
+        jobs::{Job, job},
+        request_context,
+    },
 };
 
 /// The header with a session's id, in requests and in the answer that begins one.
@@ -85,16 +88,6 @@ impl Door {
         }
     }
 
-    /// Ends idle sessions until the server stops.
-    pub(crate) async fn keep(self: Arc<Self>, stopping: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stopping.cancelled() => return,
-                () = tokio::time::sleep(SWEEP_INTERVAL) => self.sweep().await,
-            }
-        }
-    }
-
     /// Ends the sessions that nobody has used for long.
     async fn sweep(&self) {
         for id in self.sessions.take_idle(Instant::now()) {
@@ -107,6 +100,14 @@ impl Door {
             tracing::debug!(%error, "an MCP session was gone already");
         }
     }
+}
+
+/// Ends idle sessions. Not in the table of jobs, as the protocol's sessions are part of the router.
+pub(super) fn sweep_job(door: &Arc<Door>) -> Job {
+    let sweep = |door: Arc<Door>| async move { door.sweep().await };
+    job("close_idle_mcp_sessions", door, sweep)
+        .every(SWEEP_INTERVAL)
+        .delayed()
 }
 
 /// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for what belongs to no message, the end.

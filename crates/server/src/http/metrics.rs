@@ -8,18 +8,21 @@ use prometheus_client::encoding::prometheus_text;
 
 use crate::{
     gateway::models::{KnownConnection, Models},
-    platform::metrics,
+    platform::{jobs::Jobs, metrics},
     runtime::runs::Runs,
 };
 
 pub(super) async fn get(
     State(models): State<Arc<Models>>,
     State(runs): State<Runs>,
+    State(jobs): State<Jobs>,
 ) -> impl IntoResponse {
     let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
-    let figures = runs.figures() + &metrics::of_attempts(models.attempts(), left_alone);
+    let figures = runs.figures()
+        + &metrics::of_attempts(models.attempts(), left_alone)
+        + &metrics::of_jobs(&jobs.status());
     (
         [(header::CONTENT_TYPE, prometheus_text::CONTENT_TYPE)],
         figures,

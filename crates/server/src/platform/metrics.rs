@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
@@ -15,6 +16,7 @@ use prometheus_client::{
     metrics::{
         MetricType,
         counter::{ConstCounter, Counter},
+        family::Family,
         gauge::{ConstGauge, Gauge},
         histogram::Histogram,
         info::Info,
@@ -31,6 +33,8 @@ const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
 const ATTEMPT_ENDS: [&str; 3] = ["answered", "failed", "key_refused"];
 /// Upper ends, seconds.
 const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+
+use crate::platform::jobs::JobStatus;
 
 /// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
 #[derive(Debug)]
@@ -318,6 +322,60 @@ fn text(registry: &Registry) -> String {
     _ = prometheus_text::encode(&mut out, registry);
     out
 }
+
+/// Background jobs: their passes, failures, and the times of the last and the next pass.
+#[must_use]
+pub fn of_jobs(jobs: &[JobStatus]) -> String {
+    let seconds = |at_ms: i64| Duration::from_millis(at_ms.try_into().unwrap_or(0)).as_secs_f64();
+    let runs = ByJob::<Counter>::default();
+    let failures = ByJob::<Counter>::default();
+    let last_run = ByJob::<Seconds>::default();
+    let duration = ByJob::<Seconds>::default();
+    let next_run = ByJob::<Seconds>::default();
+    for job in jobs {
+        let label = [("job", job.name)];
+        runs.get_or_create(&label).inc_by(job.runs);
+        failures.get_or_create(&label).inc_by(job.failures);
+        if let Some(last) = &job.last_run {
+            last_run
+                .get_or_create(&label)
+                .set(seconds(last.finished_at));
+            duration
+                .get_or_create(&label)
+                .set(last.duration.as_secs_f64());
+        }
+        if let Some(at) = job.next_run_at {
+            next_run.get_or_create(&label).set(seconds(at));
+        }
+    }
+    let mut all = Registry::with_prefix(PREFIX);
+    all.register(
+        "job_runs",
+        "Passes of a background job that have ended",
+        runs,
+    );
+    all.register("job_failures", "Those of them that failed", failures);
+    all.register(
+        "job_last_run_timestamp_seconds",
+        "When the last pass ended",
+        last_run,
+    );
+    all.register(
+        "job_last_duration_seconds",
+        "How long the last pass took",
+        duration,
+    );
+    all.register(
+        "job_next_run_timestamp_seconds",
+        "When the next pass begins, unless the job is woken before",
+        next_run,
+    );
+    text(&all)
+}
+
+/// A metric for each job.
+type ByJob<M> = Family<[(&'static str, &'static str); 1], M>;
+type Seconds = Gauge<f64, AtomicU64>;
 
 /// One counter for each value that a label has, all known beforehand, in this order.
 #[derive(Debug, Clone)]

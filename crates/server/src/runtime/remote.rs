@@ -1,51 +1,35 @@
 //! What the runs do that are not live in this process, told to those who watch here: those of other servers on the same
 //! database, and those of ours that cannot go on yet.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use domain::{Outcome, RunId};
 use store::{GoingRun, Principal, Store, StoreError};
-use tokio::{sync::Mutex, time::sleep};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Mutex;
 
 use crate::runtime::{
     commands::Commands,
     runs::{Activity, ActivityState, Runs},
 };
 
-/// How often we look, while somebody watches.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
 /// Activity of runs that are not live in this process.
 pub(crate) struct Remote {
     /// What was told last.
     pub(crate) known: Mutex<HashMap<RunId, GoingRun>>,
-    pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
 }
 
 impl Remote {
-    /// Looks until the server is closed, where other servers may have runs.
-    pub(crate) async fn watch(self: Arc<Self>) {
-        if !self.store.is_shared() {
-            return;
+    /// Looks once, if anybody watches.
+    pub(crate) async fn follow(self: Arc<Self>) -> Result<(), StoreError> {
+        if self.runs.is_watched() {
+            self.look().await?;
+        } else {
+            self.known.lock().await.clear();
         }
-        let look = async {
-            loop {
-                sleep(LOOK_EVERY).await;
-                if !self.runs.is_watched() {
-                    self.known.lock().await.clear();
-                } else if let Err(error) = self.look().await {
-                    tracing::warn!(%error, "cannot look for what runs of other servers do");
-                }
-            }
-        };
-        tokio::select! {
-            () = self.closing.cancelled() => {}
-            () = look => {}
-        }
+        Ok(())
     }
 
     /// What the principal's runs elsewhere do now; each change from here on is told to those who watch.

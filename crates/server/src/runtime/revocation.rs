@@ -1,20 +1,22 @@
 //! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, whichever server
 //! did that.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc};
 
 use domain::UserId;
 use store::{Store, StoreError};
-use tokio_util::sync::CancellationToken;
 
-use crate::{identity::Identity, platform::clock::Clock, runtime::runs::Runs};
-
-/// How often it is looked for accounts that another server has suspended, and for sessions and keys that are over.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+use crate::{
+    identity::Identity,
+    platform::{
+        clock::Clock,
+        jobs::{Failure, Steps},
+    },
+    runtime::runs::Runs,
+};
 
 /// Ends requests, streams and runs of suspended accounts, and what ended sessions and keys have open.
 pub(crate) struct Revocation {
-    pub(crate) stopping: CancellationToken,
     pub(crate) clock: Clock,
     pub(crate) identity: Arc<Identity>,
     pub(crate) runs: Runs,
@@ -22,6 +24,16 @@ pub(crate) struct Revocation {
 }
 
 impl Revocation {
+    /// Ends access that is over by now: of suspended accounts, of sessions and of keys. Also with a single server: a run
+    /// may have been about to start when its owner was suspended.
+    pub(crate) async fn end_access(self: Arc<Self>) -> Result<(), Failure> {
+        let mut steps = Steps::default();
+        steps.note("suspended accounts", self.end_for_suspended().await);
+        steps.note("sessions", self.end_for_sessions_over().await);
+        steps.note("keys", self.end_for_keys_over().await);
+        steps.finish()
+    }
+
     /// Ends everything here of people whose accounts are suspended: requests, streams, sockets and runs. Their sessions
     /// and keys are refused by the database.
     ///
@@ -53,28 +65,5 @@ impl Revocation {
         self.identity.known_keys.forget_secrets(&secrets);
         self.identity.standing.end_keys(&secrets, now_ms);
         Ok(())
-    }
-}
-
-/// Looks for suspended accounts, for sessions and keys that are over and for changed groups, until the server stops. Also
-/// with a single server: a run may have been about to start when its owner was suspended.
-pub(crate) async fn keep_standing(revocation: Arc<Revocation>) {
-    loop {
-        tokio::select! {
-            () = revocation.stopping.cancelled() => return,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
-        if let Err(error) = revocation.end_for_suspended().await {
-            tracing::warn!(%error, "cannot look for suspended accounts");
-        }
-        if let Err(error) = revocation.identity.groups.look().await {
-            tracing::warn!(%error, "cannot look for groups that were changed");
-        }
-        if let Err(error) = revocation.end_for_sessions_over().await {
-            tracing::warn!(%error, "cannot look for sessions that are over");
-        }
-        if let Err(error) = revocation.end_for_keys_over().await {
-            tracing::warn!(%error, "cannot look for keys that are over");
-        }
     }
 }

@@ -42,8 +42,6 @@ pub use sign_in::{Back, Ended, Signer};
 const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
 /// How long a run that goes on waits for those it needs: it had their tools before.
 const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
-/// How often it is looked for connections that nobody needs.
-const SWEEP: Duration = Duration::from_secs(60);
 
 /// All configured servers. Cloning is cheap.
 #[derive(Clone)]
@@ -159,25 +157,22 @@ impl McpServers {
                 }
             }
         }
-        let servers = Self(Arc::new(All {
+        Ok(Self(Arc::new(All {
             shared,
             personal,
             store,
             clock,
-        }));
-        if !servers.0.personal.is_empty() {
-            tasks.spawn(servers.clone().keep_sweeping(stopping.clone()));
-        }
-        Ok(servers)
+        })))
     }
 
-    async fn keep_sweeping(self, stopping: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stopping.cancelled() => return,
-                () = tokio::time::sleep(SWEEP) => self.0.personal.iter().for_each(Personal::sweep),
-            }
-        }
+    /// Whether people sign in to some of them.
+    pub(crate) fn has_personal(&self) -> bool {
+        !self.0.personal.is_empty()
+    }
+
+    /// Closes connections of people that nobody needs.
+    pub(crate) fn sweep(&self) {
+        self.0.personal.iter().for_each(Personal::sweep);
     }
 
     /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.

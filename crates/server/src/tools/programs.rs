@@ -1,17 +1,14 @@
 //! Whether agents can run programs on this machine. It is found out beside the start, since Python takes a while.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, time::Duration};
 
 use agent::{Agents, Programs};
 use domain::{Words, refusal::Tools};
 use sandbox::{Options, Sandbox, Unavailable};
 use tokio::sync::SetOnce;
-use tokio_util::sync::CancellationToken;
 
 use crate::platform::config::{Config, ProgramSettings};
 
-/// How often idle folders are removed.
-const SWEEP: Duration = Duration::from_secs(60);
 /// How long runs of before a restart wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -28,32 +25,20 @@ enum Found {
 }
 
 impl ProgramsHere {
-    /// Finds out whether agents can run programs, and then removes idle folders until the server stops.
-    pub(crate) async fn keep(
-        self: Arc<Self>,
-        config: Arc<Config>,
-        agents: Arc<Agents>,
-        stopping: CancellationToken,
-    ) {
-        self.find(config.programs.as_ref(), &config.data_dir, &agents)
-            .await;
-        let Some(programs) = self.here() else {
-            return;
-        };
-        loop {
-            tokio::select! {
-                () = stopping.cancelled() => return,
-                () = tokio::time::sleep(SWEEP) => programs.sweep(),
-            }
+    /// Removes idle folders.
+    pub(crate) fn sweep(&self) {
+        if let Some(programs) = self.here() {
+            programs.sweep();
         }
     }
 
-    /// Finds out. `agents` are those without the tools; nothing of `data_dir` is ever shown to a program, except for the
-    /// folders that are made in it for them.
-    async fn find(&self, settings: Option<&ProgramSettings>, data_dir: &Path, agents: &Agents) {
+    /// Finds out. `agents` are those without the tools; nothing of the data folder is ever shown to a program, except for
+    /// the folders that are made in it for them.
+    pub(crate) async fn find(&self, config: &Config, agents: &Agents) {
+        let settings = config.programs.as_ref();
         let found = match settings {
             None => Found::Not(Tools::ProgramsOff.into()),
-            Some(settings) => open(settings, data_dir, agents)
+            Some(settings) => open(settings, &config.data_dir, agents)
                 .await
                 .unwrap_or_else(Found::Not),
         };

@@ -5,16 +5,14 @@ use data_encoding::HEXLOWER;
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
-use tokio_util::sync::CancellationToken;
 
 use domain::{CrawlId, DocumentId, Sentence, UserId, Words};
-use futures_util::future::join_all;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
 use store::{Crawl, CrawlPage, Document, DocumentState, Most, Store, StoreError, Visited};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Web, WebProblem,
@@ -25,17 +23,11 @@ use super::{
 use crate::{
     documents::{Documents, MOST_DOCUMENTS},
     error::ApiError,
-    platform::{clock::Clock, config::Config},
+    platform::{clock::Clock, config::Config, jobs::Next},
 };
 
-/// Pages that are asked for at a time, each of another site.
-const AT_ONCE: usize = 4;
 /// How long a server that works on a crawl is waited for, beyond the time of a page.
 const CLAIM_MS: i64 = 60_000;
-/// The longest sleep: other servers may be gone.
-const LOOK: Duration = Duration::from_secs(20);
-/// The pause after a database that does not answer.
-const PAUSE: Duration = Duration::from_secs(1);
 /// So many addresses are kept for each page that may become a document.
 const ADDRESSES_OF_A_PAGE: u64 = 5;
 /// Longest address that a document is called by as a whole, bytes.
@@ -55,42 +47,10 @@ impl Drop for Claimed<'_> {
     }
 }
 
-/// Crawls until the server stops.
-pub(crate) async fn keep_crawling(crawler: Arc<Crawler>) {
-    join_all((0..AT_ONCE).map(|_| work(&crawler))).await;
-}
-
-/// One of those that crawl.
-async fn work(crawler: &Crawler) {
-    let mut claimed = None;
-    loop {
-        let worked = tokio::select! {
-            () = crawler.stopping.cancelled() => None,
-            worked = crawler.crawl_some(&mut claimed) => Some(worked),
-        };
-        let Some(worked) = worked else {
-            return crawler.give_back(claimed).await;
-        };
-        let pause = match worked {
-            Ok(true) => continue,
-            Ok(false) => LOOK,
-            Err(error) => {
-                tracing::warn!(%error, "a crawl could not go on; trying again");
-                PAUSE
-            }
-        };
-        tokio::select! {
-            () = crawler.stopping.cancelled() => return,
-            () = crawler.look.notified() => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-    }
-}
-
 /// Crawls websites into collections.
 pub(crate) struct Crawler {
     /// There is something to crawl.
-    pub(crate) look: Notify,
+    pub(crate) look: Arc<Notify>,
     /// The sites that are being asked here. A page would only wait for its host's turn where another of it is asked for.
     pub(crate) at_work: Mutex<HashSet<String>>,
     /// Held while a crawl is chosen, so that two do not choose the same site.
@@ -111,6 +71,17 @@ impl Crawler {
 
     fn sites(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Crawls one page, unless the server stops. Several do so side by side, each on another site.
+    pub(crate) async fn crawl_next(self: Arc<Self>) -> Result<Next, ApiError> {
+        let mut claimed = None;
+        tokio::select! {
+            () = self.stopping.cancelled() => {}
+            crawled = self.crawl_some(&mut claimed) => return crawled,
+        }
+        self.give_back(claimed).await;
+        Ok(Next::Done)
     }
 
     /// So that the next server need not wait for this one.
@@ -143,10 +114,10 @@ impl Crawler {
         }))
     }
 
-    /// Whether there was something to crawl. One page has its turn, so that several crawls go on side by side.
-    async fn crawl_some(&self, noted: &mut Option<CrawlId>) -> Result<bool, ApiError> {
+    /// One page has its turn, so that several crawls go on side by side.
+    async fn crawl_some(&self, noted: &mut Option<CrawlId>) -> Result<Next, ApiError> {
         let Some(claimed) = self.claim_crawl().await? else {
-            return Ok(false);
+            return Ok(Next::Idle);
         };
         let (crawl, id) = (&claimed.crawl, claimed.crawl.id);
         *noted = Some(id);
@@ -167,7 +138,7 @@ impl Crawler {
                 .await
             {
                 // Deleted just now.
-                Err(StoreError::NotFound) => return Ok(true),
+                Err(StoreError::NotFound) => return Ok(Next::Now),
                 settled => settled?,
             }
         }
@@ -175,7 +146,7 @@ impl Crawler {
             .leave_crawl(id, next.is_none(), self.clock.now_ms())
             .await?;
         *noted = None;
-        Ok(true)
+        Ok(Next::Now)
     }
 
     /// What becomes of an address, and what it links to.

@@ -104,7 +104,7 @@ impl Lesson {
     async fn look(&self, mut answers: Vec<Reply>) {
         answers.reverse();
         *self.answers.lock().unwrap() = answers;
-        self.server.app.learning.learn().await;
+        self.server.app.learning.clone().learn().await.unwrap();
     }
 
     /// What the model was asked when it looked.

@@ -1,4 +1,5 @@
 /** The sections of the settings, in the order of the menu: what is one's own, and what is the whole server's. */
+import Activity from "@lucide/svelte/icons/activity";
 import Bot from "@lucide/svelte/icons/bot";
 import Boxes from "@lucide/svelte/icons/boxes";
 import Brain from "@lucide/svelte/icons/brain";
@@ -74,6 +75,7 @@ const groups = [
         isFor: isAdmin,
         load: () => import("./Configuration.svelte"),
       },
+      { name: "jobs", icon: Activity, isFor: isAdmin, load: () => import("./Jobs.svelte") },
       { name: "audit", icon: ScrollText, isFor: isAdmin, load: () => import("./Audit.svelte") },
     ],
   },

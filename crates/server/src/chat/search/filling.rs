@@ -1,17 +1,15 @@
 //! Makes the search know what is said: beside all else, the newest first, a few messages at a time. What is left to do stands in
 //! the database, so after a restart it goes on.
 
-use crate::chat::search::ChatSearch;
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use domain::{EventBody, RunId, message::plain_text};
 use store::{SearchDue, SearchPiece, StoreError};
 use tokio::time::Instant;
 
 use super::{beginning, results::readable, words::words_of};
+use crate::{chat::search::ChatSearch, platform::jobs::Next};
 
-/// How often something new is looked for.
-const LOOK: Duration = Duration::from_secs(1);
 /// Messages of one transaction: on SQLite all others who write wait for it.
 const MOST: u32 = 64;
 /// Words of one transaction, where the messages are long.
@@ -19,29 +17,16 @@ const MOST_WORDS: usize = 20_000;
 /// So many answers of tools in one run are searched.
 const MOST_ANSWERS: usize = 200;
 
-/// Goes on until the server stops.
-pub(crate) async fn keep_searchable(search: Arc<ChatSearch>) {
-    loop {
-        let work = async {
-            let begun = Instant::now();
-            match search.make_searchable().await {
-                // So that others get to write, too.
-                Ok(true) => tokio::time::sleep(begun.elapsed()).await,
-                Ok(false) => tokio::time::sleep(LOOK).await,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot make chats searchable");
-                    tokio::time::sleep(LOOK * 30).await;
-                }
-            }
-        };
-        tokio::select! {
-            () = search.stopping.cancelled() => return,
-            () = work => {}
-        }
-    }
-}
-
 impl ChatSearch {
+    /// Makes some messages searchable, and then rests as long as that took, so that others get to write, too.
+    pub(crate) async fn index_next(self: Arc<Self>) -> Result<Next, StoreError> {
+        let begun = Instant::now();
+        Ok(match self.make_searchable().await? {
+            true => Next::After(begun.elapsed()),
+            false => Next::Idle,
+        })
+    }
+
     /// Makes some messages searchable. Whether there were any.
     ///
     /// # Errors

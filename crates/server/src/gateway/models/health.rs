@@ -1,41 +1,18 @@
 //! Looks after model servers that nobody has asked for a while, and after those that are left alone.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use domain::ProblemCode;
 use futures_util::{StreamExt, stream};
 use llm::ModelError;
 use llm::openai::{Breaker, list_models};
-use ring::rand::{SecureRandom, SystemRandom};
 use store::StoreError;
-use tokio_util::sync::CancellationToken;
 
 use super::{KnownConnection, Models};
 
-/// Between two rounds, and up to half as long again by chance, so that several of us do not ask together.
-const ROUND: Duration = Duration::from_secs(30);
-/// A server that was heard so lately is not asked.
-const IDLE: Duration = Duration::from_secs(60);
 /// Nobody waits for it.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 const MOST_AT_ONCE: usize = 4;
-
-/// Checks servers until the program stops.
-pub(crate) async fn keep_health(models: Arc<Models>, stopping: CancellationToken) {
-    loop {
-        tokio::select! {
-            () = stopping.cancelled() => return,
-            () = tokio::time::sleep(ROUND + ROUND.mul_f64(0.5 * chance())) => {}
-        }
-        tokio::select! {
-            () = stopping.cancelled() => return,
-            () = models.check_idle(IDLE) => {}
-        }
-        if let Err(error) = models.take_new_prices().await {
-            tracing::warn!(%error, "models keep the prices they had");
-        }
-    }
-}
 
 impl Models {
     /// Asks the servers for their models that are used, and were not heard for so long or are left alone.
@@ -79,15 +56,5 @@ impl Models {
             tracing::debug!(connection = %known.id, %error, "a model server does not answer a check");
         }
         known.server.record_check(failure.map(ModelError::words));
-    }
-}
-
-/// From 0 to 1.
-fn chance() -> f64 {
-    let mut bytes = [0; 4];
-    match SystemRandom::new().fill(&mut bytes) {
-        Ok(()) => f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX),
-        // Without randomness the rounds are only less well spread.
-        Err(_) => 0.5,
     }
 }

@@ -1,7 +1,7 @@
 //! Runs whose logs could not be stored for too long, until somebody takes them up again.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -14,7 +14,7 @@ use super::{Inner, Runs, recorder::GIVE_UP_AFTER};
 #[derive(Debug)]
 pub(super) struct GivenUpRuns {
     runs: Mutex<Vec<RunId>>,
-    more: Notify,
+    more: Arc<Notify>,
     after: Mutex<Duration>,
 }
 
@@ -22,7 +22,7 @@ impl Default for GivenUpRuns {
     fn default() -> Self {
         Self {
             runs: Mutex::default(),
-            more: Notify::default(),
+            more: Arc::default(),
             after: Mutex::new(GIVE_UP_AFTER),
         }
     }
@@ -65,17 +65,27 @@ impl Runs {
         self.0.given_up.push(run);
     }
 
-    /// Waits for runs that were given up, and hands each out once. Nothing of them goes on in this process any more.
+    /// Is notified when a run was given up.
+    pub(crate) fn given_up_notice(&self) -> &Arc<Notify> {
+        &self.0.given_up.more
+    }
+
+    /// Runs that were given up; hands each out once. Nothing of them goes on in this process any more.
+    pub(crate) fn take_given_up(&self) -> Vec<RunId> {
+        std::mem::take(
+            &mut *self
+                .0
+                .given_up
+                .runs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Waits for runs that were given up, and hands each out once.
     pub async fn given_up(&self) -> Vec<RunId> {
         loop {
-            let runs = std::mem::take(
-                &mut *self
-                    .0
-                    .given_up
-                    .runs
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner),
-            );
+            let runs = self.take_given_up();
             if !runs.is_empty() {
                 return runs;
             }

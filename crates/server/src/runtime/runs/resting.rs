@@ -18,8 +18,6 @@ use tokio_util::sync::CancellationToken;
 use super::{LiveRun, LogSoFar, Runs, live::asks};
 use crate::platform::clock::Clock;
 
-/// How often runs are looked at. One that did nothing from one look to the next is put to rest.
-const LOOK: Duration = Duration::from_secs(5);
 /// How many logs are read at a time to go on with runs.
 const READ_AT_ONCE: usize = 16;
 /// How long whoever answers waits for the run to be there again.
@@ -73,16 +71,6 @@ impl Runs {
     ) {
         // The first one stays.
         drop(self.0.rest.read_log.set(Box::new(read_log)));
-    }
-
-    /// Takes runs out of memory that only wait for people, until the server stops.
-    pub(crate) async fn keep_resting(self, stopping: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stopping.cancelled() => return,
-                () = tokio::time::sleep(LOOK) => self.rest_where_quiet(),
-            }
-        }
     }
 
     /// Puts those to rest that only wait for people and have done nothing since the last call.

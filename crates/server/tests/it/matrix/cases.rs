@@ -160,6 +160,7 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/audit", Admin(200), 403),
     case("GET", "/api/v1/settings", Admin(200), 403),
+    case("GET", "/api/v1/jobs", Admin(200), 403),
     case("GET", "/api/v1/groups", Admin(200), 403),
     case("POST", "/api/v1/groups", Admin(400), 403).sends("{}"),
     case("PATCH", "/api/v1/groups/{group}", Admin(404), 403)

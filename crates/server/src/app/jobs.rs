@@ -1,0 +1,215 @@
+//! The table of background jobs: the name of each, what starts a pass, what it waits after a failure, and what a pass does.
+
+use std::{sync::Arc, time::Duration};
+
+use super::App;
+use crate::{
+    chat::{
+        housekeeping::Housekeeping, learning::Learning, leases::Leases, recovery::Recovery,
+        schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
+    },
+    documents::Documents,
+    gateway::{models::Models, usage::Usage},
+    identity::groups::Groups,
+    platform::jobs::{Failure, Job, job},
+    runtime::{
+        bookings::Bookings, commands::Commands, remote::Remote, revocation::Revocation, runs::Runs,
+    },
+    tools::{mcp_servers::McpServers, programs::ProgramsHere},
+    web::Crawler,
+};
+
+/// A model server that was heard this lately is not checked.
+const HEARD_LATELY: Duration = Duration::from_secs(60);
+
+/// All work in the background; a new job is one row here. A name is also a label of the metrics and a key of the page's
+/// texts.
+///
+/// What else goes on without a request is no job, as it has no passes: `Leases::keep_lease` has deadlines at which runs are
+/// given up; `keep_pipelines`, `traces::export` and the recorders of runs each follow a stream; `ProgramsHere::find` is part
+/// of the start; `ChatAccess::reading_of` lives as long as one connection.
+pub(super) fn table(app: &App) -> Vec<Job> {
+    let is_shared = app.store.is_shared();
+    let knowledge = &app.config.knowledge;
+    vec![
+        // Accounts and usage
+        job(
+            "end_revoked_access",
+            &app.revocation,
+            Revocation::end_access,
+        )
+        .every(millis(500))
+        .delayed(),
+        job("reload_groups", &app.groups, reload_groups)
+            .every(millis(500))
+            .delayed(),
+        job("write_usage", &app.usage, write_usage)
+            .every(seconds(1))
+            .delayed()
+            .until_closing(),
+        job("book_left_runs", &app.bookings, Bookings::book_left_runs)
+            .every(seconds(60))
+            .until_closing(),
+        job("purge_expired", &app.housekeeping, Housekeeping::purge).every(seconds(3600)),
+        // Models and tools
+        job(
+            "list_configured_models",
+            &app.recovery,
+            Recovery::ask_configured,
+        )
+        .woken_by(&app.recovery.to_ask)
+        .back_off(seconds(1), seconds(60))
+        .interruptible(),
+        job("check_model_servers", &app.models, check_model_servers)
+            .every(seconds(30))
+            .with_jitter()
+            .delayed()
+            .interruptible(),
+        job("reload_prices", &app.models, reload_prices)
+            .every(seconds(30))
+            .with_jitter()
+            .delayed(),
+        job(
+            "close_idle_mcp_connections",
+            &app.mcp_servers,
+            close_idle_connections,
+        )
+        .every(seconds(60))
+        .delayed()
+        .only_if(app.mcp_servers.has_personal()),
+        job(
+            "remove_idle_program_folders",
+            &app.programs,
+            remove_idle_folders,
+        )
+        .every(seconds(60))
+        .delayed()
+        .only_if(app.config.programs.is_some()),
+        // Runs
+        job("hibernate_runs", &app.runs, hibernate_runs)
+            .every(seconds(5))
+            .delayed(),
+        job(
+            "retry_given_up_runs",
+            &app.recovery,
+            Recovery::retry_given_up,
+        )
+        .woken_by(app.runs.given_up_notice())
+        .only_if(!is_shared),
+        job("take_over_runs", &app.leases, Leases::take_over_runs)
+            .every(app.leases.interval())
+            .delayed()
+            .only_if(is_shared),
+        job("receive_commands", &app.commands, receive_commands)
+            .every(millis(500))
+            .delayed()
+            .until_closing()
+            .interruptible()
+            .only_if(is_shared),
+        job("follow_remote_runs", &app.remote, Remote::follow)
+            .every(seconds(1))
+            .delayed()
+            .until_closing()
+            .interruptible()
+            .only_if(is_shared),
+        // Chats. The scheduler looks at least so often, as the machine's clock may be set and other servers change
+        // schedules, too.
+        job("start_schedules", &app.schedules, Schedules::start_due)
+            .every(seconds(20))
+            .woken_by(&app.schedules.changed)
+            .retry_after(seconds(5)),
+        job("send_webhooks", &app.webhooks, Webhooks::tell_due)
+            .every(seconds(2))
+            .woken_by(&app.webhooks.changed),
+        job("index_chats", &app.search, ChatSearch::index_next)
+            .every(seconds(1))
+            .retry_after(seconds(30))
+            .interruptible(),
+        job("learn_facts", &app.learning, Learning::learn)
+            .every(seconds(30))
+            .delayed()
+            .interruptible(),
+        // Documents. Intervals are for what other servers leave behind; new work wakes them.
+        job("read_documents", &app.documents, Documents::read_next)
+            .every(seconds(20))
+            .woken_by(&app.documents.to_read)
+            .retry_after(seconds(1))
+            // A file that is long in reading does not hold up the others.
+            .workers(2)
+            .interruptible(),
+        job("describe_pictures", &app.documents, Documents::look_at_next)
+            .every(seconds(15))
+            .woken_by(&app.documents.to_see)
+            .interruptible(),
+        job("embed_documents", &app.documents, Documents::embed_next)
+            .every(seconds(15))
+            .woken_unless_failing_by(&app.documents.to_embed)
+            .woken_by(&app.documents.embedding_changed)
+            .back_off(seconds(1), seconds(60))
+            .interruptible(),
+        job("extract_graphs", &app.documents, Documents::graph_next)
+            .every(seconds(15))
+            .woken_by(&app.documents.to_graph)
+            .interruptible()
+            .only_if(knowledge.graph_model.is_some()),
+        job("copy_graphs", &app.documents, Documents::mirror_graphs)
+            .every(seconds(30))
+            .woken_unless_failing_by(&app.documents.graphs_changed)
+            .back_off(seconds(1), seconds(60))
+            .interruptible()
+            .only_if(knowledge.graph_database.is_some()),
+        job("copy_vectors", &app.documents, Documents::mirror_vectors)
+            .every(seconds(30))
+            .woken_unless_failing_by(&app.documents.vectors_changed)
+            .back_off(seconds(1), seconds(60))
+            .interruptible()
+            .only_if(knowledge.vector_database.is_some()),
+        // Pages of four sites at a time, each of which is asked by its own pace. Gives back its claim when it stops.
+        job("crawl_sites", &app.crawler, Crawler::crawl_next)
+            .every(seconds(20))
+            .woken_by(&app.crawler.look)
+            .retry_after(seconds(1))
+            .workers(4),
+    ]
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+async fn reload_groups(groups: Arc<Groups>) -> Result<(), Failure> {
+    Ok(groups.look().await?)
+}
+
+async fn write_usage(usage: Arc<Usage>) -> Result<(), Failure> {
+    usage.write_down().await?;
+    Ok(usage.catch_up().await?)
+}
+
+async fn check_model_servers(models: Arc<Models>) {
+    models.check_idle(HEARD_LATELY).await;
+}
+
+async fn reload_prices(models: Arc<Models>) -> Result<(), Failure> {
+    Ok(models.take_new_prices().await?)
+}
+
+async fn close_idle_connections(servers: Arc<McpServers>) {
+    servers.sweep();
+}
+
+async fn remove_idle_folders(programs: Arc<ProgramsHere>) {
+    programs.sweep();
+}
+
+async fn hibernate_runs(runs: Runs) {
+    runs.rest_where_quiet();
+}
+
+async fn receive_commands(commands: Arc<Commands>) -> Result<(), Failure> {
+    Ok(commands.obey_commands().await?)
+}
