@@ -17,6 +17,7 @@ use tokio::{
 
 use crate::{
     chat::turns::{Preparation, StartingRun},
+    error::ApiError,
     gateway::{
         Gateway,
         models::{Models, ResolvedModel},
@@ -92,7 +93,7 @@ pub struct Recovery {
     pub(crate) programs: Arc<ProgramsHere>,
     pub(crate) runs: Runs,
     /// Runs that were given up, and when each is tried again.
-    pub(crate) given_up: Mutex<BTreeMap<RunId, Again>>,
+    pub(crate) given_up: Mutex<BTreeMap<RunId, Retry>>,
     /// Configured model servers are to be asked again.
     pub(crate) to_ask: Arc<Notify>,
     pub(crate) store: Store,
