@@ -1,9 +1,6 @@
 //! Jobs on a paused clock: how long they wait, what wakes them, and what ends them.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicUsize, Ordering::SeqCst},
-};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use tokio::time::{Instant, sleep};
 
