@@ -227,10 +227,7 @@ impl Recovery {
         let mut left = self.given_up.lock().await;
         let runs = self.runs.take_given_up();
         self.commands.set_aside.lock().await.extend(&runs);
-        left.extend(
-            runs.into_iter()
-                .map(|run| (run, Retry::after(RETRY_PAUSE))),
-        );
+        left.extend(runs.into_iter().map(|run| (run, Retry::after(RETRY_PAUSE))));
         let tried = self.take_up_due(&mut left).await;
         let Some(next) = left.values().map(|again| again.at).min() else {
             return Ok(Next::Idle);
