@@ -8,7 +8,10 @@ import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 import { connectProvider, startProvider } from "./provider.mjs";
 
-const RECORDING = new URL("../../crates/provider/tests/recordings/pictures/gemini_story.json", import.meta.url);
+const RECORDING = new URL(
+  "../../crates/provider/tests/recordings/pictures/gemini_story.json",
+  import.meta.url,
+);
 const [{ answer: STORY }] = JSON.parse(readFileSync(RECORDING, "utf8"));
 const MODEL = "gemini-3-pro-image-preview";
 
