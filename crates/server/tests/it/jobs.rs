@@ -51,8 +51,8 @@ async fn a_job_shows_its_last_and_next_pass() {
     for line in [
         "glasshouse_job_runs_total{job=\"purge_expired\"} 1",
         "glasshouse_job_failures_total{job=\"purge_expired\"} 0",
-        "glasshouse_job_last_run_timestamp_seconds{job=\"purge_expired\"} 1800000000",
-        "glasshouse_job_next_run_timestamp_seconds{job=\"purge_expired\"} 1800003600",
+        "glasshouse_job_last_run_timestamp_seconds{job=\"purge_expired\"} 1800000000.0",
+        "glasshouse_job_next_run_timestamp_seconds{job=\"purge_expired\"} 1800003600.0",
     ] {
         assert!(
             figures.lines().any(|written| written == line),
