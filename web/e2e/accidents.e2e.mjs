@@ -107,7 +107,7 @@ describe("Escape", () => {
     await page.getByRole("button", { name: "Regenerate" }).waitFor();
     // The row moves from “Running” to “Today” when the run ends; a click at that moment hits nothing.
     const sidebar = page.getByRole("navigation", { name: "Chats" });
-    await sidebar.getByText("Running").waitFor({ state: "detached" });
+    await sidebar.getByRole("heading", { name: "Running" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: /hello/ }).first().hover();
     await page
       .getByRole("button", { name: /Actions/ })

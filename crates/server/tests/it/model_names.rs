@@ -1,6 +1,7 @@
 //! The names by which programs ask for models: those that stand for others, those that are misspelt, and those whose server is
 //! away, at every address that takes one.
 
+use futures_util::future::join_all;
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 
@@ -125,13 +126,16 @@ async fn a_model_whose_server_is_away_is_unavailable() {
             .await
             .expect(200);
         upstream.shutdown().await;
-        for (path, body) in requests("Away/scripted") {
-            if path == "/v1/embeddings" && kind == "anthropic" {
-                continue;
-            }
+        let asked = requests("Away/scripted")
+            .into_iter()
+            .filter(|(path, _)| *path != "/v1/embeddings" || kind != "anthropic");
+        // All at once: each is retried for seconds.
+        let door = &door;
+        let answered = asked.map(|(path, body)| async move {
             let answer = door.server.post(path, &door.key, &body).await;
             assert_code(&answer, &format!("{kind} {path}"), 503, "model_unavailable");
-        }
+        });
+        join_all(answered).await;
     }
 }
 
