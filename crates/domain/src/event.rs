@@ -169,7 +169,7 @@ pub enum EventBody {
         /// The arguments; a JSON string where the model's text was not JSON.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         arguments: Value,
-        /// The result or, where `error`, what went wrong in words; empty if the tool returned nothing.
+        /// The result, or with `error` the reason of the failure. Empty if the tool returned nothing.
         result: String,
         /// What the model reads behind the result, such as how to go on from here. Not for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -260,7 +260,7 @@ pub enum EventBody {
         text: String,
         /// Suggested answers; any other text is allowed too.
         options: Vec<String>,
-        /// The form to fill in, if it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation.
+        /// The form to fill in, if it is not a free-text question: a flat JSON Schema, as in MCP's elicitation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
         schema: Option<Form>,
@@ -269,7 +269,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         expires_in_ms: Option<u64>,
     },
-    /// The person answered. All is empty if nobody did in time or the run ended first.
+    /// The person answered. All fields are empty if the question expired or the run ended first.
     QuestionAnswered {
         /// The question.
         question: String,

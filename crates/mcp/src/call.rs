@@ -43,7 +43,7 @@ pub enum CallError {
     /// The server is not there.
     #[error("The server {0} is not connected now. Go on without it.")]
     NotConnected(String),
-    /// The server does not accept the person's sign-in (any more). Nothing was done.
+    /// The server does not, or no longer, accept the person's sign-in. Nothing was done.
     #[error(
         "The server wants the person to sign in first: in Glasshouse, Settings → Tools. Tell them so, and go on without it."
     )]

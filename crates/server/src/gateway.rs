@@ -62,7 +62,7 @@ impl Gateway {
         self.models.first_look().await;
         match id {
             Some(id) => caller.check_model(self.models.catalogue().meant(id))?,
-            // The default model has an id of its own, and an agent that stands for it.
+            // The default model has an id of its own, and an agent that represents it.
             None if caller
                 .check_model(&format!("{}{}", AGENT_PREFIX, BUILT_IN_AGENT))
                 .is_ok() => {}

@@ -52,7 +52,7 @@ impl From<sqlx::Error> for StoreError {
         };
         match (database.kind(), database.code().as_deref()) {
             (ErrorKind::UniqueViolation, _) => Self::Conflict("id"),
-            // Every foreign key refers to an owner, a chat or a run, which does not exist (any more).
+            // Every foreign key refers to an owner, a chat or a run that does not, or no longer, exist.
             (ErrorKind::ForeignKeyViolation, _) => Self::NotFound,
             // PostgreSQL: a serialization failure or a deadlock; a retry succeeds.
             (_, Some("40001" | "40P01")) => Self::Conflict("concurrent change"),

@@ -83,7 +83,7 @@ impl Store {
     /// Stores a fork atomically.
     ///
     /// # Errors
-    /// `NotFound` if the owner is gone, `Conflict("file")` if a file version is not stored any more,
+    /// `NotFound` if the owner is gone, `Conflict("file")` if a file version is no longer stored,
     /// `Conflict("parent")` if a message's parent does not precede it.
     pub async fn fork(&self, fork: &Fork) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;

@@ -197,7 +197,7 @@ impl Store {
     /// Replaces the password hash `old`, and ends all sessions of the person except `kept`.
     ///
     /// # Errors
-    /// `NotFound` if the hash is not `old` any more.
+    /// `NotFound` if the hash is no longer `old`.
     pub async fn change_password(
         &self,
         user: UserId,

@@ -159,7 +159,7 @@ impl Store {
         })
     }
 
-    /// Replaces the hash `old` by another one of the same password; does nothing if the hash is not `old` any more.
+    /// Replaces the hash `old` by another one of the same password; does nothing if the hash is no longer `old`.
     ///
     /// # Errors
     /// Database errors only.

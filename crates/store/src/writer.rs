@@ -1,10 +1,10 @@
 //! Group commit: one task writes the data of all runs, all waiting rows of a kind in one statement.
 
+#[cfg(test)]
+mod fixtures;
 mod flusher;
 mod log;
 mod rows;
-#[cfg(test)]
-mod rows_to_begin_with;
 
 use std::sync::{Mutex, PoisonError};
 

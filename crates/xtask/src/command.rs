@@ -61,7 +61,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What packages are built with beside the defaults. Tests have it too, so that they try what is shipped.
+/// The features of packages, in addition to the defaults. Tests have them too, so that they try what is shipped.
 pub(crate) const SHIPPED_FEATURES: &str = "server/graph-database";
 
 /// `cargo` in the repository's folder.

@@ -163,7 +163,7 @@ export type EventBody =
       name: string;
       /** The arguments; a JSON string where the model's text was not JSON. */
       arguments: unknown;
-      /** The result or, where `error`, what went wrong in words; empty if the tool returned nothing. */
+      /** The result, or with `error` the reason of the failure. Empty if the tool returned nothing. */
       result: string;
       /** What the model reads behind the result, such as how to go on from here. Not for people. */
       model_note?: string;
@@ -231,7 +231,7 @@ export type EventBody =
       text: string;
       /** Suggested answers; any other text is allowed too. */
       options: Array<string>;
-      /** The form to fill in, if it is not one answer in words: a flat JSON Schema, as MCP has it for elicitation. */
+      /** The form to fill in, if it is not a free-text question: a flat JSON Schema, as in MCP's elicitation. */
       schema?: unknown;
       /** How long it waits, milliseconds; without an end where absent. */
       expires_in_ms?: number;

@@ -25,7 +25,7 @@ pub(crate) fn plain_messages(
     prompt: &ToolPrompt,
 ) -> Vec<Message> {
     let offered = code_tool(tools, prompt).map(|spec| spec.name.as_str());
-    // Code that is not run any more stays as written: showing it as calls would teach the model to write those instead.
+    // Code that is no longer run stays as written: showing it as calls would teach the model to write those instead.
     let was_offered = prompt.code.as_ref().filter(|code| code.not_run.is_some());
     let code = offered.or(was_offered.map(|code| code.tool.as_str()));
     let written = |message: &Message| assistant_text(message, code);

@@ -45,7 +45,7 @@ pub(crate) enum Piece {
 pub(crate) struct CallSyntax {
     /// The tool that runs code in tags.
     pub(crate) code: Option<String>,
-    /// A note below code in tags that no tool runs any more; `None` if such tags are plain text.
+    /// A note below code in tags that no tool runs now; `None` if such tags are plain text.
     pub(crate) not_run: Option<String>,
     /// Whether an unreadable call is emitted so that the model can correct it. If not, it is text.
     pub(crate) corrects: bool,
@@ -420,7 +420,7 @@ impl TextCallParser {
         }
     }
 
-    /// The candidate is no call. Earlier calls stand.
+    /// The candidate is no call. Earlier calls are kept.
     fn reject_candidate(
         &mut self,
         marker: Marker,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 /// Maximum number of dimensions.
-pub const MOST_DIMENSIONS: usize = 16_384;
+pub const MAX_DIMENSIONS: usize = 16_384;
 
 /// The embeddings of some texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +118,7 @@ impl Embedded {
         }
         let length = self.vectors.first().map_or(0, Vec::len);
         let is_length =
-            |vector: &Vec<f32>| vector.len() == length && (1..=MOST_DIMENSIONS).contains(&length);
+            |vector: &Vec<f32>| vector.len() == length && (1..=MAX_DIMENSIONS).contains(&length);
         if !self.vectors.iter().all(is_length) {
             return Err(BadEmbeddings::Lengths);
         }

@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of schemas within one that are looked at.
 const MAX_NODES: usize = 20_000;
 
-/// Maximum length of a schema that is copied to the place of a reference to give it the description that stands there.
+/// Maximum length of a schema that replaces a reference, to which it gives the reference's description.
 const MAX_COPY_BYTES: usize = 2_000;
 
 /// The schema of an answer.

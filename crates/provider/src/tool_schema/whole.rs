@@ -19,7 +19,7 @@ const MAX_NODES: usize = 20_000;
 /// Maximum length of a schema that is inlined in place of a reference with sibling keywords.
 const MAX_COPY_BYTES: usize = 2_000;
 
-/// Maximum length of a pattern that is described in words.
+/// Maximum length of a pattern that is put into a description.
 const MAX_PATTERN_BYTES: usize = 200;
 
 /// Choices at the top level, which no server accepts.

@@ -87,7 +87,7 @@ impl Leases {
         }
     }
 
-    /// Takes over runs of servers that are gone, and now and then those of ours that nobody works on.
+    /// Takes over runs of servers that are gone, and at times those of ours that no task works on.
     pub(crate) async fn take_over_runs(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
         // Another server may have changed the agents that the runs need.

@@ -69,7 +69,7 @@ impl Documents {
     /// server uses it.
     pub(crate) async fn embed_next(self: Arc<Self>) -> Result<Next, Failure> {
         tokio::select! {
-            // What the model before was asked for is not wanted any more.
+            // Work for the previous model is obsolete.
             () = self.embedding_changed.notified() => Ok(Next::Now),
             embedded = self.embed_one() => embedded,
         }

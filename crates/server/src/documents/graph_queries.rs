@@ -22,7 +22,7 @@ impl Documents {
         }
     }
 
-    /// The entities whose name has these words in it, those first that most is said of. Whoever asks must have been let in.
+    /// The entities whose name contains these words, those with most relations first. The caller has checked access.
     pub(crate) async fn graph_entities(
         &self,
         collection: CollectionId,

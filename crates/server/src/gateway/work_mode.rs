@@ -51,7 +51,7 @@ impl WorkMode {
     }
 }
 
-/// The research that a built-in agent's model id stands for.
+/// The research that a built-in agent's model id selects.
 pub(crate) fn research_of_model(id: &str) -> Option<ResearchRequest> {
     match id {
         "glasshouse/research" => WorkMode::Research.research(false),

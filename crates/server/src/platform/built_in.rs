@@ -3,7 +3,7 @@
 /// The id of the model that plays the tour.
 pub const TOUR: &str = "tour";
 
-/// The prefix of model ids that stand for agents.
+/// The prefix of the model ids of agents.
 pub const AGENT_PREFIX: &str = "glasshouse/";
 
 /// The built-in agent, below [`AGENT_PREFIX`].

@@ -14,9 +14,8 @@ use llm::openai::AttemptCounts;
 use prometheus_client::{
     encoding::{EncodeMetric, MetricEncoder, prometheus_text},
     metrics::{
-        MetricType,
+        MetricType, TypedMetric,
         counter::{ConstCounter, Counter},
-        family::Family,
         gauge::{ConstGauge, Gauge},
         histogram::Histogram,
         info::Info,
@@ -327,27 +326,17 @@ fn text(registry: &Registry) -> String {
 #[must_use]
 pub fn of_jobs(jobs: &[JobStatus]) -> String {
     let seconds = |at_ms: i64| Duration::from_millis(at_ms.try_into().unwrap_or(0)).as_secs_f64();
-    let runs = ByJob::<Counter>::default();
-    let failures = ByJob::<Counter>::default();
-    let last_run = ByJob::<Seconds>::default();
-    let duration = ByJob::<Seconds>::default();
-    let next_run = ByJob::<Seconds>::default();
-    for job in jobs {
-        let label = [("job", job.name)];
-        runs.get_or_create(&label).inc_by(job.runs);
-        failures.get_or_create(&label).inc_by(job.failures);
-        if let Some(last) = &job.last_run {
-            last_run
-                .get_or_create(&label)
-                .set(seconds(last.finished_at));
-            duration
-                .get_or_create(&label)
-                .set(last.duration.as_secs_f64());
-        }
-        if let Some(at) = job.next_run_at {
-            next_run.get_or_create(&label).set(seconds(at));
-        }
-    }
+    let counter = |count| Some(ConstCounter::new(count));
+    let gauge = |seconds| ConstGauge::new(seconds);
+    let runs = EachJob::of(jobs, |job| counter(job.runs));
+    let failures = EachJob::of(jobs, |job| counter(job.failures));
+    let last_run = EachJob::of(jobs, |job| {
+        job.last_run.map(|run| gauge(seconds(run.finished_at)))
+    });
+    let duration = EachJob::of(jobs, |job| {
+        job.last_run.map(|run| gauge(run.duration.as_secs_f64()))
+    });
+    let next_run = EachJob::of(jobs, |job| job.next_run_at.map(seconds).map(gauge));
     let mut all = Registry::with_prefix(PREFIX);
     all.register(
         "job_runs",
@@ -373,9 +362,29 @@ pub fn of_jobs(jobs: &[JobStatus]) -> String {
     text(&all)
 }
 
-/// A metric for each job.
-type ByJob<M> = Family<[(&'static str, &'static str); 1], M>;
-type Seconds = Gauge<f64, AtomicU64>;
+/// A metric with a value for each job, in the order of the table of jobs.
+#[derive(Debug)]
+struct EachJob<M>(Vec<(&'static str, M)>);
+
+impl<M> EachJob<M> {
+    fn of(jobs: &[JobStatus], value: impl Fn(&JobStatus) -> Option<M>) -> Self {
+        let values = jobs.iter().map(|job| Some((job.name, value(job)?)));
+        Self(values.flatten().collect())
+    }
+}
+
+impl<M: EncodeMetric + TypedMetric> EncodeMetric for EachJob<M> {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        for (job, value) in &self.0 {
+            value.encode(encoder.encode_family(&[("job", *job)])?)?;
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        M::TYPE
+    }
+}
 
 /// One counter for each value that a label has, all known beforehand, in this order.
 #[derive(Debug, Clone)]
@@ -482,5 +491,38 @@ mod tests {
         let text = metrics.text(2, 1) + &of_attempts(&AttemptCounts::default(), 4);
         let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
         assert_eq!(text, include_str!("metrics.txt"));
+    }
+
+    #[test]
+    fn jobs_are_listed_in_the_order_of_their_table() {
+        let job = |name, next_run_at| JobStatus {
+            name,
+            every: None,
+            running_since: None,
+            last_run: None,
+            runs: 2,
+            failures: 1,
+            failures_in_row: 0,
+            last_failure: None,
+            next_run_at,
+        };
+        let text = of_jobs(&[
+            job("write", Some(1_500)),
+            job("read", None),
+            job("copy", None),
+        ]);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            lines,
+            [
+                "glasshouse_job_runs_total{job=\"write\"} 2",
+                "glasshouse_job_runs_total{job=\"read\"} 2",
+                "glasshouse_job_runs_total{job=\"copy\"} 2",
+                "glasshouse_job_failures_total{job=\"write\"} 1",
+                "glasshouse_job_failures_total{job=\"read\"} 1",
+                "glasshouse_job_failures_total{job=\"copy\"} 1",
+                "glasshouse_job_next_run_timestamp_seconds{job=\"write\"} 1.5",
+            ]
+        );
     }
 }

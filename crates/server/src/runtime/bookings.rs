@@ -26,7 +26,7 @@ pub(crate) struct Bookings {
 }
 
 impl Bookings {
-    /// Books the usage of runs that ended just before their server did, and lets go of what no limit needs any more.
+    /// Books the usage of runs that ended just before their server did, and forgets what no limit needs now.
     pub(crate) async fn book_left_runs(self: Arc<Self>) -> Result<(), Failure> {
         self.usage.forget_unused();
         let before = match self.store.is_shared() {

@@ -170,7 +170,7 @@ impl McpServers {
         !self.0.personal.is_empty()
     }
 
-    /// Closes connections of people that nobody needs.
+    /// Closes idle connections of people.
     pub(crate) fn sweep(&self) {
         self.0.personal.iter().for_each(Personal::sweep);
     }

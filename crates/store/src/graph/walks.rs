@@ -12,7 +12,7 @@ use crate::{Store, StoreError, query::Row};
 /// Maximum number of relations returned for one pair or one entity.
 const MOST_RELATIONS: i64 = 400;
 /// Maximum number of ids of one statement.
-const MOST_IDS: usize = 500;
+const MAX_IDS: usize = 500;
 /// Maximum number of entities visited to find a path.
 const MOST_SEEN: usize = 5_000;
 
@@ -58,7 +58,7 @@ impl Store {
         let (mut seen, mut order, mut level) = (HashSet::from([of]), vec![of], vec![of]);
         for _ in 0..depth {
             let mut next_level = Vec::new();
-            for part in level.chunks(MOST_IDS) {
+            for part in level.chunks(MAX_IDS) {
                 if order.len() >= limit {
                     break;
                 }
@@ -106,7 +106,7 @@ impl Store {
                 return Ok(Subgraph::default());
             }
             let mut edge = Vec::new();
-            for part in near.edge.chunks(MOST_IDS) {
+            for part in near.edge.chunks(MAX_IDS) {
                 let beside = self.beside(part, &aliases).await?;
                 for at in part {
                     for next in beside.get(at).into_iter().flatten() {
@@ -147,7 +147,7 @@ impl Store {
         })
     }
 
-    /// The direct neighbours of these, at most [`MOST_IDS`], those with most relations first. One query for all: a
+    /// The direct neighbours of these, at most [`MAX_IDS`], those with most relations first. One query for all: a
     /// traversal takes about as many queries as it has levels, not entities.
     async fn beside(
         &self,
@@ -201,7 +201,7 @@ impl Store {
         ids: &[EntityId],
     ) -> Result<Vec<Entity>, StoreError> {
         let mut found: HashMap<EntityId, Entity> = HashMap::new();
-        for ids in ids.chunks(MOST_IDS) {
+        for ids in ids.chunks(MAX_IDS) {
             let last = ids.len() + 1;
             let sql = format!(
                 "SELECT {ENTITY} FROM entities WHERE id IN ({}) AND collection = ${last}",
@@ -244,7 +244,7 @@ impl Store {
     ) -> Result<Vec<Relation>, StoreError> {
         let wanted: HashSet<EntityId> = ids.iter().copied().collect();
         let mut said: HashMap<EntityId, Vec<Relation>> = HashMap::new();
-        for ids in aliases.with_others(ids).chunks(MOST_IDS) {
+        for ids in aliases.with_others(ids).chunks(MAX_IDS) {
             let (list, most) = (numbered(ids), ids.len() + 1);
             let sql = format!(
                 "SELECT {RELATION} FROM (SELECT relations.*, ROW_NUMBER() OVER (PARTITION BY source \

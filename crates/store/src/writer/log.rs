@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::{
         Store,
-        writer::rows_to_begin_with::{add_user, new_run},
+        writer::fixtures::{add_user, new_run},
     };
 
     async fn add_run(store: &Store, owner: UserId, finished_at: Option<i64>) -> RunId {

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::{
         Store,
-        writer::rows_to_begin_with::{add_user, new_run},
+        writer::fixtures::{add_user, new_run},
     };
 
     #[tokio::test]

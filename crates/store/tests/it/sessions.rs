@@ -35,7 +35,7 @@ async fn is_valid_until_it_expires(store: Store) {
     assert_eq!((id, found), (session.id, store.user(user).await.unwrap()));
     assert_eq!(store.session_user(&[7; 32], 100).await, Ok(None));
     assert_eq!(store.session_user(&[8; 32], 99).await, Ok(None));
-    // It stays over where the clock goes back, even if nobody but the server has noticed.
+    // It stays over if the clock goes back, even if only the server has noticed.
     assert_eq!(store.session_user(&[7; 32], 99).await, Ok(None));
     let other = new_session(user, 9, 100);
     store.create_session(&other).await.unwrap();

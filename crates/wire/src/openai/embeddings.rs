@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::Usage;
-use provider::openai::embeddings::MOST_DIMENSIONS;
+use provider::openai::embeddings::MAX_DIMENSIONS;
 use serde_json::{Value, json};
 
 use super::usage::add_cost;
@@ -33,12 +33,12 @@ impl EmbeddingRequest {
             None => None,
             Some(value) => match value
                 .as_u64()
-                .filter(|it| (1..=MOST_DIMENSIONS as u64).contains(it))
+                .filter(|it| (1..=MAX_DIMENSIONS as u64).contains(it))
             {
                 None => {
                     return wrong(
                         "`dimensions`",
-                        &format!("a number from 1 to {MOST_DIMENSIONS}"),
+                        &format!("a number from 1 to {MAX_DIMENSIONS}"),
                     );
                 }
                 dimensions => dimensions,

@@ -100,7 +100,7 @@ fn is_first_day_of_1904(date: &ExcelDateTime) -> bool {
 struct Tokens {
     days: bool,
     hours: bool,
-    /// Minutes beside hours or seconds, otherwise months.
+    /// Minutes next to hours or seconds, otherwise months.
     months_or_minutes: bool,
     seconds: bool,
     elapsed: bool,

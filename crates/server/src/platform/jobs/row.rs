@@ -34,7 +34,7 @@ impl Backoff {
     }
 }
 
-/// When no pass begins any more.
+/// Until when passes begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
     /// The server begins to shut down.

@@ -70,7 +70,7 @@ impl Runs {
         &self.0.given_up.more
     }
 
-    /// Runs that were given up; hands each out once. Nothing of them goes on in this process any more.
+    /// Returns each run that was given up once. No task of this process works on them.
     pub(crate) fn take_given_up(&self) -> Vec<RunId> {
         std::mem::take(
             &mut *self
