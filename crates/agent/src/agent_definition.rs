@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{ModelParameters, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
@@ -27,8 +28,9 @@ pub fn is_built_in(name: &str) -> bool {
     RESERVED_NAMES.contains(&name)
 }
 
-/// One agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// An [agent](docs/agents/agents.md). An absent list means all. Unknown fields are refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Agent")]
 #[serde(deny_unknown_fields)]
 pub struct AgentDefinition {
     /// Its name in requests and in `task`: lowercase letters, digits and `-`.
@@ -67,7 +69,8 @@ pub struct AgentDefinition {
 }
 
 /// The limits of an agent; `None` for those of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentLimits")]
 #[serde(deny_unknown_fields)]
 pub struct DefinedLimits {
     /// Model calls of its own.

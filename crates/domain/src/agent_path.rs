@@ -2,12 +2,16 @@
 
 use std::{fmt, sync::Arc};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The path from the main agent (empty) to a sub-agent: one id per level. Its length is the depth.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Vec<String>"))]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct AgentPath(Arc<[Arc<str>]>);
 
 impl AgentPath {

@@ -9,6 +9,7 @@ mod texts;
 mod tool_file;
 mod values;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,7 +21,7 @@ pub use values::*;
 use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
 
 /// What happened. An *item* (text, reasoning, call, agent) has a start, perhaps deltas, and a finish with the whole value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
@@ -263,6 +264,7 @@ pub enum EventBody {
         /// The form to fill in, if it is not a free-text question: a flat JSON Schema, as in MCP's elicitation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
+        #[schemars(with = "Option<Map<String, Value>>")]
         schema: Option<Form>,
         /// How long it waits, milliseconds; without an end where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]

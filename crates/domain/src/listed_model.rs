@@ -1,5 +1,6 @@
 //! A model as listed by its server: its id, limits and capabilities.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Parameter;
@@ -24,7 +25,8 @@ pub struct ListedModel {
 }
 
 /// The capabilities of a model. `None` means unspecified.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelAbilities")]
 #[serde(default)]
 pub struct Abilities {
     /// Reads images.

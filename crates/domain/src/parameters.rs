@@ -1,5 +1,6 @@
 //! The parameters of the model calls of a chat, an agent or a model.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ const MAX_OUTPUT_TOKENS: u64 = 100_000_000;
 
 /// Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model,
 /// a model to its provider. Deserialized values are within their limits; an empty text or list counts as `None`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelParameters {
     /// Appended to the agent's own instructions.
@@ -42,7 +43,9 @@ pub struct ModelParameters {
 }
 
 /// Levels of reasoning. A model that lacks one gets the nearest it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say all there is")]
 pub enum ReasoningEffort {
@@ -55,7 +58,9 @@ pub enum ReasoningEffort {
 }
 
 /// A parameter that not every model takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[expect(
     missing_docs,

@@ -1,11 +1,12 @@
 //! The summary of a run: shown in the chat after its end, and returned to callers that do not stream.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{EventBody, Outcome, Problem, RunEvent, Usage};
 
 /// The answer and the few figures a chat shows without opening the log.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSummary {
     /// The main agent's answer so far, Markdown.

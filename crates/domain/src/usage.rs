@@ -1,5 +1,6 @@
 //! The usage of model calls.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Tokens of one model call, as its server counts them.
@@ -38,7 +39,7 @@ impl TokenCount {
 }
 
 /// Tokens used by one or more model calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Usage {
     /// Tokens read by the model.

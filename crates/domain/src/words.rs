@@ -1,7 +1,8 @@
 //! Texts for people: a message, and its code if it has one.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Sentence, refusal};
@@ -34,8 +35,26 @@ pub enum Coded {
     Tools(#[from] refusal::Tools),
 }
 
+impl JsonSchema for Coded {
+    fn schema_name() -> Cow<'static, str> {
+        "Coded".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A message as a code with its parameters, for translation.",
+            "type": "object",
+            "properties": {
+                "code": { "type": "string" },
+                "params": { "type": "object" },
+            },
+            "required": ["code"],
+        })
+    }
+}
+
 /// A text for people: in English, and as a code if it is one of our messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Words {
     /// The English text, or foreign text.

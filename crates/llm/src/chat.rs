@@ -89,7 +89,17 @@ pub struct CodePrompt {
 }
 
 /// How tools are offered to a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolMode {
     /// Tools of the protocol; an answer that consists only of calls in the markup of the model's template counts as

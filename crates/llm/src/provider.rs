@@ -1,5 +1,6 @@
 //! The kinds of provider APIs, and the options that determine their URLs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use domain::{Abilities, ListedModel};
@@ -117,7 +118,8 @@ impl ProviderKind {
 }
 
 /// Options that some kinds need in addition to URL and key.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProviderSettings")]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderOptions {
     /// `bedrock`: the AWS region, such as `eu-central-1`.

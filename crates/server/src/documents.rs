@@ -66,7 +66,7 @@ use crate::{
 pub(crate) use {
     aliases::SameThing,
     choice::{EmbeddingChoice, EmbeddingTried},
-    far::{Far, Meaning},
+    far::{DocumentProblem, Far, Meaning},
     fetching::fetch_model,
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},

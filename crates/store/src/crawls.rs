@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The state of a crawl.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CrawlState {
     /// There may be URLs left.

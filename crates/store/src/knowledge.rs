@@ -53,7 +53,7 @@ pub struct ListedCollection {
 }
 
 /// The state of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentState {
     /// It is waiting to be read, or being read.

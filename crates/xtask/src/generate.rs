@@ -1,4 +1,7 @@
-//! `cargo xtask gen`: files that are made from the code. So far the events as TypeScript types.
+//! `cargo xtask gen`: files that are made from the code: TypeScript types, and the API reference.
+
+mod reference;
+mod typescript;
 
 use std::{
     fs,
@@ -8,22 +11,34 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use serde_json::Value;
 
 use crate::command::{cargo, debug_folder, root, run, web};
 
 /// The event types of the web app, made from `crates/domain`.
 const EVENTS: &str = "web/src/api/events.ts";
+/// The types of requests and answers, made from the OpenAPI document of `crates/server`.
+const TYPES: &str = "web/src/api/schema.ts";
+/// The pages of the API reference, made from the same document.
+const REFERENCE: &str = "docs/reference/api";
 
 /// Writes all generated files.
 ///
 /// # Errors
 /// Where one cannot be made or written.
 pub(crate) fn write() -> anyhow::Result<()> {
-    for (name, text) in generate()? {
-        let path = root().join(name);
+    let files = generate()?;
+    for name in left_over(&files)? {
+        fs::remove_file(root().join(&name)).with_context(|| format!("cannot remove {name}"))?;
+        println!("{name} removed.");
+    }
+    for (name, text) in files {
+        let path = root().join(&name);
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            println!("{name} is up to date.");
             continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot write {name}"))?;
         }
         fs::write(&path, text).with_context(|| format!("cannot write {name}"))?;
         println!("{name} written.");
@@ -35,36 +50,65 @@ pub(crate) fn write() -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Where one cannot be made.
-pub(crate) fn stale() -> anyhow::Result<Vec<&'static str>> {
-    let is_stale = |name: &str, text: &str| {
-        !fs::read_to_string(root().join(name)).is_ok_and(|committed| committed == text)
-    };
-    Ok(generate()?
-        .into_iter()
-        .filter_map(|(name, text)| is_stale(name, &text).then_some(name))
-        .collect())
+pub(crate) fn stale() -> anyhow::Result<Vec<String>> {
+    let files = generate()?;
+    let mut stale = left_over(&files)?;
+    for (name, text) in files {
+        if !fs::read_to_string(root().join(&name)).is_ok_and(|committed| committed == text) {
+            stale.push(name);
+        }
+    }
+    Ok(stale)
 }
 
-fn generate() -> anyhow::Result<Vec<(&'static str, String)>> {
+fn generate() -> anyhow::Result<Vec<(String, String)>> {
+    let events = format(
+        EVENTS,
+        &example(&["typescript", "--features", "domain/typescript"])?,
+    )?;
+    let document: Value = serde_json::from_slice(&example(&["openapi"])?)
+        .context("the example `openapi` of crates/server printed no JSON")?;
+    let types = typescript::types(&document, &events)?;
+    let types = format(TYPES, types.as_bytes())?;
+    let mut files = vec![(EVENTS.to_owned(), events), (TYPES.to_owned(), types)];
+    files.extend(
+        reference::pages(&document)?
+            .into_iter()
+            .map(|(name, text)| (format!("{REFERENCE}/{name}"), text)),
+    );
+    Ok(files)
+}
+
+/// What an example prints. The arguments are its name and what else it is built with.
+fn example(arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     // The whole workspace is named so that its crates share their dependencies with other builds.
-    run(&mut cargo(&[
-        "build",
-        "--workspace",
-        "--example",
-        "typescript",
-        "--features",
-        "domain/typescript",
-    ]))?;
-    let output = Command::new(debug_folder()?.join("examples/typescript"))
+    let mut build = vec!["build", "--workspace", "--example"];
+    build.extend(arguments);
+    run(&mut cargo(&build))?;
+    let name = arguments.first().copied().unwrap_or_default();
+    let output = Command::new(debug_folder()?.join("examples").join(name))
         .output()
-        .context("cannot run the example `typescript` of crates/domain")?;
+        .with_context(|| format!("cannot run the example `{name}`"))?;
     if !output.status.success() {
         bail!(
-            "the example `typescript` failed: {}",
+            "the example `{name}` failed: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    Ok(vec![(EVENTS, format(EVENTS, &output.stdout)?)])
+    Ok(output.stdout)
+}
+
+/// Pages of the reference that are not generated any more.
+fn left_over(files: &[(String, String)]) -> anyhow::Result<Vec<String>> {
+    let folder = root().join(REFERENCE);
+    let mut left_over = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let name = format!("{REFERENCE}/{}", entry?.file_name().to_string_lossy());
+        if !files.iter().any(|(file, _)| *file == name) {
+            left_over.push(name);
+        }
+    }
+    Ok(left_over)
 }
 
 /// Lays the text out as the project's own prettier does, which has to be installed.

@@ -1,17 +1,14 @@
-/** What the configuration of the server says; see docs/reference/api.md. */
+/** What the configuration of the server says. */
+import type { ServerSetting as AnySetting } from "./schema.ts";
 
 export type SettingValue = string | number | boolean | readonly unknown[];
 
-export interface ServerSetting {
-  /** With its section before it: `limits.steps`. */
-  name: string;
-  /** The environment variable that sets it. */
-  variable: string;
+/** A setting, whose values are those of TOML. */
+export type ServerSetting = Omit<AnySetting, "default" | "value"> & {
   default: SettingValue;
   /** Null where it is secret. */
   value: SettingValue | null;
-  from: "default" | "file" | "environment" | "flag";
-}
+};
 
 export interface Configuration {
   settings: ServerSetting[];

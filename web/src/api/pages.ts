@@ -1,13 +1,8 @@
 /** Copies of pages of the web, as they were read for an agent. */
 import { call } from "./http.ts";
+import type { StoredPage } from "./schema.ts";
 
-export interface StoredPage {
-  id: string;
-  url: string;
-  title: string;
-  text: string;
-  fetched_at: number;
-}
+export type { StoredPage };
 
 /** `run` names a run that cites it, for those who may read that run. */
 export const getPage = (page: string, run: string | null, signal?: AbortSignal) =>

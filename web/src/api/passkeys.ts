@@ -1,24 +1,9 @@
 /** Passkeys: what the API says of them, and what the browser does with an authenticator. */
 import { call } from "./http.ts";
 import type { User } from "./types.ts";
+import type { Passkey, PasskeyList } from "./schema.ts";
 
-export interface Passkey {
-  id: string;
-  name: string;
-  /** The host that it is good at. */
-  host: string;
-  created_at: number;
-  last_used_at: number | null;
-  /** There seem to be two of it, so it is good for nothing. */
-  copied: boolean;
-}
-
-export interface Passkeys {
-  passkeys: Passkey[];
-  /** Whether one can be made at the address that was asked. */
-  available: boolean;
-  has_password: boolean;
-}
+export type { Passkey, PasskeyList as Passkeys };
 
 interface Named {
   type: "public-key";
@@ -50,7 +35,7 @@ const door = "/api/v1/login/passkey";
 /** Whether this browser knows passkeys. */
 export const knowsPasskeys = () => "PublicKeyCredential" in window;
 
-export const listPasskeys = () => call<Passkeys>("GET", own);
+export const listPasskeys = () => call<PasskeyList>("GET", own);
 export const removePasskey = (id: string) => call<undefined>("DELETE", `${own}/${encodeURIComponent(id)}`);
 export const removePasskeysOf = (user: string) =>
   call<undefined>("DELETE", `/api/v1/users/${encodeURIComponent(user)}/passkeys`);

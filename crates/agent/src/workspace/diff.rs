@@ -1,5 +1,6 @@
 //! What differs between two texts, line by line, within bounds of time and size.
 
+use schemars::JsonSchema;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub struct LineCounts {
 }
 
 /// The difference between two texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// Lines added, all of them.
     pub added_lines: u64,
@@ -39,14 +40,16 @@ pub struct Difference {
 }
 
 /// One place: changed lines with a few around them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DiffHunk")]
 pub struct Hunk {
     /// Its lines in order.
     pub lines: Vec<Line>,
 }
 
 /// A line of a hunk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DiffLine")]
 pub struct Line {
     /// Whether it stays, is new, or goes.
     pub kind: LineKind,
@@ -61,7 +64,8 @@ pub struct Line {
 }
 
 /// How a line has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DiffLineKind")]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
     /// It is in both.

@@ -1,12 +1,13 @@
 //! Hooks: what an administrator has called around runs, model calls, tool calls and answers.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Decision;
 
 /// Where in a run a hook is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum HookEvent {
@@ -73,8 +74,9 @@ impl HookEvent {
 }
 
 /// One call of one hook.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[schemars(inline)]
 pub struct HookCall {
     /// Unique within the run.
     pub id: String,
@@ -101,8 +103,9 @@ pub struct HookCall {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[schemars(inline)]
 pub struct HookEnd {
     /// The call of the hook.
     #[serde(flatten)]

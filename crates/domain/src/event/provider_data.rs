@@ -1,11 +1,13 @@
 //! Opaque data of providers that has to be sent back to them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Opaque data of a provider, such as the signature of a piece of reasoning or reasoning in encrypted form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[schemars(inline)]
 pub struct ProviderData {
     /// The reasoning, text or call that it belongs to; `None` if it is a block of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

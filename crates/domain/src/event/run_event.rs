@@ -1,12 +1,13 @@
 //! An event with its place in the log.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EventBody;
 use crate::{AgentPath, RunId};
 
 /// One entry of a run's log. Its JSON is the stored form and the native stream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunEvent {
     /// The run whose log this is.

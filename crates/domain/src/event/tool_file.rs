@@ -1,9 +1,10 @@
 //! A file that a tool call produced, as events tell of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One state of a file of the chat that a tool call produced: a picture, a sound, a document, or HTML to show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ToolFile {
     /// Absolute path in the workspace.

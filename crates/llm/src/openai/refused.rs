@@ -1,5 +1,6 @@
 //! Remembers fields that the servers of a model have refused, and leaves them out until the process ends.
 
+use schemars::JsonSchema;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::Pool;
 
 /// A parameter that the servers of a model have refused since the program started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct RefusedParameter {
     /// The parameter.
     pub parameter: Parameter,

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{EmbeddingSpaceId, Sentence, Words, refusal};
 use embedder::Urgency;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Principal, StoreError};
@@ -44,8 +45,9 @@ pub(super) struct InForce {
     pub(super) said: Instant,
 }
 
-/// What came of trying a model.
-#[derive(Debug, Serialize)]
+/// The outcome of a test.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EmbeddingTest")]
 pub(crate) struct EmbeddingTried {
     /// How long it took.
     took_ms: u64,

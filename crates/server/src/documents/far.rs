@@ -3,9 +3,10 @@
 use crate::documents::Documents;
 use std::collections::HashMap;
 
-use domain::{CollectionId, DocumentId};
+use domain::{Coded, CollectionId, DocumentId};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::{Document, Embedding, StoreError};
 
 /// How far the documents of a collection are embedded.
@@ -18,14 +19,44 @@ pub(crate) struct Far {
 }
 
 /// How far a document is embedded.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DocumentMeaning")]
 pub(crate) struct Meaning {
-    /// How many of its pieces have their vectors.
+    /// How many of its passages have their vectors.
     done: u64,
-    /// Of so many.
+    /// How many passages it has.
     chunks: u64,
-    /// Why it goes no further at the moment: `code` and `message`.
+    /// Why it is not progressing: `code` (`failed`, `late`, `texts`, `limited` or `cancelled`) and `message`.
+    #[schemars(with = "Option<DocumentProblem>")]
     problem: Option<Value>,
+}
+
+/// Why a document, its embedding or its graph is not ready. `code` is of a document one of `too_large`,
+/// `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`,
+/// `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault`
+/// and `cancelled`; an image that waits to be retried has one, too. Of an embedding it is `failed`, `late`, `texts`,
+/// `limited` or `cancelled`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+pub(crate) struct DocumentProblem {
+    code: String,
+    /// A sentence.
+    message: String,
+    /// The same as a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<Coded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    #[serde(flatten)]
+    more: Map<String, Value>,
 }
 
 impl Documents {

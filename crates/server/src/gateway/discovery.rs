@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use futures_util::future::join_all;
 use reqwest::Client;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a server may take to answer; on this machine more means that nobody is there.
@@ -21,7 +22,7 @@ pub struct Candidate {
 }
 
 /// A program that serves models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerKind {
     /// Ollama.
@@ -62,7 +63,8 @@ impl ServerKind {
 }
 
 /// A model server that answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "FoundServer")]
 pub struct Found {
     /// Which program it seems to be.
     pub kind: ServerKind,

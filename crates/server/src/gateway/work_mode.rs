@@ -1,11 +1,12 @@
 //! The mode of work that a request asks for: an answer, web search before it, or a report.
 
 use agent::ResearchRequest;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::chat_stream::Mode;
 
-/// The mode of work, as our own API names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// The mode of work that a message asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "snake_case",
     expecting = "`mode` has to be \"chat\", \"web_search\", \"research\" or \"deep\""
@@ -14,9 +15,9 @@ pub(crate) enum WorkMode {
     /// A conversation.
     #[default]
     Chat,
-    /// The same, with web search before the answer.
+    /// A conversation, with a [web search](docs/tools/web.md#search-before-the-answer) before the answer.
     WebSearch,
-    /// A short research.
+    /// A short [research](docs/research.md).
     Research,
     /// A long one.
     Deep,

@@ -12,7 +12,10 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use crate::{
     app::App,
     error::ApiError,
-    http::streams::{KEEP_ALIVE_AFTER, event_stream},
+    http::{
+        openapi::Operations,
+        streams::{KEEP_ALIVE_AFTER, event_stream},
+    },
     identity::auth::Caller,
     runtime::runs::Activity,
 };
@@ -90,4 +93,12 @@ fn frame(activity: &Activity) -> Bytes {
         &mut out,
     );
     out.into()
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("GET /api/v1/activity", "Streams what happens in the caller's runs")
+        .details("First one event per live run, then each change of its state and of what it waits for. Changes \
+         of runs on other servers of the same database arrive up to a second later.")
+        .answers_events::<Activity>(200);
 }

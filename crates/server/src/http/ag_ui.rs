@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use domain::RunId;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use sse::Frame;
 use wire::ag_ui::{AgUiEncoder, Door, RunInput, SubAgents};
@@ -28,11 +29,12 @@ use crate::{
 /// The agent that is used where the address names none.
 pub(super) const DEFAULT_AGENT: &str = "default";
 
-#[derive(Debug, Default, Deserialize)]
+/// How a run is wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct AgUiQuery {
-    /// “continue” where the run should not end with the connection.
+    /// `continue` if the run should not end with the connection.
     on_disconnect: Option<String>,
-    /// “hidden” for clients that cannot tell agents apart.
+    /// `hidden` for clients that cannot tell agents apart.
     subagents: Option<String>,
 }
 

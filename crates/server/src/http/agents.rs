@@ -5,20 +5,25 @@ use std::sync::Arc;
 use agent::{AgentDefinition, Skill, Skills};
 use axum::{extract::State, http::StatusCode};
 use domain::{Words, refusal};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     app::App,
     error::ApiError,
     gateway::agents::{DefinedAgents, KnownAgent},
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::audit::Noted,
 };
 
-#[derive(Debug, Serialize)]
+/// The agents that are defined, and what can be assigned to them.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AgentList {
     agents: Vec<AgentView>,
-    /// The names of all tools that there are now.
+    /// The names of all tools that exist now.
     tools: Vec<String>,
     /// Where skills are read from.
     skills_folder: String,
@@ -27,26 +32,32 @@ pub(super) struct AgentList {
     broken_skills: Vec<BrokenSkill>,
 }
 
-#[derive(Debug, Serialize)]
+/// A skill.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Skill")]
 struct SkillView {
     name: String,
     description: String,
+    /// How many files it has.
     files: usize,
 }
 
-#[derive(Debug, Serialize)]
+/// A folder that is no skill.
+#[derive(Debug, Serialize, JsonSchema)]
 struct BrokenSkill {
     name: String,
     problem: Words,
 }
 
-/// An agent with what its administrator should look at.
-#[derive(Debug, Serialize)]
+/// An agent that is defined.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DefinedAgent")]
 pub(super) struct AgentView {
     #[serde(flatten)]
     definition: AgentDefinition,
+    /// Whether it is in the configuration file.
     from_file: bool,
-    /// What does not keep it from being one, in sentences.
+    /// What an administrator should look at, in sentences.
     warnings: Vec<String>,
 }
 
@@ -117,4 +128,22 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     defined_agents.delete(&name).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/agents", list, "Lists the [agents](docs/agents/agents.md) that are defined, and what can be assigned to them");
+    api.handler("POST /api/v1/agents", create, "Defines an agent")
+        .details("400 with the field, 409 if the name is taken.")
+        .errors(&[409]);
+    api.handler(
+        "PUT /api/v1/agents/{agent}",
+        replace,
+        "Replaces the definition of an agent; it is complete and has the same name",
+    )
+    .details("409 if it is in the configuration file.")
+    .errors(&[409]);
+    api.handler("DELETE /api/v1/agents/{agent}", delete, "Deletes an agent")
+        .details("409 if it is in the configuration file.")
+        .errors(&[409]);
 }

@@ -1,28 +1,40 @@
 //! Tool calls that the caller has allowed for good.
 
+use std::collections::BTreeMap;
+
 use axum::{extract::State, http::StatusCode};
 use domain::{AllowedCallId, ChatId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::{AllowedCall, Store};
 
 use crate::{
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
-/// One of them, as the API shows it.
-#[derive(Debug, Serialize)]
+/// A [standing approval](docs/agents/approvals.md#standing-approvals).
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AllowedCall")]
 struct AllowedView {
     id: AllowedCallId,
+    /// The only chat that it is for; `null` for all.
     chat: Option<ChatId>,
     tool: String,
+    /// Patterns that the arguments have to match, by name; `null` for any.
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     arguments: Option<Value>,
     created_at: i64,
 }
 
-#[derive(Debug, Serialize)]
+/// Standing approvals.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AllowedCallList")]
 pub(super) struct AllowedList {
     allowed: Vec<AllowedView>,
 }
@@ -60,4 +72,19 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     store.ask_again(caller.id(), allowed).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/allowed-calls",
+        list,
+        "Lists the caller's [standing approvals](docs/agents/approvals.md#standing-approvals)",
+    );
+    api.handler(
+        "DELETE /api/v1/allowed-calls/{allowed}",
+        delete,
+        "Deletes a standing approval",
+    )
+    .details("Runs that start from now on ask again.");
 }

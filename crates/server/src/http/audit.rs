@@ -10,6 +10,7 @@ use axum::{
 };
 use domain::{ApiKeyId, AuditEntryId, UserId, refusal};
 use futures_util::stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{AuditEntry, AuditFilter};
@@ -18,7 +19,10 @@ use super::lists::{DAY_MS, csv_field, day};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Query},
+    http::{
+        extract::{Json, Query},
+        openapi::Operations,
+    },
     identity::auth::Admin,
     platform::client_info::Place,
 };
@@ -27,34 +31,44 @@ use crate::{
 const PAGE: u32 = 200;
 const MOST_TEXT_CHARS: usize = 200;
 
-#[derive(Debug, Default, Deserialize)]
+/// Which entries.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "AuditQuery")]
 pub(super) struct Asked {
-    /// The beginning of the action, such as `user.`.
+    /// A prefix of the action, such as `user.`.
     action: Option<String>,
-    /// Words in an address, an action or what it was done to.
+    /// Matches an address, an action, a request's id or an object.
     query: Option<String>,
-    /// Days, such as 2026-11-23, both included.
+    /// The first day, such as `2026-11-23`, UTC.
     from: Option<String>,
+    /// The last day.
     to: Option<String>,
-    /// Only what is older than this line.
+    /// The id of the last entry of the previous page.
     before: Option<AuditEntryId>,
+    /// 50 by default, at most 200.
     limit: Option<u32>,
+    /// `csv` for a file of all entries.
     format: Option<String>,
 }
 
-/// A line as the API shows it.
-#[derive(Debug, Serialize)]
+/// Who did what.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuditEntry")]
 struct View {
     id: AuditEntryId,
     at: i64,
+    /// The account that did it.
     actor: Option<UserId>,
     actor_email: Option<String>,
+    /// The API key it was done with.
     key: Option<ApiKeyId>,
     address: Option<String>,
     request_id: Option<String>,
     action: String,
+    /// The id or name of the object.
     subject: Option<String>,
     subject_name: Option<String>,
+    /// What was changed.
     details: Option<Map<String, Value>>,
 }
 
@@ -94,9 +108,12 @@ impl From<AuditEntry> for View {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Entries, the newest first. They are kept for `audit_days`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuditPage")]
 struct Page {
     entries: Vec<View>,
+    /// Whether there are older ones.
     more: bool,
 }
 
@@ -225,4 +242,12 @@ fn write_line(out: &mut String, entry: &AuditEntry) {
     ];
     // Writing to a String does not fail.
     _ = write!(out, "{}\r\n", fields.join(","));
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/audit", get, "Lists [who did what](docs/decisions/0042-declare-audit-entries-in-the-route-table.md), the \
+         newest first")
+        .answers::<Page>(200)
+        .answers_media(200, &["text/csv"]);
 }

@@ -9,6 +9,7 @@ use axum::{
     http::{HeaderMap, Uri},
 };
 use domain::{ChatId, MessageId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::IdempotencyKey;
@@ -21,23 +22,30 @@ use crate::{
         turns::{MAX_ALTERNATIVES, MAX_LAYERS, MergeRequest, NewAnswer},
     },
     error::ApiError,
-    http::extract::{Json, Path, RawJson, parse},
+    http::{
+        extract::{Json, Path, RawJson, parse},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
-#[derive(Debug, Deserialize)]
+/// [Alternative answers](docs/models/several-answers.md). Each is a run of its own, 8 at a time at most.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewAlternatives")]
 pub(super) struct OthersWish {
-    /// Who is asked; the default model where nobody is named.
+    /// The models that are asked; the default model if there are none.
     #[serde(default)]
     models: Vec<String>,
-    /// How often each is asked; as is set where one alone is.
+    /// How often each is asked, 1 to 8: by default one model `moa_samples` times, several once each.
     samples: Option<usize>,
-    /// What trusted model servers are told beside who asks; nothing here reads it.
+    /// An object for [trusted model servers](docs/models/forward-user-info.md); Glasshouse does not interpret it.
     #[serde(default)]
     metadata: Map<String, Value>,
 }
 
-#[derive(Debug, Serialize)]
+/// The answers that have begun.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Alternatives")]
 pub(super) struct Others {
     answers: Vec<Begun>,
 }
@@ -132,11 +140,15 @@ fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// One more answer, merged from alternatives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewMerge")]
 pub(super) struct Merge {
+    /// The model that merges; the default of the pipeline if absent.
     model: Option<String>,
+    /// The answers to merge; all that have ended and are not empty if absent.
     answers: Option<Vec<MessageId>>,
-    /// How often is answered before it is merged; as is set where left out.
+    /// How often answers are refined before they are merged, 1 to 3.
     layers: Option<u32>,
 }
 
@@ -180,4 +192,30 @@ pub(super) async fn merge(
         .once(&caller.principal(), key, begin, again)
         .await
         .map(Json)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "POST /api/v1/chats/{chat}/messages/{message}/others",
+        ask,
+        "Asks models for alternatives to an answer",
+    )
+    .body::<OthersWish>()
+    .header(
+        "Idempotency-Key",
+        "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",
+    )
+    .errors(&[409, 422, 429]);
+    api.handler(
+        "POST /api/v1/chats/{chat}/messages/{message}/merge",
+        merge,
+        "Merges the alternatives of an answer into one more answer",
+    )
+    .body::<Merge>()
+    .header(
+        "Idempotency-Key",
+        "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",
+    )
+    .errors(&[409, 422, 429]);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, ProblemCode, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{ChatOrderChange, Folder, Store, StoreError, TagCount};
 
@@ -12,7 +13,10 @@ use crate::{
     app::App,
     chat::tags::{MOST_TAGS, normal_tags},
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
@@ -22,10 +26,13 @@ pub(super) const MOST_FOLDERS: u32 = 200;
 const MOST_CHATS: usize = 500;
 const NAME_LIMIT_CHARS: usize = 80;
 
-#[derive(Debug, Serialize)]
+/// A folder of chats.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatFolder")]
 pub(super) struct FolderView {
     id: FolderId,
     name: String,
+    /// How many chats are in it.
     chats: u64,
 }
 
@@ -35,7 +42,9 @@ impl From<Folder> for FolderView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Folders, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatFolderList")]
 pub(super) struct FolderList {
     folders: Vec<FolderView>,
 }
@@ -51,7 +60,9 @@ pub(super) async fn folders(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// The name of a folder.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatFolderName")]
 pub(super) struct FolderName {
     name: String,
 }
@@ -94,12 +105,13 @@ pub(super) async fn delete_folder(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What is to change in the order; what is left out stays.
-#[derive(Debug, Default, Deserialize)]
+/// Where chats are listed; what is absent stays as it is.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatOrder")]
 pub(super) struct OrderBody {
     pinned: Option<bool>,
     archived: Option<bool>,
-    /// Nothing: in none any more.
+    /// The id of a folder; `null` takes them out of theirs. 404 if there is no such folder.
     #[serde(default, deserialize_with = "given")]
     folder: Option<Option<FolderId>>,
 }
@@ -125,14 +137,19 @@ impl OrderBody {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// Where many chats are listed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatsOrder")]
 pub(super) struct OrderMany {
+    /// 1 to 500 ids of chats.
     chats: Vec<ChatId>,
     #[serde(flatten)]
     order: OrderBody,
 }
 
-#[derive(Debug, Serialize)]
+/// How many chats were changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatsChanged")]
 pub(super) struct Changed {
     changed: u64,
 }
@@ -152,12 +169,17 @@ pub(super) async fn order_many(
     Ok(Json(Changed { changed }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Chats to delete.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatsDeletion")]
 pub(super) struct DeleteMany {
+    /// 1 to 500 ids of chats; those already deleted do not count.
     chats: Vec<ChatId>,
 }
 
-#[derive(Debug, Serialize)]
+/// How many chats were deleted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatsDeleted")]
 pub(super) struct Deleted {
     deleted: u64,
 }
@@ -179,13 +201,18 @@ pub(super) async fn delete_many(
     Ok(Json(Deleted { deleted }))
 }
 
-#[derive(Debug, Serialize)]
+/// A tag.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatTag")]
 pub(super) struct TagView {
     tag: String,
+    /// How many chats have it.
     chats: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// Tags, the most used first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatTagList")]
 pub(super) struct TagList {
     tags: Vec<TagView>,
 }
@@ -204,8 +231,11 @@ pub(super) async fn tags(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// The tags of a chat.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatTags")]
 pub(super) struct Tags {
+    /// At most 8, of at most 40 characters each. They are stored in lower case.
     tags: Vec<String>,
 }
 
@@ -258,4 +288,49 @@ fn refused(error: StoreError) -> ApiError {
         error => return error.into(),
     };
     ApiError::new(ProblemCode::Conflict, message)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "POST /api/v1/chats/order",
+        order_many,
+        "Pins, archives or files many of the caller's chats at once",
+    )
+    .errors(&[404]);
+    api.handler(
+        "POST /api/v1/chats/delete",
+        delete_many,
+        "Deletes many of the caller's chats with their logs and files",
+    );
+    api.handler(
+        "PUT /api/v1/chats/{chat}/tags",
+        put_tags,
+        "Replaces a chat's tags",
+    )
+    .details("No model changes the tags of a chat once a person has.");
+    api.handler(
+        "GET /api/v1/tags",
+        tags,
+        "Lists the tags of the caller's chats that are not archived, the most used first",
+    );
+    api.handler(
+        "GET /api/v1/folders",
+        folders,
+        "Lists the caller's folders, by name",
+    );
+    api.handler("POST /api/v1/folders", create_folder, "Creates a folder")
+        .details("409 if there is one of this name, or if there are 200.")
+        .errors(&[409]);
+    api.handler(
+        "PATCH /api/v1/folders/{folder}",
+        rename_folder,
+        "Renames a folder",
+    )
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/folders/{folder}",
+        delete_folder,
+        "Deletes a folder; its chats stay",
+    );
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::{MessageId, Role};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::SharedChat;
 
@@ -12,20 +13,28 @@ use crate::{
     app::App,
     chat::search::{Asked, Excerpt, Hit, Question, ToolPlace},
     error::ApiError,
-    http::extract::{Json, Query},
+    http::{
+        extract::{Json, Query},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
 /// Most hits of one page.
 const PAGE_LIMIT: u32 = 50;
 
-#[derive(Debug, Deserialize)]
+/// What to search for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatSearchQuery")]
 pub(super) struct SearchQuery {
+    /// All words of it have to be there, in any form; the last one may be incomplete. [More about
+    /// searching](docs/reference/api.md#searching).
     query: String,
-    /// Where the page before has ended.
+    /// `next` of the previous page.
     before: Option<String>,
+    /// How many hits: 20 by default, at most 50.
     limit: Option<u32>,
-    /// Also in what is put away.
+    /// Also in archived chats.
     #[serde(default)]
     archived: bool,
     /// Only in the branches that are shown.
@@ -33,41 +42,55 @@ pub(super) struct SearchQuery {
     shown: bool,
 }
 
-/// A piece of a text.
-#[derive(Debug, Serialize)]
+/// A part of a text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FoundPart")]
 struct PieceView {
     text: String,
-    /// Whether it is a word that was looked for.
+    /// Whether it matches the query.
     hit: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// A chat whose title matches.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FoundTitle")]
 struct TitleView {
     chat: ChatRow,
     parts: Vec<PieceView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A message, or the result of a tool, that matches.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FoundMessage")]
 struct HitView {
     chat: ChatRow,
     message: MessageId,
+    #[schemars(with = "String", extend("enum" = ["user", "assistant"]))]
     role: Role,
     at: i64,
-    /// The tool whose answer it is, the call in the message's run, and the event that has it.
+    /// The tool whose result it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
+    /// The tool call in the message's run.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<String>,
+    /// The event of the run's log that has the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
+    /// The excerpt in sequence, without Markdown syntax.
     parts: Vec<PieceView>,
 }
 
-#[derive(Debug, Serialize)]
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatsFound")]
 pub(super) struct FoundView {
+    /// Chats whose titles match, only on the first page.
     titles: Vec<TitleView>,
+    /// The newest first.
     hits: Vec<HitView>,
-    /// Where the next page begins; nothing where there is none.
+    /// `before` of the next page; `null` if there is none. A page may be shorter than `limit` although there is a
+    /// next one.
     next: Option<String>,
 }
 
@@ -151,4 +174,13 @@ fn pieces(Excerpt(parts): Excerpt) -> Vec<PieceView> {
         .into_iter()
         .map(|(text, hit)| PieceView { text, hit })
         .collect()
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/search",
+        get,
+        "Searches titles, messages and results of tools, the newest first",
+    );
 }

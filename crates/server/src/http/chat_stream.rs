@@ -8,7 +8,9 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use domain::{ChatId, RunId};
+use domain::{ChatId, ModelParameters, Outcome, Problem, RunId, Usage, event::Source};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 use store::{IdempotencyKey, StoreError};
 use wire::{
     chat_stream::{ChatStreamRequest, Collected},
@@ -27,6 +29,7 @@ use crate::{
     gateway::work_mode::WorkMode,
     http::{
         extract::{Query, RawJson},
+        openapi::Operations,
         streams::{Contents, Format, FormatOptions, RunFiles, for_reader, from_run, sse},
     },
     identity::auth::Caller,
@@ -185,4 +188,74 @@ async fn collect(
     };
     let json = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, json)], answer).into_response())
+}
+
+/// A request to an agent. The crate `wire` reads it.
+#[derive(JsonSchema)]
+#[schemars(rename = "ChatStreamRequest")]
+#[expect(dead_code, reason = "describes what is read elsewhere")]
+struct ChatStreamBody {
+    /// The conversation, in the form of OpenAI's chat completions.
+    messages: Vec<Map<String, Value>>,
+    /// Whether to stream; true by default.
+    #[serde(default)]
+    stream: bool,
+    /// The model or agent.
+    model: Option<String>,
+    mode: Option<WorkMode>,
+    /// What is switched on or off, such as `web_search`.
+    features: Option<Map<String, Value>>,
+    /// The chat to continue.
+    chat_id: Option<String>,
+    parameters: Option<ModelParameters>,
+    metadata: Option<Map<String, Value>>,
+    /// The optional frames, such as `tool_args_delta`.
+    events: Option<Vec<String>>,
+}
+
+/// A frame of the stream; [its types](docs/integrate/chat-stream.md).
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is written elsewhere")]
+struct ChatFrame {
+    r#type: String,
+    #[schemars(with = "Map<String, Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Map<String, Value>>,
+}
+
+/// The whole answer; [its fields](docs/integrate/chat-stream.md).
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is written elsewhere")]
+struct ChatAnswer {
+    run_id: RunId,
+    outcome: Outcome,
+    content: String,
+    tools: Vec<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<Source>,
+    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_micro_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+    #[serde(flatten)]
+    more: Map<String, Value>,
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation(
+        "POST /chat/stream",
+        "Asks an agent; answers with a [stream of frames](docs/integrate/chat-stream.md), or with \
+         `stream: false` with one object",
+    )
+    .query::<EventsQuery>()
+    .header(
+        "Idempotency-Key",
+        "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",
+    )
+    .body::<ChatStreamBody>()
+    .answers::<ChatAnswer>(200)
+    .answers_events::<ChatFrame>(200)
+    .errors(&[404, 409, 422, 429, 502]);
 }

@@ -6,6 +6,7 @@ use axum::{extract::State, http::StatusCode};
 use domain::{
     ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal, Store};
 
@@ -17,7 +18,10 @@ use crate::{
         tags::normal_tags,
     },
     error::ApiError,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     runtime::runs::{ActivityState, Runs},
 };
@@ -26,32 +30,35 @@ use crate::{
 const PAGE_LIMIT: u32 = 200;
 const TITLE_LIMIT_CHARS: usize = 200;
 
-/// A chat as the list shows it.
-#[derive(Debug, Serialize)]
+/// A chat as lists show it. Of somebody else's chat, `folder` and the fields after it are empty.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChatRow {
     id: ChatId,
     title: String,
     created_at: i64,
     updated_at: i64,
+    /// Whether a run is in progress in it, or waits for a person.
+    #[schemars(extend("enum" = ["idle", "running", "waiting"]))]
     state: &'static str,
-    /// The directory its files are in.
+    /// The directory its files are in; absent if they are virtual.
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<String>,
     /// Whether a run has ended in it that the caller has not looked at.
     unread: bool,
-    /// It stands above the others.
+    /// Whether it is listed above the others.
     pinned: bool,
-    /// It is put away.
+    /// Whether it is left out of the list.
     archived: bool,
     folder: Option<FolderId>,
     tags: Vec<String>,
-    /// Whose it is, where it is not the caller's.
+    /// Whose it is, if it is not the caller's.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<OwnerView>,
 }
 
-/// Somebody whose chat another reads.
-#[derive(Debug, Serialize)]
+/// The owner of a chat that others read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatOwner")]
 struct OwnerView {
     name: String,
     email: String,
@@ -76,31 +83,40 @@ impl ChatRow {
     }
 }
 
-/// A chat with its messages.
-#[derive(Debug, Serialize)]
+/// A chat with all its messages.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Chat")]
 pub(super) struct ChatView {
     #[serde(flatten)]
     row: ChatRow,
-    /// What is set for its model calls.
+    /// What is set for its model calls; readers of a shared chat see nothing.
     parameters: ModelParameters,
+    /// The last message of the branch that is shown.
     current: Option<MessageId>,
     messages: Vec<MessageView>,
 }
 
-/// A message as the API shows it.
-#[derive(Debug, Serialize)]
+/// A message of a chat.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatMessage")]
 pub(super) struct MessageView {
     id: MessageId,
     parent: Option<MessageId>,
+    #[schemars(with = "String", extend("enum" = ["user", "assistant"]))]
     role: Role,
+    /// The assistant's holds the answer once it is finished; before that follow `run`.
     content: Vec<Part>,
     created_at: i64,
+    /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    /// The run that it is the answer of.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunId>,
+    /// What the run has done, once it has finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<RunSummary>,
+    /// The name of the schedule that sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
     /// What could be said next.
@@ -109,7 +125,7 @@ pub(super) struct MessageView {
     /// The first of the answers that it stands beside.
     #[serde(skip_serializing_if = "Option::is_none")]
     beside: Option<MessageId>,
-    /// The answers that it was made of.
+    /// The answers that it was merged from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     made_of: Vec<MessageId>,
 }
@@ -227,23 +243,33 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     })
 }
 
-#[derive(Debug, Deserialize)]
+/// Which chats.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatQuery")]
 pub(super) struct ListQuery {
+    /// Searches titles and messages for this exact text.
     query: Option<String>,
+    /// Only chats whose `updated_at` is before this.
     before: Option<i64>,
+    /// 50 by default, at most 200.
     limit: Option<u32>,
-    /// Those that are put away, and no others.
+    /// Whether to list archived chats, and no others.
     #[serde(default)]
     archived: bool,
+    /// Pinned chats only.
     #[serde(default)]
     pinned: bool,
+    /// The id of a folder.
     folder: Option<FolderId>,
+    /// A tag.
     tag: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// Chats, the latest change first.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChatList {
     chats: Vec<ChatRow>,
+    /// Whether there are more.
     more: bool,
 }
 
@@ -296,11 +322,16 @@ pub(super) async fn list_of(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// A new chat.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewChat")]
 pub(super) struct CreateChat {
+    /// Made from the first message if absent.
     #[serde(default)]
     title: String,
-    /// The directory its files are to be in, by name; left out they are virtual.
+    /// The name of the [directory](docs/agents/workspaces.md) for its files, permanently: 400 if there is none that
+    /// the caller may use. Without it they are virtual. Every protocol that takes a chat id works in that
+    /// directory.
     #[serde(default)]
     workspace: Option<String>,
     /// What is set for its model calls.
@@ -356,11 +387,15 @@ pub(super) async fn get(
     Ok(Json(view))
 }
 
-#[derive(Debug, Deserialize)]
+/// What to change of a chat; the rest stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatChange")]
 pub(super) struct PatchChat {
+    /// 1 to 200 characters.
     title: Option<String>,
+    /// The message whose branch is shown.
     current: Option<MessageId>,
-    /// Takes the place of all that was set.
+    /// Replaces all that were set; `{}` resets to the defaults.
     parameters: Option<ModelParameters>,
     #[serde(flatten)]
     order: OrderBody,
@@ -437,4 +472,33 @@ pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
         }));
     }
     Ok(title)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats",
+        list,
+        "Lists the caller's chats, the latest change first",
+    );
+    api.handler("POST /api/v1/chats", create, "Creates an empty chat");
+    api.handler(
+        "GET /api/v1/chats/{chat}",
+        get,
+        "Returns a chat with all its messages",
+    );
+    api.handler("PATCH /api/v1/chats/{chat}", patch, "Renames a chat, shows another of its branches, sets its parameters, or pins, archives or files \
+         it")
+        .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/chats/{chat}",
+        delete,
+        "Stops a chat's runs and deletes it with its logs and files",
+    );
+    api.handler(
+        "POST /api/v1/chats/{chat}/read",
+        mark_read,
+        "Marks a chat as read",
+    )
+    .details("The activity stream notifies the other devices.");
 }

@@ -8,6 +8,7 @@ use llm::{
     ModelError, ProviderOptions, Secret,
     openai::{Breaker, Failure, Server as ModelServer},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -17,7 +18,10 @@ use crate::{
         discovery::{self, Found, usual_candidates},
         models::{Change, ConnectionRequest, KnownConnection, Models, NewConnection, Tried},
     },
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::audit::Noted,
     platform::{
         clock::Clock,
@@ -27,11 +31,14 @@ use crate::{
 
 const HIGHEST_WEIGHT: u32 = 1000;
 
-/// A connection as the API shows it: of its keys only how they end, of its headers and query parameters only their names.
-#[derive(Debug, Serialize)]
+/// A model server. Of its keys at most the last four characters are shown, of its headers and query parameters the
+/// names.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Connection")]
 pub(super) struct ConnectionView {
     id: ConnectionId,
     name: String,
+    #[schemars(extend("enum" = ["openai", "openai_responses", "anthropic", "gemini", "vertex", "bedrock", "azure"]))]
     kind: &'static str,
     base_url: String,
     settings: ProviderOptions,
@@ -39,20 +46,27 @@ pub(super) struct ConnectionView {
     query: Vec<String>,
     keys: Vec<KeyView>,
     source: ConnectionSource,
+    /// Whether it comes from the environment.
     from_environment: bool,
+    /// Whether it is [told who asks](docs/models/forward-user-info.md).
     trusted: bool,
+    /// 0 to 1000; 0 is asked only if the others fail.
     weight: u32,
     enabled: bool,
+    /// Whether it is pooled with others: [failover](docs/models/failover.md).
     together: bool,
     models: Vec<String>,
+    /// Why its models could not be listed.
     problem: Option<Words>,
     state: StateView,
 }
 
-/// How a server is.
-#[derive(Debug, Serialize)]
+/// The health of a server, as the process that answers sees it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectionState")]
 struct StateView {
-    /// `closed` where it is asked, `open` where it is left alone, `half_open` where the next request tries it.
+    /// `open` while it is left alone after five failures in a row, `half_open` if the next request tries it.
+    #[schemars(extend("enum" = ["closed", "open", "half_open"]))]
     breaker: &'static str,
     /// How long it is still left alone.
     open_ms: Option<u64>,
@@ -60,23 +74,30 @@ struct StateView {
     last_failure: Option<FailureView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A failure.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectionFailure")]
 struct FailureView {
     #[serde(flatten)]
     words: Words,
     ago_ms: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// A key of a connection.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectionKey")]
 struct KeyView {
+    /// `null` if it comes from the environment.
     id: Option<ConnectionKeyId>,
+    /// Its last characters.
     ending: Option<String>,
+    /// 1 to 1000.
     weight: u32,
-    /// Whether it can be read with this server's key file.
+    /// Whether it can be decrypted with this server's key file.
     readable: bool,
-    /// Answers got with it.
+    /// How many answers were got with it.
     uses: u64,
-    /// How long it is still passed over.
+    /// How long it still rests after it was refused or rate-limited.
     rests_ms: Option<u64>,
     last_failure: Option<FailureView>,
 }
@@ -161,7 +182,8 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-#[derive(Debug, Serialize)]
+/// Model servers.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConnectionList {
     connections: Vec<ConnectionView>,
 }
@@ -196,8 +218,11 @@ fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
     }))
 }
 
-#[derive(Debug, Serialize)]
+/// The models of a server.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OfferedModels")]
 pub(super) struct Offered {
+    /// Their ids.
     models: Vec<String>,
 }
 
@@ -221,11 +246,14 @@ fn does_not_work(error: ModelError) -> ApiError {
     ApiError::new(error.code, error.words()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
-#[derive(Deserialize)]
+/// A new connection.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewConnection")]
 pub(super) struct Connect {
     name: String,
     #[serde(flatten)]
     server: ConnectionRequest,
+    /// Whether it is [told who asks](docs/models/forward-user-info.md).
     #[serde(default)]
     trusted: bool,
 }
@@ -250,7 +278,9 @@ pub(super) async fn create(
     Ok(Json(made.into()))
 }
 
-#[derive(Debug, Serialize)]
+/// Model servers that were found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DiscoveredServers")]
 pub(super) struct Discovered {
     found: Vec<Found>,
 }
@@ -273,8 +303,11 @@ pub(super) async fn refresh(
     Ok(Json(models.refresh(id).await?.into()))
 }
 
-#[derive(Deserialize)]
+/// What to test.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "ConnectionTestRequest")]
 pub(super) struct TryOut {
+    /// The name of a model that is asked for a few words.
     model: Option<String>,
 }
 
@@ -291,17 +324,25 @@ pub(super) async fn try_out(
     Ok(Json(models.try_out(id, model).await?))
 }
 
-#[derive(Deserialize)]
+/// What to change of a connection; the rest stays as it is.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "ConnectionChange")]
 pub(super) struct ChangeBody {
     name: Option<String>,
+    /// `openai` (the default), `openai_responses`, `anthropic`, `gemini`, `vertex`, `bedrock` or `azure`; [what
+    /// each needs](docs/models/connect.md).
     kind: Option<String>,
     base_url: Option<String>,
+    /// Replaces all of them.
     settings: Option<ProviderOptions>,
+    /// Those named are set, or removed by `null`.
     #[serde(default)]
     headers: BTreeMap<String, Option<String>>,
+    /// Those named are set, or removed by `null`.
     #[serde(default)]
     query: BTreeMap<String, Option<String>>,
     trusted: Option<bool>,
+    /// 0 to 1000.
     weight: Option<u32>,
     enabled: Option<bool>,
     together: Option<bool>,
@@ -351,9 +392,12 @@ fn named(changes: &BTreeMap<String, Option<Secret>>) -> Option<Vec<&String>> {
     (!changes.is_empty()).then(|| changes.keys().collect())
 }
 
-#[derive(Deserialize)]
+/// One more key of a connection.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewConnectionKey")]
 pub(super) struct NewKey {
     api_key: String,
+    /// 1 to 1000; 1 by default.
     #[serde(default = "one")]
     weight: u32,
 }
@@ -379,8 +423,11 @@ pub(super) async fn add_key(
     ))
 }
 
-#[derive(Deserialize)]
+/// The weight of a key.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "ConnectionKeyChange")]
 pub(super) struct Weigh {
+    /// 1 to 1000.
     weight: u32,
 }
 
@@ -413,4 +460,67 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     models.disconnect(id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/connections", list, "Lists the model servers");
+    api.handler(
+        "POST /api/v1/connections",
+        create,
+        "Connects a model server, and tests it first",
+    )
+    .details("422 with the reason.")
+    .errors(&[409, 422]);
+    api.handler(
+        "POST /api/v1/connections/test",
+        test,
+        "Lists the models of a server without connecting it",
+    )
+    .errors(&[422]);
+    api.handler(
+        "GET /api/v1/connections/discover",
+        discover,
+        "Finds servers that answer on the usual local ports",
+    );
+    api.handler(
+        "POST /api/v1/connections/{connection}/refresh",
+        refresh,
+        "Lists the models of a connection again",
+    )
+    .errors(&[422]);
+    api.handler(
+        "POST /api/v1/connections/{connection}/test",
+        try_out,
+        "Requests the models of a connection with each of its keys, and a few words from a model",
+    )
+    .details("It does not count as usage.");
+    api.handler("PATCH /api/v1/connections/{connection}", change, "Changes a connection")
+        .details("409 for an address on another machine while there are keys, and for everything but `trusted` of \
+         a connection that comes from the environment.")
+        .errors(&[409, 422]);
+    api.handler(
+        "DELETE /api/v1/connections/{connection}",
+        delete,
+        "Deletes a connection",
+    )
+    .errors(&[409]);
+    api.handler(
+        "POST /api/v1/connections/{connection}/keys",
+        add_key,
+        "Adds a key to a connection, of at most 16",
+    )
+    .errors(&[409, 422]);
+    api.handler(
+        "PATCH /api/v1/connections/{connection}/keys/{key}",
+        weigh_key,
+        "Changes the weight of a key",
+    )
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/connections/{connection}/keys/{key}",
+        remove_key,
+        "Deletes a key",
+    )
+    .errors(&[409]);
 }

@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
 use domain::{EmbeddingSpaceId, Words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{EmbeddingProgress, EmbeddingSpace};
@@ -12,47 +13,56 @@ use crate::{
     app::App,
     documents::{Documents, EmbeddingChoice, EmbeddingTried},
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
 };
 
-/// What makes vectors, and how far it is.
-#[derive(Debug, Serialize)]
+/// The model that embeds documents for [semantic search](docs/knowledge/semantic-search.md), and its progress.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Embedding")]
 pub(super) struct EmbeddingView {
-    /// The model in force; nothing where words alone serve.
+    /// The model in use; `null` if only words are compared.
     model: Option<String>,
     query_prefix: String,
     passage_prefix: String,
-    /// Whether an administrator has chosen it, and not the configuration.
+    /// Whether it was chosen here and does not come from the configuration.
     is_chosen: bool,
     /// What the configuration says.
     configured: Option<String>,
-    /// How many numbers its vectors have, as soon as there is one.
+    /// Known as soon as there is a vector.
     dimensions: Option<u64>,
     progress: ProgressView,
-    /// Why it goes no further at the moment.
+    /// Why it is not progressing.
+    #[schemars(with = "Option<crate::documents::DocumentProblem>")]
     problem: Option<Value>,
-    /// What models before it have made, which serves until it is done.
+    /// Previous models, whose vectors serve meanwhile.
     earlier: Vec<EarlierView>,
     /// Why the built-in model cannot be used.
     built_in_problem: Option<Words>,
 }
 
-#[derive(Debug, Default, Serialize)]
+/// How far documents are embedded.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "EmbeddingProgress")]
 struct ProgressView {
+    /// Documents that have a text.
     documents: u64,
-    /// How many have all their vectors.
+    /// Those that have all their vectors.
     whole: u64,
-    /// How many nothing waits for any more.
+    /// Those that failed for good or were cancelled.
     failed: u64,
+    /// Passages in total.
     pieces: u64,
+    /// Passages that are done.
     done: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// A previous model.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EarlierEmbedding")]
 struct EarlierView {
     model: String,
-    /// How many documents have all their vectors there.
+    /// How many documents have all their vectors of it.
     documents: u64,
 }
 
@@ -121,9 +131,11 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
     })
 }
 
-#[derive(Debug, Deserialize)]
+/// The model to use.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "EmbeddingChoice")]
 pub(super) struct Choose {
-    /// The model's id here; empty for none, and null for what the configuration says.
+    /// A model's id, `built-in`, `""` for none, or `null` for what the configuration says.
     model: Option<String>,
     #[serde(default)]
     query_prefix: String,
@@ -166,4 +178,23 @@ pub(super) async fn test(
         .try_embedding(&caller.principal(), &choice)
         .await
         .map(Json)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/embedding",
+        get_state,
+        "Returns the model that embeds documents, and its progress",
+    );
+    api.handler(
+        "PUT /api/v1/embedding",
+        choose,
+        "Changes the model, which embeds everything again in the background",
+    );
+    api.handler(
+        "POST /api/v1/embedding/test",
+        test,
+        "Embeds a sentence as a test; nothing is stored",
+    );
 }

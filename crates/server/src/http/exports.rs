@@ -28,7 +28,7 @@ use wire::export::{self, Line, are_lines, log_line};
 use super::files::content::named;
 use crate::{
     app::App, chat::transfer_slots::Held, error::ApiError, http::extract::Path,
-    identity::auth::Caller,
+    http::openapi::Operations, identity::auth::Caller,
 };
 
 /// Bytes that are sent at a time, and pieces that wait for a slow reader.
@@ -661,4 +661,21 @@ fn schedule_line(schedule: Schedule) -> Line {
         new_chat: content.new_chat,
         enabled: content.enabled,
     })
+}
+
+/// Describes the export of an account.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("GET /api/v1/me/export", "Exports everything of the caller as [JSON Lines](docs/team/your-data.md)")
+        .details("It is created while it is sent; the last line is `end`. A key must have no scopes. 409 while \
+         another export or import of the caller is in progress, 429 while too many others are.")
+        .answers_media(200, &["application/x-ndjson"])
+        .errors(&[409, 429]);
+}
+
+/// Describes the export of a chat.
+pub(super) fn chat_operations(api: &mut Operations) {
+    api.operation("GET /api/v1/chats/{chat}/export", "Exports a chat with its messages, runs, logs and files as [JSON Lines](docs/team/your-data.md)")
+        .details("409 while another export or import of the caller is in progress.")
+        .answers_media(200, &["application/x-ndjson"])
+        .errors(&[409, 429]);
 }

@@ -3,24 +3,34 @@
 use agent::learning::MAX_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FactId, MessageId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Fact, MemoryUse, Store};
 
 use crate::{
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     platform::clock::Clock,
     runtime::runs::Runs,
 };
 
-#[derive(Debug, Serialize)]
+/// A fact that was learned about the caller. There are at most 50.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Fact")]
 pub(super) struct FactView {
     id: FactId,
+    /// At most 300 characters.
     text: String,
+    /// The chat that it was learned from.
     chat: Option<ChatId>,
+    /// The message that it was learned from.
     message: Option<MessageId>,
     learned_at: i64,
+    /// Whether it is in the caller's words, which learning does not change.
     corrected: bool,
 }
 
@@ -45,7 +55,8 @@ impl From<Fact> for FactView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Facts, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FactList {
     facts: Vec<FactView>,
 }
@@ -61,8 +72,11 @@ pub(super) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// A fact in the caller's words.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "FactChange")]
 pub(super) struct FactBody {
+    /// At most 300 characters.
     text: String,
 }
 
@@ -110,10 +124,14 @@ pub(super) async fn delete_all(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What the caller lets agents do.
-#[derive(Debug, Serialize, Deserialize)]
+/// What agents may do with the memory. Applies to runs that start from now on.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MemoryUse")]
 pub(super) struct UseView {
+    /// Whether agents may use it; true by default.
     uses_memory: bool,
+    /// Whether agents learn about the caller from what the caller writes; false by default. What was written while
+    /// it was off is never learned from.
     learns: bool,
 }
 
@@ -149,4 +167,33 @@ pub(super) async fn put_use(
     };
     store.put_memory_use(caller.id(), after).await?;
     Ok(Json(wanted))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/memory-use",
+        get_use,
+        "Returns what agents may do with the memory",
+    );
+    api.handler(
+        "PUT /api/v1/memory-use",
+        put_use,
+        "Sets what agents may do with the memory",
+    );
+    api.handler(
+        "GET /api/v1/facts",
+        list,
+        "Lists the facts that were learned about the caller, the oldest first",
+    );
+    api.handler("DELETE /api/v1/facts", delete_all, "Deletes all facts")
+        .details("Nothing that was written until now is learned from again.");
+    api.handler(
+        "PUT /api/v1/facts/{fact}",
+        put,
+        "Rewrites a fact in the caller's words",
+    )
+    .errors(&[409]);
+    api.handler("DELETE /api/v1/facts/{fact}", delete, "Deletes a fact")
+        .details("It does not come back from the same messages.");
 }

@@ -18,6 +18,7 @@ use axum::{
     http::{HeaderMap, HeaderName, StatusCode, header},
 };
 use domain::{ChatId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::FileRow;
 
@@ -28,24 +29,32 @@ use crate::{
     http::{
         body::read_body,
         extract::{Json, Path, Query},
+        openapi::Operations,
     },
     identity::auth::Caller,
 };
 
-#[derive(Debug, Serialize)]
+/// A file of a chat.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatFile")]
 pub(super) struct FileView {
     path: String,
     size_bytes: u64,
+    /// Counts its changes. In a directory it is 0 for a file that this chat has neither changed nor read, which
+    /// gets version 1 once it does.
     version: u64,
     changed_at: i64,
 }
 
-#[derive(Debug, Serialize)]
+/// The files of a chat. Readers of a shared chat see no deleted ones.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatFileList")]
 pub(super) struct FileList {
     files: Vec<FileView>,
-    /// Whether there are more than are listed, which a directory may have.
+    /// Whether a directory has more than are listed.
     more: bool,
-    /// What was deleted here and can be brought back: the version that it had last, and when it went.
+    /// Deleted files that can be restored, the last one first: `version` is the one to restore, `changed_at` when
+    /// it was deleted.
     deleted: Vec<FileView>,
 }
 
@@ -83,14 +92,16 @@ pub(super) async fn list(
     }))
 }
 
-/// Which file is meant.
-#[derive(Debug, Deserialize)]
+/// Which file.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FileQuery {
+    /// Such as `/notes/plan.md`.
     path: String,
 }
 
-/// A change that a person has made.
-#[derive(Debug, Serialize)]
+/// A change of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FileChange")]
 pub(super) struct ChangeView {
     path: String,
     version: u64,
@@ -210,6 +221,41 @@ pub(super) fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiEr
             "Send either If-Match with a version, or If-None-Match: *.",
         )),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/{chat}/files",
+        list,
+        "Lists the files of a chat, and those that were deleted and can be restored",
+    );
+    api.handler(
+        "PUT /api/v1/chats/{chat}/files/content",
+        put,
+        "Writes a file of at most 10 MB",
+    )
+    .details("413 if the file is too large or the chat is full.")
+    .header(
+        "If-Match",
+        "Writes only if this version is the newest, such as `\"3\"`; otherwise 409.",
+    )
+    .header(
+        "If-None-Match",
+        "`*` writes only if there is no such file; otherwise 409.",
+    )
+    .body_of("application/octet-stream")
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/chats/{chat}/files/content",
+        delete,
+        "Deletes a file; its versions are kept",
+    )
+    .header(
+        "If-Match",
+        "Deletes only if this version is the newest; otherwise 409.",
+    )
+    .errors(&[409]);
 }
 
 #[cfg(test)]

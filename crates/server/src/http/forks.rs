@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::{ChatId, MessageId, RunId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{chats::checked_title, runs::own_run};
@@ -11,21 +12,30 @@ use crate::{
     app::App,
     chat::forks::{ForkPoint, Forked},
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     runtime::commands::check_length,
 };
 
-#[derive(Debug, Deserialize)]
+/// Where to continue, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct NewFork {
-    /// The last event that is taken.
+    /// The number of the last event that is taken: the one right before a `step_started` of the main agent.
     after: u64,
+    /// A message of the person after it, up to 100,000 bytes.
     guidance: Option<String>,
+    /// Another model.
     model: Option<String>,
+    /// The title of the new chat.
     title: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// A chat that continues from a run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Fork")]
 pub(super) struct ForkView {
     chat: ChatId,
     message: MessageId,
@@ -70,4 +80,11 @@ pub(super) async fn create(
     });
     let Forked { chat, message, run } = forked.await.map_err(ApiError::internal)??;
     Ok(Json(ForkView { chat, message, run }))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("POST /api/v1/runs/{run}/fork", create, "[Forks](docs/reference/api.md#forking) a run that has ended: a new chat continues from one of \
+         its steps")
+        .errors(&[409, 422, 429]);
 }

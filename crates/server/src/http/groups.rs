@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{GroupId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Group, GroupMember, Store, StoreError};
 
@@ -11,7 +12,10 @@ use crate::{
     app::App,
     error::ApiError,
     gateway::usage::Usage,
-    http::extract::{Json, Path, present},
+    http::{
+        extract::{Json, Path, present},
+        openapi::Operations,
+    },
     identity::{
         audit::Noted,
         auth::{MOST_EMAIL_BYTES, checked_name},
@@ -27,12 +31,14 @@ const MOST_PROVIDER_NAME_BYTES: usize = 300;
 /// Most people who are put into a group at once.
 const MOST_AT_ONCE: usize = 10_000;
 
-#[derive(Debug, Serialize)]
+/// A group of people.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Group")]
 pub(super) struct GroupView {
     id: GroupId,
     name: String,
     description: String,
-    /// What it is called at the provider that signs people in.
+    /// Its name [at the identity provider](docs/team/single-sign-on.md#groups).
     provider_name: Option<String>,
     created_at: i64,
     /// How many people are in it.
@@ -59,7 +65,8 @@ impl GroupView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Groups, by name.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct GroupList {
     groups: Vec<GroupView>,
 }
@@ -75,11 +82,16 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<GroupList> {
     })
 }
 
-/// What is to be set; what is left out stays. `null` takes the name at the provider away.
-#[derive(Debug, Deserialize)]
+/// The settings of a group; those that are absent stay as they are.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "GroupChange")]
 pub(super) struct ChangeGroup {
+    /// 1 to 100 characters; a new group needs one.
     name: Option<String>,
+    /// At most 500 characters.
     description: Option<String>,
+    /// Its name at the identity provider; `null` removes it. With another one the members that the provider had
+    /// added are removed.
     #[serde(default, deserialize_with = "present")]
     provider_name: Option<Option<String>>,
 }
@@ -181,18 +193,22 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Serialize)]
+/// A member of a group.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GroupMember")]
 struct MemberView {
     id: UserId,
     name: String,
     email: String,
-    /// Whether an administrator has put them in.
+    /// Whether an administrator has added them.
     by_hand: bool,
-    /// Whether the provider that signs people in has.
+    /// Whether the identity provider has added them.
     by_provider: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// Members, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GroupMemberList")]
 pub(super) struct MemberList {
     members: Vec<MemberView>,
 }
@@ -224,9 +240,11 @@ pub(super) async fn members(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// People to add to a group.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewGroupMembers")]
 pub(super) struct AddMembers {
-    /// E-mail addresses or ids of accounts.
+    /// E-mail addresses or ids of accounts, at most 10000.
     users: Vec<String>,
 }
 
@@ -326,4 +344,38 @@ fn in_words(error: StoreError) -> ApiError {
         }
         error => error.into(),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/groups", list, "Lists all groups, by name");
+    api.handler(
+        "POST /api/v1/groups",
+        create,
+        "Creates a group, with nobody in it",
+    )
+    .errors(&[409]);
+    api.handler(
+        "PATCH /api/v1/groups/{group}",
+        change,
+        "Changes a group's name, description or name at the identity provider",
+    )
+    .errors(&[409]);
+    api.handler("DELETE /api/v1/groups/{group}", delete, "Deletes a group")
+        .details("What only this group could use is then for administrators only.");
+    api.handler(
+        "GET /api/v1/groups/{group}/members",
+        members,
+        "Lists a group's members, by name",
+    );
+    api.handler(
+        "POST /api/v1/groups/{group}/members",
+        add_members,
+        "Adds people to a group: all of them, or none",
+    );
+    api.handler(
+        "DELETE /api/v1/groups/{group}/members/{user}",
+        remove_member,
+        "Removes somebody from a group, whoever has added them",
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use domain::{ProblemCode, refusal};
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, error::ApiError, http::openapi::Operations};
 
 /// `GET /healthz`: the process lives.
 pub(super) async fn live() -> &'static str {
@@ -22,4 +22,15 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, A
     }
     app.store.ping().await?;
     Ok("ok\n")
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("GET /healthz", "Returns 200 while the process lives")
+        .answers_media(200, &["text/plain"]);
+    api.operation(
+        "GET /readyz",
+        "Returns 200 while the database answers and the server is not stopping, otherwise 503",
+    )
+    .answers_media(200, &["text/plain"]);
 }

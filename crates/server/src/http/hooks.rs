@@ -5,34 +5,46 @@ use std::sync::Arc;
 use agent::Pattern;
 use axum::extract::State;
 use domain::event::HookEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{app::App, http::extract::Json, platform::config::HookWay, runtime::hooks::HookNow};
+use crate::{
+    app::App, http::extract::Json, http::openapi::Operations, platform::config::HookWay,
+    runtime::hooks::HookNow,
+};
 
-#[derive(Debug, Serialize)]
+/// Hooks, in the order in which they are called.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HookList {
     hooks: Vec<HookView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A [hook](docs/integrate/hooks.md) of the configuration file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Hook")]
 struct HookView {
     name: String,
+    #[schemars(extend("enum" = ["http", "command"]))]
     kind: &'static str,
-    /// The address without its query, which may hold a secret, or the path of the program.
+    /// The address without its query, or the path of the program.
     target: String,
     events: Vec<HookEvent>,
     tools: Vec<String>,
     agents: Vec<String>,
     models: Vec<String>,
+    #[schemars(extend("enum" = ["open", "closed"]))]
     fail: &'static str,
     timeout_seconds: u64,
-    /// Since the server was started.
+    /// Since the start of the server.
     calls: u64,
+    /// Since the start of the server.
     failures: u64,
     last: Option<LastCallView>,
 }
 
-#[derive(Debug, Serialize)]
+/// The last call of a hook.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LastHookCall")]
 struct LastCallView {
     at: i64,
     error: Option<String>,
@@ -81,4 +93,13 @@ impl From<HookNow<'_>> for HookView {
             }),
         }
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/hooks",
+        list,
+        "Lists the [hooks](docs/integrate/hooks.md) of the configuration file",
+    );
 }

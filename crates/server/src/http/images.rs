@@ -9,11 +9,12 @@ use axum::{
 };
 use domain::Words;
 use outbound::Fault;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     web::{Web, WebProblem},
 };
 
@@ -22,7 +23,9 @@ const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none
 /// What somebody looked at stays in no cache; the page keeps it as long as it shows it.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-#[derive(Debug, Deserialize)]
+/// An image of another site.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ImageRequest")]
 pub(super) struct Wanted {
     url: String,
 }
@@ -55,4 +58,20 @@ fn refused(problem: WebProblem) -> ApiError {
         // The request is right, and there is no image to be had.
         _ => ApiError::invalid(words).with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation(
+        "POST /api/v1/images",
+        "Fetches an image of another site, so that the browser does not have to",
+    )
+    .body::<Wanted>()
+    .details(
+        "The type is detected by its first bytes. The server fetches it \
+         [through the guard](docs/operate/hardening.md#outbound-requests): at most 10 MB within 20 seconds, without cookies \
+         or a referrer, and keeps no copy. 400 if the address is not allowed, 422 with the reason if there is no such image.",
+    )
+    .answers_media(200, &["image/png", "image/jpeg", "image/gif", "image/webp"])
+    .errors(&[422]);
 }

@@ -20,7 +20,7 @@ use self::{own::Own, report::Report, spool::Spool};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{audit::Noted, auth::Caller},
 };
 
@@ -102,6 +102,16 @@ fn format(beginning: &[u8]) -> Result<Format, ApiError> {
         [b'P', b'K', ..] | [0x1f, 0x8b, ..] => refusal::Chats::CompressedFile.into(),
         _ => refusal::Chats::NoImportableFile.into(),
     }))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("POST /api/v1/me/import", post, "Imports an export, or [chats of Open WebUI](docs/team/your-data.md#chats-from-open-webui)")
+        .details("400 if it is neither, 413 over [`import_limit_mb`](docs/reference/configuration.md#the-server), \
+         403 if that is 0. 409 while another export or import of the caller is in progress, 429 while \
+         too many others are. An import whose file has arrived continues if the client disconnects.")
+        .body_of("application/octet-stream")
+        .errors(&[409, 429]);
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::{ChatId, RunEvent, RunId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Store, StoreError};
 
 use crate::{
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
     runtime::{
         commands::Commands,
@@ -17,17 +18,20 @@ use crate::{
     },
 };
 
-/// An approval or a question that waits.
-#[derive(Debug, Serialize)]
+/// An approval or a question that waits for the caller.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "InboxItem")]
 struct Item {
     run: RunId,
     chat: Option<ChatId>,
+    /// The chat's title.
     title: String,
-    /// `approval_asked` or `question_asked`.
+    /// An `approval_asked` or a `question_asked`.
     event: RunEvent,
 }
 
-#[derive(Debug, Serialize)]
+/// What waits, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Inbox {
     items: Vec<Item>,
 }
@@ -84,4 +88,14 @@ impl Item {
             event: asked.event.clone(),
         }
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/inbox",
+        list,
+        "Lists every open approval and question of the caller, the oldest first",
+    )
+    .details("The activity stream says when it has changed.");
 }

@@ -1,46 +1,67 @@
 //! Background jobs of the server: when each ran last, how that went, and when it runs next.
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     platform::jobs::{JobStatus, Jobs},
 };
 
-#[derive(Debug, Serialize)]
+/// Background jobs, in the order of the table of jobs.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct JobList {
     jobs: Vec<JobView>,
 }
 
-/// Counts are since the start of the server that answers.
-#[derive(Debug, Serialize)]
+/// A background job. Counts are since the start of the server that answers, times in milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Job")]
 struct JobView {
     name: &'static str,
-    /// Milliseconds between passes; `None` if it runs only when it is woken.
+    /// Milliseconds between passes; `null` if it runs only when it is woken.
     every_ms: Option<u64>,
-    /// Since when a pass is under way.
+    /// When the pass that is running began.
     running_since: Option<i64>,
+    /// The last pass that finished.
     last_run: Option<LastRunView>,
+    /// How often it has run.
     runs: u64,
+    /// How many of these runs failed.
     failures: u64,
+    /// How many of the last runs failed, one after the other.
     failures_in_row: u64,
     last_failure: Option<LastFailureView>,
     /// When the next pass begins, unless the job is woken before.
     next_run_at: Option<i64>,
 }
 
-#[derive(Debug, Serialize)]
+/// A run of a job. Times in milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobRun")]
 struct LastRunView {
     started_at: i64,
     finished_at: i64,
     duration_ms: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// The last failure of a job.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobFailure")]
 struct LastFailureView {
+    /// Milliseconds since 1970-01-01 UTC.
     at: i64,
     error: String,
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/jobs",
+        list,
+        "Lists the [background jobs](docs/operate/monitoring.md#background-jobs) of the server that answers",
+    );
 }
 
 /// `GET /api/v1/jobs`: in the order of the table of jobs.

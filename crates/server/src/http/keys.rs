@@ -5,13 +5,17 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ApiKeyId, refusal};
 use llm::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{ApiKey, ApiKeyRights, KeyScope, Store, UserRole};
 
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{
         Identity,
         api_key::{KeyName, create_key_for, rotate_key},
@@ -31,23 +35,27 @@ const SIGNING_KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=500;
 const GRACE_S: u64 = 24 * 3600;
 const MOST_GRACE_S: u64 = 30 * 24 * 3600;
 
-/// A key as the API shows it: never the secret.
-#[derive(Debug, Serialize)]
+/// An API key; its secret is shown only when it is created.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ApiKey")]
 pub(super) struct KeyView {
     id: ApiKeyId,
     name: String,
     created_at: i64,
     last_used_at: Option<i64>,
+    /// The first characters of the secret.
     prefix: String,
-    /// Nothing where it may do all that its owner may.
+    /// What it may do; `null` if everything that its owner may.
     scopes: Option<Vec<KeyScope>>,
-    /// Nothing where all.
+    /// Ids of the only models it works for; `null` if all.
     models: Option<Vec<String>>,
+    /// When it stops working; `null` if never.
     expires_at: Option<i64>,
+    /// Whether it is the key of a [front end](docs/integrate/front-ends.md).
     front_end: bool,
-    /// Whether the front end has to sign its people's names.
+    /// Whether the front end has to sign the identities of its people.
     signs: bool,
-    /// How long the secret before is still good; nothing where it is not.
+    /// Until when the previous secret works; `null` if it does not.
     old_until: Option<i64>,
 }
 
@@ -86,7 +94,8 @@ impl KeyView {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ApiKeyList")]
 pub(super) struct KeyList {
     keys: Vec<KeyView>,
 }
@@ -106,21 +115,33 @@ pub(super) async fn list(
     }))
 }
 
-/// What a new key is to be good for. Whose it is nobody can say: it is the caller's.
-#[derive(Deserialize)]
+/// A new key of the caller.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewApiKey")]
 pub(super) struct CreateKey {
     name: String,
+    /// What it may do; everything that its owner may if absent.
     scopes: Option<Vec<KeyScope>>,
+    /// Ids of the only models it works for, as in `GET /v1/models`, including those of sub-agents, fallbacks and
+    /// pipelines; an agent brings its own model. Such a key can have only the scopes `chat` and `read`, and sees on `/ws`
+    /// and in the activity only what it began.
     models: Option<Vec<String>>,
+    /// When it stops working, milliseconds since 1970-01-01 UTC; never if absent.
     expires_at: Option<i64>,
+    /// Makes it the key of a [trusted front end](docs/integrate/front-ends.md), whose program speaks for people of its
+    /// own. Only administrators may.
     #[serde(default)]
     front_end: bool,
+    /// 16 to 500 bytes with which the front end has to sign the identities of its people.
     signing_key: Option<String>,
 }
 
-#[derive(Serialize)]
+/// A key with its secret, which is shown this once.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ApiKeyWithSecret")]
 pub(super) struct CreatedKey {
     key: KeyView,
+    /// `gh_…`
     secret: String,
 }
 
@@ -211,8 +232,11 @@ fn checked_signing_key(key: Option<String>, front_end: bool) -> Result<Option<Se
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// How to replace a secret.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "KeyRotation")]
 pub(super) struct Rotate {
+    /// For how many seconds the previous secret keeps working: 86400 by default, at most 2592000, 0 for not at all.
     grace_s: Option<u64>,
 }
 
@@ -257,4 +281,26 @@ pub(super) async fn delete(
         .await?;
     identity.known_keys.forget(key);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/keys", list, "Lists the caller's API keys");
+    api.handler(
+        "POST /api/v1/keys",
+        create,
+        "Creates an API key; its secret is shown this once",
+    )
+    .details(
+        "Keys are created, rotated and deleted in a browser, or with a key that has neither scopes nor an expiry.",
+    )
+    .errors(&[409]);
+    api.handler(
+        "POST /api/v1/keys/{key}/rotate",
+        rotate,
+        "Replaces a key's secret, which is shown this once",
+    )
+    .errors(&[409]);
+    api.handler("DELETE /api/v1/keys/{key}", delete, "Deletes an API key")
+        .details("Streams and WebSockets that were opened with it end within a second, on all servers. Runs continue.");
 }

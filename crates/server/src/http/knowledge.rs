@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, DocumentId, UserId, Words, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, Store, StoreError};
 
@@ -21,7 +22,10 @@ use crate::{
     documents::{Documents, Found, MOST_FOUND, Wish, missing},
     error::ApiError,
     gateway::Gateway,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{auth::Caller, groups::Right},
     platform::{clock::Clock, config::Config},
 };
@@ -37,7 +41,9 @@ const QUERY_BYTES: usize = 4000;
 /// How many pieces are found where nobody says.
 const USUAL_FOUND: usize = 10;
 
-#[derive(Debug, Serialize)]
+/// A collection of documents.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Collection")]
 pub(super) struct CollectionView {
     id: CollectionId,
     owner: UserId,
@@ -73,22 +79,26 @@ impl From<Collection> for CollectionView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// A collection in the list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ListedCollection")]
 struct ListedView {
     #[serde(flatten)]
     collection: CollectionView,
     owner_name: String,
     documents: u64,
-    /// How many of them are still to be read.
+    /// How many documents are still to be processed.
     unread: u64,
     /// Whether it is shared with groups, or with people by name.
     shared: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// Collections, the caller's own first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CollectionList")]
 pub(super) struct Collections {
     collections: Vec<ListedView>,
-    /// The largest file that is taken.
+    /// The largest file that can be uploaded, bytes.
     file_bytes: u64,
 }
 
@@ -126,7 +136,8 @@ pub(super) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// A new collection.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct NewCollection {
     name: String,
     #[serde(default)]
@@ -186,7 +197,9 @@ pub(super) async fn make(
     Ok(new)
 }
 
-#[derive(Debug, Deserialize)]
+/// What to change of a collection; the rest stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "CollectionChange")]
 pub(super) struct ChangeCollection {
     name: Option<String>,
     description: Option<String>,
@@ -245,64 +258,81 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize)]
+/// What to search for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "KnowledgeSearch")]
 pub(super) struct Search {
     query: String,
+    /// The collections to search; all that the caller may if absent.
     collections: Option<Vec<CollectionId>>,
+    /// How many passages: 10 by default, at most 50.
     limit: Option<usize>,
-    /// Endings of names.
+    /// File extensions without the dot, such as `pdf`. Documents that are filtered out take no place among the
+    /// results.
     #[serde(default)]
     types: Vec<String>,
-    /// A part of their names.
+    /// A part of the documents' names, case-insensitive.
     #[serde(default)]
     name: String,
-    /// When documents came, or were read, last.
+    /// Only documents that were added or last read after this, milliseconds since 1970-01-01 UTC.
     since: Option<i64>,
+    /// Only documents that were added or last read before this.
     until: Option<i64>,
 }
 
-#[derive(Debug, Serialize)]
+/// The best passages.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "KnowledgeResults")]
 pub(super) struct Results {
     results: Vec<ResultView>,
-    /// What did not help to find them.
+    /// What was not used to find them.
     notes: Vec<NoteView>,
 }
 
-/// That meanings were not compared, or the best not looked at once more.
-#[derive(Debug, Serialize)]
+/// A part of the search that was not available: `no_meaning` if only words were compared, `no_vectors` if that was
+/// because [Qdrant](docs/knowledge/vector-databases.md#qdrant) or pgvector failed, `no_rerank` if the best passages
+/// were not reranked.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "KnowledgeNote")]
 struct NoteView {
+    #[schemars(extend("enum" = ["no_meaning", "no_vectors", "no_rerank"]))]
     code: &'static str,
     #[serde(flatten)]
     words: Words,
 }
 
-#[derive(Debug, Serialize)]
+/// A passage.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "KnowledgeResult")]
 struct ResultView {
     collection: CollectionId,
     collection_name: String,
     document: DocumentId,
     name: String,
-    /// Where it stands in the document's text, in characters.
+    /// Where it begins in the document's text, in characters.
     start: usize,
     end: usize,
+    /// The page it begins on, if the document has pages.
     page: Option<u32>,
+    /// The headings that it is under.
     headings: Vec<String>,
     text: String,
     scores: ScoresView,
 }
 
-/// Why it stands where it stands.
-#[derive(Debug, Serialize)]
+/// Why a passage is where it is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "KnowledgeScores")]
 struct ScoresView {
-    /// BM25 of the question's own words.
+    /// BM25 of the query's own words.
     words: f32,
-    /// The same with the words that stand in the best pieces beside those.
+    /// BM25 with the words that the best passages have in common in addition.
     related: f32,
-    /// The likeness of meanings, where both have a vector.
+    /// The similarity of the embeddings, if both have one.
     meaning: Option<f32>,
-    /// What orders the pieces, 0 to 1.
+    /// What orders the passages, 0 to 1.
     fused: f32,
-    /// How well it answers, as the model says that looked at the best once more: then this orders them.
+    /// How well it answers, as the reranking model says; then this orders them.
     rerank: Option<f32>,
 }
 
@@ -429,4 +459,34 @@ fn checked_description(description: &str) -> Result<String, ApiError> {
         return Err(ApiError::invalid(message).with_field(Some("description")));
     }
     Ok(description.to_owned())
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge",
+        list,
+        "Lists the collections that the caller may search, their own first",
+    );
+    api.operation("POST /api/v1/knowledge", "Creates a collection")
+        .details("409 if there are 200.")
+        .body::<NewCollection>()
+        .answers::<CollectionView>(201)
+        .errors(&[409]);
+    api.handler(
+        "POST /api/v1/knowledge/search",
+        search,
+        "Returns the best passages of what the caller may search",
+    )
+    .errors(&[404]);
+    api.handler(
+        "PATCH /api/v1/knowledge/{collection}",
+        change,
+        "Changes a collection's name or description, or whether everybody here may read it",
+    );
+    api.handler(
+        "DELETE /api/v1/knowledge/{collection}",
+        delete,
+        "Deletes a collection with every document in it",
+    );
 }

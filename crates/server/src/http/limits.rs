@@ -1,5 +1,6 @@
 //! How much may be used: what administrators set, and what is left for the caller.
 
+use schemars::JsonSchema;
 use std::sync::Arc;
 use store::Store;
 
@@ -11,35 +12,47 @@ use crate::{
     app::App,
     error::ApiError,
     gateway::usage::{Limits, LimitsOf, Most, Span, Subject, Usage},
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{audit::Noted, auth::Caller},
 };
 
-#[derive(Debug, Serialize)]
+/// All limits. The default applies to each account that has none of its own and is in no group that has some; those
+/// of a group together, of a key and of each person of a front end apply in addition.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AllLimits {
     default: Limits,
+    /// Of accounts.
     users: Vec<OfUser>,
+    /// Of each person in a group.
     groups: Vec<OfGroup>,
+    /// Of everybody in a group together.
     group_totals: Vec<OfGroup>,
     keys: Vec<OfKey>,
+    /// Of each person of a front end, by the front end's key.
     people: Vec<OfKey>,
 }
 
-#[derive(Debug, Serialize)]
+/// Limits of an account.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LimitsOfUser")]
 struct OfUser {
     user: UserId,
-    /// Nothing where the account is gone.
+    /// `null` if the account was deleted.
     email: Option<String>,
     limits: Limits,
 }
 
-#[derive(Debug, Serialize)]
+/// Limits of a group.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LimitsOfGroup")]
 struct OfGroup {
     group: GroupId,
     limits: Limits,
 }
 
-#[derive(Debug, Serialize)]
+/// Limits of a key.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LimitsOfKey")]
 struct OfKey {
     key: ApiKeyId,
     limits: Limits,
@@ -93,8 +106,9 @@ pub(super) async fn list(
     })
 }
 
-/// Of whom: `"default"`, or one of the others.
-#[derive(Debug, Deserialize)]
+/// Whose limits: `"default"`, or one of the others.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "LimitsOf")]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Of {
     /// Every account that has none of its own.
@@ -105,12 +119,15 @@ pub(super) enum Of {
     Group(GroupId),
     /// All in a group together.
     GroupTotal(GroupId),
+    /// An API key.
     Key(ApiKeyId),
     /// Each person of a front end, by its key.
     People(ApiKeyId),
 }
 
-#[derive(Debug, Deserialize)]
+/// New limits; if all are absent, there are none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "LimitsChange")]
 #[serde(deny_unknown_fields)]
 pub(super) struct Put {
     of: Of,
@@ -193,25 +210,33 @@ fn group_name(app: &App, group: GroupId) -> Result<String, ApiError> {
         .ok_or_else(|| ApiError::not_found(refusal::Accounts::NoSuchGroup))
 }
 
-#[derive(Debug, Serialize)]
+/// The limits that apply to the caller.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OwnLimits {
     limits: Vec<OwnLimit>,
 }
 
-#[derive(Debug, Serialize)]
+/// A limit that applies to the caller.
+#[derive(Debug, Serialize, JsonSchema)]
 struct OwnLimit {
     /// `user`, `group`, `key` or `person`.
+    #[schemars(extend("enum" = ["user", "group", "key", "person"]))]
     of: &'static str,
-    /// Which group.
+    /// The name of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
     span: Span,
+    /// The limit.
     most: Most,
+    /// What was used of it.
     used: UsedView,
+    /// When the count starts again, milliseconds since 1970-01-01 UTC.
     resets_at: i64,
 }
 
-#[derive(Debug, Serialize)]
+/// What was used of a limit.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UsedOfLimit")]
 struct UsedView {
     requests: u64,
     tokens: u64,
@@ -251,4 +276,16 @@ pub(super) async fn own(
         }));
     }
     Ok(Json(OwnLimits { limits }))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/limits/own",
+        own,
+        "Lists the limits that apply to the caller",
+    );
+    api.handler("GET /api/v1/limits", list, "Lists all limits");
+    api.handler("PUT /api/v1/limits", put, "Sets limits, or removes them")
+        .errors(&[404]);
 }

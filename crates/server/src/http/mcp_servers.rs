@@ -4,28 +4,37 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::Words;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     tools::mcp_servers::{McpServerNow, McpServers},
 };
 
-#[derive(Debug, Serialize)]
+/// MCP servers.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct McpServerList {
     servers: Vec<McpServerView>,
 }
 
-#[derive(Debug, Serialize)]
+/// An [MCP server](docs/tools/mcp-servers.md) of the configuration file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "McpServer")]
 struct McpServerView {
     name: String,
+    #[schemars(extend("enum" = ["stdio", "http"]))]
     kind: &'static str,
+    #[schemars(extend("enum" = ["connecting", "connected", "down"]))]
     state: &'static str,
+    /// A connected one may have problems too.
     problems: Vec<Words>,
     tools: Vec<ToolView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A tool of an MCP server.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "McpTool")]
 pub(super) struct ToolView {
     name: String,
     description: String,
@@ -76,4 +85,10 @@ pub(super) fn state_word(state: mcp::State) -> &'static str {
         mcp::State::Connected => "connected",
         mcp::State::Down => "down",
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/mcp-servers", list, "Lists the [MCP servers](docs/tools/mcp-servers.md) of the configuration file")
+        .details("Those with [per-user sign-in](docs/tools/mcp-servers.md#per-user-sign-in) are not included.");
 }

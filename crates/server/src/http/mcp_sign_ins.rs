@@ -9,13 +9,17 @@ use axum::{
 };
 use domain::{Sentence, Words};
 use llm::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mcp_servers::{ToolView, state_word, tool_view};
 use crate::{
     error::ApiError,
     gateway::Gateway,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::{
         Identity,
         auth::{Caller, Credential, own_origin},
@@ -27,16 +31,22 @@ use crate::{
 /// Where people come back to.
 const CALLBACK: &str = "/oauth/mcp/callback";
 
-#[derive(Debug, Serialize)]
+/// The caller's sign-ins.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "McpSignInList")]
 pub(super) struct SignInList {
     servers: Vec<SignInView>,
 }
 
-/// Never what they have signed in with.
-#[derive(Debug, Serialize)]
+/// An MCP server to which each person signs in.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "McpSignIn")]
 struct SignInView {
     name: String,
+    #[schemars(extend("enum" = ["oauth", "user_token"]))]
     sign_in: &'static str,
+    /// `lapsed` means that the caller has to sign in again.
+    #[schemars(extend("enum" = ["signed_out", "lapsed", "connecting", "connected", "down"]))]
     state: &'static str,
     problems: Vec<Words>,
     tools: Vec<ToolView>,
@@ -86,8 +96,11 @@ impl From<Yours> for SignInView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Where to sign in.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "McpSignInAddress")]
 pub(super) struct Begun {
+    /// Where the browser goes.
     url: String,
 }
 
@@ -111,7 +124,9 @@ pub(super) async fn begin(
     Ok(Json(Begun { url: url.into() }))
 }
 
-#[derive(Deserialize)]
+/// A token of the caller.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "McpToken")]
 pub(super) struct Token {
     token: String,
 }
@@ -188,4 +203,37 @@ fn signer(caller: &Caller) -> Signer {
         user: caller.id(),
         session,
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/mcp-sign-ins",
+        list,
+        "Lists the MCP servers to which each person signs in",
+    );
+    api.handler(
+        "POST /api/v1/mcp-sign-ins/{server}",
+        begin,
+        "Begins a sign-in",
+    )
+    .details("422 with the reason, 429 if 20 are open.")
+    .errors(&[409, 422, 429]);
+    api.handler(
+        "PUT /api/v1/mcp-sign-ins/{server}",
+        put,
+        "Signs in with a token, for a server with `user_token`",
+    )
+    .errors(&[409, 422]);
+    api.handler("DELETE /api/v1/mcp-sign-ins/{server}", delete, "Signs out");
+    api.operation(
+        "GET /oauth/mcp/callback",
+        "Receives the browser from an MCP server's sign-in, with the session that began",
+    )
+    .details(
+        "Redirects to `/settings/tools?sign_in=`… `done`, `unknown`, `denied`, `wrong_issuer`, \
+         `refused`, `unreachable` or `signed_out`.",
+    )
+    .query::<Back>()
+    .answers_nothing(303);
 }

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use domain::{ChatId, MemoryId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, Store, StoreError};
 use wire::export;
@@ -16,16 +17,22 @@ use super::files::expected_version;
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
 /// Longest name of an agent, characters.
 const MOST_AGENT_CHARS: usize = 80;
 
-#[derive(Debug, Serialize)]
+/// A text that agents keep about the caller.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Memory")]
 pub(super) struct MemoryView {
     id: MemoryId,
+    /// The only agent that has it; empty if all have it.
     agent: String,
     name: String,
     description: String,
@@ -33,11 +40,13 @@ pub(super) struct MemoryView {
     pinned: bool,
     version: u64,
     changed_at: i64,
+    /// The agent that changed it last; `null` if the caller did.
     author: Option<AuthorView>,
 }
 
-/// The agent that changed it last.
-#[derive(Debug, Serialize)]
+/// The agent that changed a memory last.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MemoryAuthor")]
 struct AuthorView {
     agent: String,
     chat: Option<ChatId>,
@@ -74,20 +83,27 @@ impl From<Memory> for MemoryView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Memories, by name.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MemoryList {
     memories: Vec<MemoryView>,
 }
 
-/// What a memory is to say.
-#[derive(Debug, Deserialize)]
+/// The content of a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "MemoryContent")]
 pub(super) struct MemoryBody {
+    /// At most 80 characters.
     name: String,
+    /// At most 8,000 characters.
     text: String,
+    /// At most 300 characters.
     #[serde(default)]
     description: String,
+    /// The only agent that has it; all if empty.
     #[serde(default)]
     agent: String,
+    /// Whether agents always see all of it.
     #[serde(default)]
     pinned: bool,
 }
@@ -239,4 +255,29 @@ async fn make_now(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/memories",
+        list,
+        "Lists the texts that agents keep about the caller, by name",
+    );
+    api.operation("POST /api/v1/memories", "Creates a memory")
+        .details("409 if the name is taken, or if there are 100.")
+        .body::<MemoryBody>()
+        .answers::<MemoryView>(201)
+        .errors(&[409]);
+    api.handler("PUT /api/v1/memories/{memory}", put, "Changes a memory")
+        .details("409 if it has changed meanwhile.")
+        .header("If-Match", "The version that was seen: `\"3\"`.")
+        .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/memories/{memory}",
+        delete,
+        "Deletes a memory",
+    )
+    .header("If-Match", "Deletes only this version.")
+    .errors(&[409]);
 }

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, Uri},
 };
 use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Run;
@@ -21,40 +22,53 @@ use crate::{
     },
     error::ApiError,
     gateway::work_mode::WorkMode,
-    http::extract::{Json, Path, RawJson, parse},
+    http::{
+        extract::{Json, Path, RawJson, parse},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
 /// A message's content: text, or parts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "MessageContent")]
 #[serde(untagged, expecting = "`content` has to be text or a list of parts")]
 enum Content {
     Text(String),
     Parts(Vec<Part>),
 }
 
-#[derive(Debug, Deserialize)]
+/// A message of the person.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewMessage")]
 pub(super) struct SendMessage {
+    /// The message that it follows; `null` at the beginning of a chat. 409 if it is unknown.
     parent: Option<MessageId>,
     content: Content,
+    /// The model or agent that answers; the one of the answer before if absent.
     model: Option<String>,
+    /// `web_search` for a [web search](docs/tools/web.md#search-before-the-answer) first, or [`research` or
+    /// `deep`](docs/research.md).
     #[serde(default)]
     mode: WorkMode,
-    /// Whether the plan of research waits for the person.
+    /// Whether research waits until the person has approved its plan.
     #[serde(default)]
     review_plan: bool,
-    /// What is set for the model calls of this answer, over what is set for the chat.
+    /// Parameters of the model calls of this answer, which take precedence over those of the chat.
     parameters: Option<ModelParameters>,
-    /// What trusted model servers are told beside who asks; nothing here reads it.
+    /// An object for [trusted model servers](docs/models/forward-user-info.md); Glasshouse does not interpret it.
     #[serde(default)]
     metadata: Map<String, Value>,
 }
 
 /// An exchange that has begun.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Exchange")]
 pub(super) struct Begun {
+    /// The person's message; absent if an earlier one is answered again.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<MessageView>,
+    /// The answer that is being written.
     assistant: MessageView,
     run: RunId,
 }
@@ -127,16 +141,20 @@ pub(super) async fn send(
         .map(Json)
 }
 
-#[derive(Debug, Deserialize)]
+/// Another answer to the same message.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewAnswer")]
 pub(super) struct Regenerate {
+    /// The model or agent that answers; the same as before if absent.
     model: Option<String>,
-    /// What the other answer was, where the caller does not say.
+    /// As for a message; if absent it searches the web, or is research, if the other answer did or was.
     mode: Option<WorkMode>,
+    /// Whether research waits until the person has approved its plan.
     #[serde(default)]
     review_plan: bool,
-    /// What is set for the model calls of this answer, over what is set for the chat.
+    /// Parameters of the model calls of this answer, which take precedence over those of the chat.
     parameters: Option<ModelParameters>,
-    /// What trusted model servers are told beside who asks; nothing here reads it.
+    /// An object for [trusted model servers](docs/models/forward-user-info.md); Glasshouse does not interpret it.
     #[serde(default)]
     metadata: Map<String, Value>,
 }
@@ -204,4 +222,30 @@ pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError
         beside,
     }
     .into())
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "POST /api/v1/chats/{chat}/messages",
+        send,
+        "Sends a message, which starts a run",
+    )
+    .body::<SendMessage>()
+    .header(
+        "Idempotency-Key",
+        "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",
+    )
+    .errors(&[409, 422, 429]);
+    api.handler(
+        "POST /api/v1/chats/{chat}/messages/{message}/regenerate",
+        regenerate,
+        "Starts another answer beside an answer",
+    )
+    .body::<Regenerate>()
+    .header(
+        "Idempotency-Key",
+        "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",
+    )
+    .errors(&[409, 422, 429]);
 }

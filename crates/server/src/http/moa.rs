@@ -9,8 +9,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{Message, Role, refusal};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wire::openai::{CompletionEncoder, CompletionOptions};
 
 use super::{
@@ -23,6 +24,7 @@ use crate::{
     error::ApiError,
     http::{
         extract::Json,
+        openapi::Operations,
         streams::{Format, from_run, sse},
     },
     identity::auth::Caller,
@@ -31,10 +33,11 @@ use crate::{
 /// Most answers that are made one.
 const MOST_ANSWERS: usize = 32;
 
-/// What it takes; further fields are left alone.
-#[derive(Debug, Deserialize)]
+/// Several answers to one message, to be merged. Further fields are ignored.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "MergeRequest")]
 pub(super) struct MoaRequest {
-    /// The model that is asked; without one that of the chat, or the default one.
+    /// The model that is asked; that of the chat, or the default one, if absent.
     #[serde(default, deserialize_with = "filled")]
     model: Option<String>,
     /// The chat that it is about.
@@ -114,4 +117,19 @@ pub(super) async fn complete(
         None,
     );
     Ok(from_run(run, held_by_body(stream, Some(stop))))
+}
+
+/// Describes the calls of this file, each at the path of Open WebUI too.
+pub(super) fn operations(api: &mut Operations) {
+    for prefix in ["/api/v1", ""] {
+        let name = format!("POST {prefix}/tasks/moa/completions");
+        api.operation(
+            &name,
+            "Merges several answers to one message; a chat completion, or with `stream` its chunks",
+        )
+        .body::<MoaRequest>()
+        .answers::<Map<String, Value>>(200)
+        .answers_media(200, &["text/event-stream"])
+        .errors(&[404, 422, 429, 502]);
+    }
 }

@@ -3,24 +3,26 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::App, error::ApiError, http::extract::Json, identity::audit::Noted,
-    platform::model_aliases::Aliases,
+    app::App, error::ApiError, http::extract::Json, http::openapi::Operations,
+    identity::audit::Noted, platform::model_aliases::Aliases,
 };
 
-/// What each name stands for.
-#[derive(Debug, Serialize)]
+/// [Model aliases](docs/models/connect.md#model-aliases): what each name stands for.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ModelAliases {
-    /// What administrators have set here.
+    /// Those that administrators have set here.
     aliases: Aliases,
-    /// What the configuration file says; the same name here comes first.
+    /// Those of the configuration file; the same name here takes precedence.
     configured: Aliases,
 }
 
-/// The names to set, in the place of all that were.
-#[derive(Debug, Deserialize)]
+/// The aliases to set, at most 200; they replace all that were set here.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelAliasesChange")]
 pub(super) struct SetAliases {
     aliases: BTreeMap<String, String>,
 }
@@ -49,4 +51,18 @@ pub(super) async fn put(
     noted.with("aliases", &aliases);
     app.models.put_aliases(&aliases).await?;
     view(&app).await
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/settings/model-aliases",
+        get,
+        "Returns the [model aliases](docs/models/connect.md#model-aliases)",
+    );
+    api.handler(
+        "PUT /api/v1/settings/model-aliases",
+        put,
+        "Replaces the model aliases",
+    );
 }

@@ -4,8 +4,9 @@ use agent::AgentDefinition;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{Parameter, ProblemCode, refusal};
+use domain::{ModelParameters, Parameter, ProblemCode, refusal};
 use llm::{ToolMode, openai::RefusedParameter};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::UserRole;
@@ -17,25 +18,33 @@ use crate::{
         models::{Catalogue, Model, ModelSettings, Models},
         prices::MAX_USD_PER_MILLION,
     },
-    http::extract::{Json, Path, misfit, present},
+    http::{
+        extract::{Json, Path, misfit, present},
+        openapi::Operations,
+    },
     identity::{audit::Noted, auth::Caller, groups::Thing},
     platform::built_in::AGENT_PREFIX,
 };
 
-#[derive(Debug, Serialize)]
+/// Models and agents that the caller may use. The tour is always among the models.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ModelList {
     models: Vec<ModelView>,
-    /// The model that answers requests that name none.
+    /// Answers requests that name none: the one that an administrator chose, otherwise the first that the caller
+    /// may use; `null` if there is none or the chosen one is missing, and such requests are refused with `503
+    /// model_unavailable`. The tour answers only requests that name it, or if it was chosen.
     default_model: Option<String>,
+    /// An agent's id, `glasshouse/<name>`, can be used wherever a model's can.
     agents: Vec<AgentView>,
 }
 
-/// A model with what has been learned of it.
-#[derive(Debug, Serialize)]
+/// A model with its settings. Its `system_prompt` is shown to administrators only.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Model")]
 pub(super) struct ModelView {
     #[serde(flatten)]
     model: Model,
-    /// For administrators: the parameters that its servers have refused since the program was started.
+    /// For administrators: the parameters that its servers have refused since the start of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused_parameters: Vec<RefusedParameter>,
 }
@@ -53,8 +62,9 @@ impl ModelView {
     }
 }
 
-/// A defined agent that can be chosen as a model.
-#[derive(Debug, Serialize)]
+/// An agent that can be chosen like a model.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AgentChoice")]
 struct AgentView {
     id: String,
     name: String,
@@ -104,14 +114,18 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     })
 }
 
-/// What is to change; `null` takes a value away, and what is left out stays.
-#[derive(Debug, Deserialize)]
+/// What to change of a model, including its [parameters](docs/models/parameters.md); `null` removes a value, and
+/// the rest stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelChange")]
 pub(super) struct ChangeModel {
     tool_mode: Option<ToolMode>,
+    /// Parameters that are not sent; `null` for those under `listed.abilities`.
     #[serde(default, deserialize_with = "present")]
     unsupported_parameters: Option<Option<Vec<Parameter>>>,
     #[serde(default, deserialize_with = "present")]
     context_tokens: Option<Option<u64>>,
+    /// Prices [override the price list](docs/models/prices.md).
     #[serde(default, deserialize_with = "present")]
     input_usd_per_million: Option<Option<f64>>,
     #[serde(default, deserialize_with = "present")]
@@ -124,9 +138,12 @@ pub(super) struct ChangeModel {
     audio_input_usd_per_million: Option<Option<f64>>,
     #[serde(default, deserialize_with = "present")]
     audio_output_usd_per_million: Option<Option<f64>>,
+    /// Ids of up to five models that agents ask, in this order, [if the servers of this one
+    /// fail](docs/models/failover.md).
     fallbacks: Option<Vec<String>>,
     /// Among them those of its parameters.
     #[serde(flatten)]
+    #[schemars(with = "ModelParameters")]
     others: Map<String, Value>,
 }
 
@@ -230,7 +247,9 @@ fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiE
     Ok(())
 }
 
-#[derive(Debug, Deserialize)]
+/// The model for requests that name none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "DefaultModel")]
 pub(super) struct ChooseDefault {
     model: String,
 }
@@ -249,4 +268,25 @@ pub(super) async fn put_default(
         _ => error,
     })?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/models",
+        list,
+        "Lists the models and agents that [the caller may use](docs/reference/api.md#groups)",
+    );
+    api.handler(
+        "PUT /api/v1/models/{model}",
+        put,
+        "Changes how a model is used; `{model}` is its percent-encoded id",
+    )
+    .errors(&[422]);
+    api.handler(
+        "PUT /api/v1/settings/default-model",
+        put_default,
+        "Sets the default model",
+    )
+    .errors(&[422]);
 }

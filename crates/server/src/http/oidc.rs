@@ -9,6 +9,7 @@ use axum::{
 };
 use domain::refusal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
@@ -18,7 +19,7 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Query,
+    http::{extract::Query, openapi::Operations},
     identity::{
         audit::Noted,
         auth::{cookie, own_origin},
@@ -36,8 +37,11 @@ const CALLBACK: &str = "/oauth/login/callback";
 /// What the browser keeps meanwhile. `__Host-` would not let it stand below a path.
 const COOKIE: &str = "glasshouse_sign_in";
 
-#[derive(Debug, Default, Deserialize)]
+/// Where to go after the sign-in.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "OauthSignIn")]
 pub(super) struct Next {
+    /// A path on this server.
     #[serde(default)]
     next: String,
 }
@@ -143,6 +147,25 @@ fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
     set_cookie(config, (COOKIE, "/oauth/login"), value, max_age_s)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation(
+        "GET /oauth/login",
+        "Redirects the browser to the [provider](docs/team/single-sign-on.md) that signs people in",
+    )
+    .details("Sets a cookie for the callback; 403 if there is no provider.")
+    .query::<Next>()
+    .answers_nothing(303);
+    api.operation("GET /oauth/login/callback", "Receives the browser from the provider")
+        .details("Redirects to `next` with the session's cookie (and `notice=groups_kept` in its query if the \
+         provider [left the groups out](docs/team/single-sign-on.md#groups-that-the-token-leaves-out)), \
+         to `/login?step=code` if a code is required, or to `/login?problem=`… `unknown`, `denied`, \
+         `refused`, `unreachable`, `not_allowed`, `groups_unknown`, `no_account`, `address_taken`, \
+         `no_address`, `suspended` or `not_set_up`.")
+        .query::<Back>()
+        .answers_nothing(303);
 }
 
 #[cfg(test)]

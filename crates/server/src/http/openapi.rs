@@ -1,38 +1,216 @@
-//! `GET /openapi.json`: the OpenAPI document of this server, put together from `openapi/*.toml` and the route table.
+//! `GET /openapi.json`: the OpenAPI document of this server, put together from the route table and from what stands
+//! beside the handlers.
 //!
-//! The files say what is sent and answered, in the notation of `openapi/notation.rs`; the table says which addresses
-//! there are and who may call them. Tests hold that the files describe each address of the table and no other, and the
-//! tests' own client checks every answer it gets against the document.
+//! Each file of handlers has a function that describes its operations; the table says which addresses there are and who
+//! may call them. Tests hold that each address of the table is described and no other, and the tests' own client checks
+//! every answer it gets against the document.
 
-mod notation;
 mod operation;
+mod operations;
+mod protocols;
+mod schemas;
+mod signature;
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::ProblemCode;
+use domain::{Coded, ProblemCode};
 use serde_json::{Map, Value, json};
-use toml::Table;
 
+use self::operations::Operation;
+pub(in crate::http) use self::operations::Operations;
+
+use super::{
+    activity, agents, allowed_calls, beside, chat_order, chat_search, chat_stream, chats,
+    connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
+    images, imports, inbox, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins, memories,
+    messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys, password_resets,
+    permissions, pipelines, programs, runs, schedules, second_factor, second_step, session,
+    sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks, workspaces,
+};
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
-/// What each part of the API takes and answers; the names group the operations in the document.
-const PARTS: [(&str, &str); 10] = [
-    ("start", include_str!("openapi/start.toml")),
-    ("people", include_str!("openapi/people.toml")),
-    ("groups", include_str!("openapi/groups.toml")),
-    ("models", include_str!("openapi/models.toml")),
-    ("chats", include_str!("openapi/chats.toml")),
-    ("own", include_str!("openapi/own.toml")),
-    ("knowledge", include_str!("openapi/knowledge.toml")),
-    ("pages", include_str!("openapi/pages.toml")),
-    ("runs", include_str!("openapi/runs.toml")),
-    ("doors", include_str!("openapi/doors.toml")),
+/// A group of operations, which has a page of its own in docs/reference/api.
+struct Area {
+    /// The name of the page and of the tag.
+    name: &'static str,
+    title: &'static str,
+    describe: &'static [fn(&mut Operations)],
+}
+
+/// The groups that are described beside their handlers.
+const AREAS: [Area; 19] = [
+    Area {
+        name: "sign-in",
+        title: "Sign-in",
+        describe: &[
+            session::operations,
+            second_step::operations,
+            passkey_login::operations,
+            password_resets::public_operations,
+            sign_up::public_operations,
+            oidc::operations,
+        ],
+    },
+    Area {
+        name: "account",
+        title: "The caller's account",
+        describe: &[
+            users::own_operations,
+            second_factor::operations,
+            passkeys::operations,
+            sessions::operations,
+            exports::operations,
+            imports::operations,
+        ],
+    },
+    Area {
+        name: "keys",
+        title: "API keys",
+        describe: &[keys::operations],
+    },
+    Area {
+        name: "chats",
+        title: "Chats",
+        describe: &[
+            chats::operations,
+            chat_search::operations,
+            chat_order::operations,
+            exports::chat_operations,
+            sharing::operations,
+            messages::operations,
+            beside::operations,
+            forks::operations,
+            activity::operations,
+        ],
+    },
+    Area {
+        name: "files",
+        title: "Files",
+        describe: &[
+            files::operations,
+            files::content::operations,
+            files::zip::operations,
+            files::past::operations,
+            files::linked::operations,
+            workspaces::operations,
+        ],
+    },
+    Area {
+        name: "runs",
+        title: "Runs",
+        describe: &[
+            runs::operations,
+            runs::questions::operations,
+            chat_stream::operations,
+        ],
+    },
+    Area {
+        name: "approvals",
+        title: "Inbox and standing approvals",
+        describe: &[inbox::operations, allowed_calls::operations],
+    },
+    Area {
+        name: "schedules",
+        title: "Schedules and webhooks",
+        describe: &[schedules::operations, webhooks::operations],
+    },
+    Area {
+        name: "memory",
+        title: "Memory",
+        describe: &[memories::operations, facts::operations],
+    },
+    Area {
+        name: "knowledge",
+        title: "Documents",
+        describe: &[
+            knowledge::operations,
+            knowledge::sharing::operations,
+            documents::operations,
+            knowledge::crawls::operations,
+            graph::operations,
+            knowledge::aliases::operations,
+            knowledge::attachments::operations,
+        ],
+    },
+    Area {
+        name: "web",
+        title: "Web pages and images",
+        describe: &[pages::operations, images::operations],
+    },
+    Area {
+        name: "models",
+        title: "Models and their servers",
+        describe: &[
+            models::operations,
+            model_aliases::operations,
+            connections::operations,
+            embedding::operations,
+        ],
+    },
+    Area {
+        name: "agents",
+        title: "Agents and their tools",
+        describe: &[
+            agents::operations,
+            programs::operations,
+            hooks::operations,
+            mcp_servers::operations,
+            mcp_sign_ins::operations,
+        ],
+    },
+    Area {
+        name: "pipelines",
+        title: "Pipelines and tasks",
+        describe: &[
+            pipelines::operations,
+            task_config::operations,
+            tasks::operations,
+            moa::operations,
+        ],
+    },
+    Area {
+        name: "people",
+        title: "People",
+        describe: &[
+            users::operations,
+            password_resets::operations,
+            passkeys::admin_operations,
+            sharing::moderation_operations,
+            sign_up::operations,
+        ],
+    },
+    Area {
+        name: "groups",
+        title: "Groups and permissions",
+        describe: &[groups::operations, permissions::operations],
+    },
+    Area {
+        name: "usage",
+        title: "Usage and limits",
+        describe: &[usage::operations, limits::operations],
+    },
+    Area {
+        name: "server",
+        title: "Server",
+        describe: &[
+            health::operations,
+            operations,
+            super::settings::operations,
+            jobs::operations,
+            super::audit::operations,
+        ],
+    },
+    Area {
+        name: "protocols",
+        title: "Other protocols",
+        describe: &[protocols::operations],
+    },
 ];
 
 const ABOUT: &str = "A self-hosted server of agents. Errors have a stable code and a sentence; the answer's header \
@@ -49,20 +227,36 @@ pub(super) async fn get() -> Result<Response, ApiError> {
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation(
+        "GET /openapi.json",
+        "Returns the OpenAPI 3.1 document of this server",
+    )
+    .details("It needs no sign-in. Clients can be generated from it.")
+    .answers::<Map<String, Value>>(200);
+    api.operation(
+        "GET /metrics",
+        "Returns figures since the start in the text format of Prometheus",
+    )
+    .details("See [monitoring](docs/operate/monitoring.md).")
+    .answers_media(200, &["text/plain"]);
+}
+
 /// The whole document.
 ///
 /// # Errors
-/// Where the files do not fit the route table, or each other.
+/// If the descriptions do not fit the route table, or each other.
 pub fn document() -> anyhow::Result<Value> {
-    let (mut described, schemas) = parts()?;
+    let (mut described, schemas) = described()?;
     let mut paths = Map::new();
     for route in super::table() {
         let name = format!("{} {}", route.method, route.path.replace("{*", "{"));
-        let (tag, text) = described
+        let operation = described
             .remove(&name)
             .with_context(|| format!("{name} is not described"))?;
-        let operation = operation::operation(&route, tag, &text).with_context(|| name.clone())?;
-        let (method, path) = name.split_once(' ').unwrap_or_default();
+        let operation = operation::operation(&route, operation).with_context(|| name.clone())?;
+        let (method, path) = operations::method_and_path(&name)?;
         let operations = paths.entry(path).or_insert_with(|| json!({}));
         operations[method.to_ascii_lowercase()] = operation;
     }
@@ -79,7 +273,7 @@ pub fn document() -> anyhow::Result<Value> {
             "description": ABOUT,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "tags": PARTS.map(|(name, _)| json!({ "name": name })),
+        "tags": tags(),
         "paths": paths,
         "components": {
             "schemas": schemas,
@@ -92,37 +286,24 @@ pub fn document() -> anyhow::Result<Value> {
     }))
 }
 
-/// The descriptions of all addresses by method and path, each with the name of its part; and all schemas by name.
-type Parts = (BTreeMap<String, (&'static str, Table)>, Map<String, Value>);
+/// The groups of operations, in the order of the documentation.
+fn tags() -> Vec<Value> {
+    AREAS
+        .iter()
+        .map(|area| json!({ "name": area.name, "description": area.title }))
+        .collect()
+}
 
-fn parts() -> anyhow::Result<Parts> {
-    let mut operations = BTreeMap::new();
-    let codes: Vec<_> = ProblemCode::ALL.iter().map(|code| code.as_str()).collect();
-    let mut schemas = Map::from_iter([(
-        "ProblemCode".to_owned(),
-        json!({ "type": "string", "enum": codes }),
-    )]);
-    for (part, text) in PARTS {
-        let part_file: Table = toml::from_str(text).with_context(|| format!("{part}.toml"))?;
-        for (name, value) in part_file {
-            let toml::Value::Table(table) = value else {
-                bail!("{part}.toml: {name} is no table")
-            };
-            if name != "schemas" {
-                operations.insert(name, (part, table));
-                continue;
-            }
-            for (name, text) in table {
-                let schema =
-                    notation::schema(&text).with_context(|| format!("{part}.toml: {name}"))?;
-                ensure!(
-                    schemas.insert(name.clone(), schema).is_none(),
-                    "there are two schemas {name}"
-                );
-            }
-        }
+/// The descriptions of all operations by method and path, and all schemas by name.
+fn described() -> anyhow::Result<(BTreeMap<String, Operation>, Map<String, Value>)> {
+    let mut operations = Operations::default();
+    // What every refusal has.
+    operations.schema::<ProblemCode>();
+    operations.schema::<Coded>();
+    for area in AREAS {
+        operations.group(area.name, area.describe);
     }
-    Ok((operations, schemas))
+    operations.finish()
 }
 
 #[cfg(test)]

@@ -4,30 +4,39 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::{EventBody, PageId, RunEvent, RunId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Page, Store, StoreError};
 
 use crate::{
     chat::access::{ChatAccess, Viewer},
     error::ApiError,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     web::StoredPage,
 };
 
 /// So much of a log is looked at at a time.
 const LOG_BYTES: usize = 1_000_000;
 
-#[derive(Debug, Deserialize)]
+/// Which page.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PageQuery")]
 pub(super) struct Named {
     /// A run that has the page among its sources.
     run: Option<RunId>,
 }
 
-#[derive(Debug, Serialize)]
+/// A page of the web as it was read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "StoredPage")]
 pub(super) struct PageView {
     id: PageId,
     url: String,
     title: String,
+    /// What was read of it, as Markdown.
     text: String,
     fetched_at: i64,
 }
@@ -119,4 +128,17 @@ fn names(line: &str, id: &str) -> bool {
 
 fn missing() -> ApiError {
     ApiError::not_found(refusal::Knowledge::NoCopyOfPage)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/pages/{page}",
+        get,
+        "Returns a page of the web as it was read",
+    )
+    .details(
+        "A page that was [read for an agent](docs/tools/web.md), whose id is that of the run's source. For the person it was \
+         read for; with `run` also for those who may read a run that cites it. 404 otherwise.",
+    );
 }

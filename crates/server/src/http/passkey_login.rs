@@ -9,18 +9,19 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::refusal;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use store::StoreError;
 
 use super::{
     passkeys::{Ticket, forget, party},
-    session::{UserView, open_session},
+    session::{SignedIn, UserView, open_session},
 };
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
         webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
@@ -45,8 +46,12 @@ pub(super) async fn begin(
     Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(options)))
 }
 
-#[derive(Deserialize)]
+/// A sign-in with a passkey.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasskeySignIn")]
 pub(super) struct LogIn {
+    /// An `AuthenticationResponseJSON`, as browsers return it.
+    #[schemars(with = "Map<String, Value>")]
     credential: UsedCredential,
 }
 
@@ -129,7 +134,9 @@ pub(super) async fn finish(
             (header::SET_COOKIE, session),
             (header::SET_COOKIE, forget(&app)?),
         ]),
-        Json(json!({ "user": UserView::from(owner) })),
+        Json(SignedIn {
+            user: UserView::from(owner),
+        }),
     ))
 }
 
@@ -139,4 +146,19 @@ fn wrong() -> ApiError {
 
 fn copied() -> ApiError {
     ApiError::bad_credential(refusal::Accounts::PasskeyCopied).with_field(Some("passkey"))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("POST /api/v1/login/passkey/challenge", "Returns a challenge for a passkey: `PublicKeyCredentialRequestOptionsJSON`, as browsers take it")
+        .details("Sets a cookie for five minutes. 409 if passkeys cannot be used at the requested address.")
+        .answers::<Map<String, Value>>(200)
+        .errors(&[409]);
+    api.operation("POST /api/v1/login/passkey", "Signs in with a passkey")
+        .details("Sets the session's cookie; no code is required. 401 with `field: \"passkey\"` if the passkey is \
+         unknown or its assertion invalid, without `field` if the challenge has expired or was used; 429 \
+         after too many.")
+        .body::<LogIn>()
+        .answers::<SignedIn>(200)
+        .errors(&[401, 409, 429]);
 }

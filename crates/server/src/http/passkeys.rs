@@ -10,15 +10,19 @@ use axum::{
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{PasskeyId, SessionId, UserId, refusal};
 use llm::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{NewPasskey, Passkey, Store, StoreError, UsedChallenge};
 
 use super::{cookies::set_cookie, session::check_own_password};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{
         audit::Noted,
         auth::{Caller, Credential, checked_name, cookie, own_origin},
@@ -113,15 +117,17 @@ pub(super) fn known_party(app: &App, headers: &HeaderMap) -> Option<Party> {
     Party::of(&own_origin(&app.config, headers).ok()?)
 }
 
-#[derive(Debug, Serialize)]
+/// A passkey.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Passkey")]
 struct View {
     id: PasskeyId,
     name: String,
-    /// The host that it is good at.
+    /// The host that it works at.
     host: String,
     created_at: i64,
     last_used_at: Option<i64>,
-    /// Whether there seem to be two of it, so that it is good for nothing.
+    /// Whether there seem to be two of it, so that it is disabled.
     copied: bool,
 }
 
@@ -147,12 +153,13 @@ impl From<Passkey> for View {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// The caller's passkeys.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PasskeyList {
     passkeys: Vec<View>,
-    /// Whether one can be made at the address that was asked.
+    /// Whether one can be created at the requested address.
     available: bool,
-    /// Whether the password is asked for then.
+    /// Whether the password is required for that.
     has_password: bool,
 }
 
@@ -197,8 +204,11 @@ impl Owner {
     }
 }
 
-#[derive(Deserialize)]
+/// Confirms that it is the caller.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasskeyChallengeRequest")]
 pub(super) struct Password {
+    /// The password. Somebody who has none must have signed in within ten minutes.
     current: Option<String>,
 }
 
@@ -260,9 +270,13 @@ async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
     Err(ApiError::conflict(refusal::Accounts::SignInAfresh))
 }
 
-#[derive(Deserialize)]
+/// A passkey that the browser has created.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewPasskey")]
 pub(super) struct Create {
     name: String,
+    /// A `RegistrationResponseJSON`, as browsers return it.
+    #[schemars(with = "Map<String, Value>")]
     credential: MadeCredential,
 }
 
@@ -362,4 +376,45 @@ pub(super) async fn delete_all(
     })?;
     noted.with("passkeys", removed);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/me/passkeys",
+        list,
+        "Lists the caller's passkeys",
+    );
+    api.operation("POST /api/v1/me/passkeys/challenge", "Returns a challenge for a new passkey: `PublicKeyCredentialCreationOptionsJSON`, as browsers \
+         take it")
+        .details("Sets a cookie for five minutes. 400 with `field: \"current\"` if the password is wrong, and with \
+         a key; 409 if somebody without a password has to sign in again.")
+        .body::<Password>()
+        .answers::<Map<String, Value>>(200)
+        .errors(&[409, 429]);
+    api.operation(
+        "POST /api/v1/me/passkeys",
+        "Stores a passkey that the browser has created",
+    )
+    .details(
+        "409 if the challenge has expired or was used, the passkey is known, or there are twenty.",
+    )
+    .body::<Create>()
+    .answers::<View>(200)
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/me/passkeys/{passkey}",
+        delete,
+        "Deletes a passkey",
+    );
+}
+
+/// Describes the calls of administrators.
+pub(super) fn admin_operations(api: &mut Operations) {
+    api.handler(
+        "DELETE /api/v1/users/{user}/passkeys",
+        delete_all,
+        "Deletes all passkeys of somebody, and ends all their sessions",
+    )
+    .details("404 if there are none.");
 }

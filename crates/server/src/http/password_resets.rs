@@ -8,6 +8,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use domain::{UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{NewPasswordReset, Store, StoreError};
 
@@ -15,7 +16,10 @@ use super::known_device;
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{audit::Noted, auth::checked_password},
     platform::{
         client_info::Place,
@@ -27,10 +31,12 @@ use crate::{
 /// Long enough to hand it over, short enough to be forgotten in a mailbox without harm.
 const GOOD_FOR_MS: i64 = 6 * 3_600_000;
 
-/// A link just made. It is shown once.
-#[derive(Debug, Serialize)]
+/// A link with which the person chooses a new password, once, within six hours. It replaces an earlier one.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PasswordResetLink")]
 pub(super) struct Link {
-    /// The page with the secret. Browsers send what stands behind `#` to no server, so it is in no log.
+    /// The page with the secret, on this server; shown only here. Browsers send what follows `#` to no server, so
+    /// it is in no log.
     path: String,
     expires_at: i64,
 }
@@ -61,12 +67,16 @@ pub(super) async fn create(
     }))
 }
 
-#[derive(Deserialize)]
+/// The secret of a link.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasswordResetToken")]
 pub(super) struct Secret {
     token: String,
 }
 
-#[derive(Debug, Serialize)]
+/// Whose password a link is for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PasswordResetPerson")]
 pub(super) struct Whose {
     email: String,
 }
@@ -85,9 +95,13 @@ pub(super) async fn check(
     }))
 }
 
-#[derive(Deserialize)]
+/// A new password.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasswordReset")]
 pub(super) struct Reset {
+    /// The secret of the link.
     token: String,
+    /// 8 to 256 characters.
     password: String,
 }
 
@@ -128,4 +142,34 @@ fn in_words(error: StoreError) -> ApiError {
         StoreError::NotFound => ApiError::not_found(refusal::Accounts::ResetLinkOver),
         error => error.into(),
     }
+}
+
+/// Describes the calls of administrators.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "POST /api/v1/users/{user}/password-reset",
+        create,
+        "Creates a link with which a person chooses a new password",
+    )
+    .errors(&[409]);
+}
+
+/// Describes the calls of people with a link.
+pub(super) fn public_operations(api: &mut Operations) {
+    api.operation(
+        "POST /api/v1/password-reset",
+        "Sets a new password by a link",
+    )
+    .details(
+        "Consumes the link and ends all sessions of the person. 404 if it was used or has expired.",
+    )
+    .body::<Reset>()
+    .answers_nothing(204)
+    .errors(&[404]);
+    api.handler(
+        "POST /api/v1/password-reset/check",
+        check,
+        "Returns whose password a link is for",
+    )
+    .errors(&[404]);
 }

@@ -4,13 +4,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{extract::State, http::StatusCode};
 use domain::{GroupId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{PermissionRow, StoreError};
 
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
         groups::{Kind, REST, Right, tools_of},
@@ -22,19 +23,23 @@ const MOST: i64 = 20_000;
 const MOST_NAME_BYTES: usize = 300;
 const MOST_GROUPS: usize = 1_000;
 
-/// For whom a thing is.
-#[derive(Debug, Serialize)]
+/// Who may use a resource.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Permission")]
 struct PermissionView {
     kind: Kind,
+    /// A model's id, the name of an agent, tool or workspace, `server__*` for all tools of an MCP server, `*` for
+    /// all of the kind that have no rule of their own, or a right: `api_keys`, `sharing`, `schedules`, `programs`.
     name: String,
-    /// Nothing where a wider rule says so.
+    /// `null` if the next more general rule decides. `false` means only `groups`, and administrators.
     everybody: Option<bool>,
     /// The groups that may use it.
     groups: Vec<GroupId>,
 }
 
-/// What there is now that can be for some groups only.
-#[derive(Debug, Serialize)]
+/// The names of the resources that exist now, by kind.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Resources")]
 struct Things {
     model: Vec<String>,
     agent: Vec<String>,
@@ -43,7 +48,8 @@ struct Things {
     right: Vec<&'static str>,
 }
 
-#[derive(Debug, Serialize)]
+/// All rules.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PermissionList {
     permissions: Vec<PermissionView>,
     things: Things,
@@ -94,9 +100,13 @@ fn things(app: &App) -> Things {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// The rule of a resource. With neither `everybody` nor `groups` it follows the next more general rule; `everybody:
+/// false` without `groups` means administrators only.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PermissionChange")]
 pub(super) struct PutPermission {
     kind: Kind,
+    /// As in `Permission`.
     name: String,
     everybody: Option<bool>,
     #[serde(default)]
@@ -165,4 +175,19 @@ pub(super) async fn put(
     noted.with("everybody", row.everybody);
     noted.with("groups", called.collect::<Vec<_>>());
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/permissions",
+        list,
+        "Lists all permissions, and the resources that exist now",
+    );
+    api.handler(
+        "PUT /api/v1/permissions",
+        put,
+        "Sets who may use a resource, replacing its rule",
+    )
+    .errors(&[409]);
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_queries};
 use axum::extract::State;
 use domain::{ChatId, Coded, RunId, Usage, Words, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{ChatPage, PipelineCall, PipelineSum, Store};
@@ -18,7 +19,10 @@ use crate::{
         wrong_template,
     },
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     platform::clock::Clock,
     runtime::conversation::path_to,
@@ -29,20 +33,22 @@ const LATEST: u32 = 500;
 /// How many of them are shown with each.
 const SHOWN: usize = 5;
 
-/// A pipeline as administrators see it.
-#[derive(Debug, Serialize)]
+/// A pipeline: a [small model call](docs/models/pipelines.md) around a chat. The sums are those of the last week.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Pipeline")]
 pub(super) struct PipelineView {
+    #[schemars(extend("enum" = ["title", "tags", "follow_ups", "queries", "rag", "autocomplete", "moa", "tools", "code_interpreter"]))]
     name: &'static str,
     enabled: bool,
-    /// The template in force.
+    /// The template in effect.
     template: String,
     /// The built-in one.
     default_template: String,
     output_tokens: u64,
     seconds: u64,
-    /// What an administrator has set here; what is null is as the configuration says.
+    /// What an administrator has set here.
     set: PipelineSettings,
-    /// All calls of the last week. One that was for several pipelines counts for each, with its share of the tokens.
+    /// A call for several pipelines counts for each, with its share of the tokens.
     calls: u64,
     failed: u64,
     cancelled: u64,
@@ -52,8 +58,9 @@ pub(super) struct PipelineView {
     latest: Vec<CallView>,
 }
 
-/// A model call beside a chat.
-#[derive(Debug, Clone, Serialize)]
+/// A model call of a pipeline.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PipelineCall")]
 pub(super) struct CallView {
     pipelines: Vec<String>,
     model: String,
@@ -61,11 +68,12 @@ pub(super) struct CallView {
     duration_ms: u64,
     usage: Usage,
     cost_micro_usd: Option<u64>,
+    #[schemars(extend("enum" = ["done", "fallback", "failed", "cancelled"]))]
     outcome: String,
-    /// What was written, or why nothing was. Left out for administrators: it is of people's chats.
+    /// What was written, or why nothing was. Absent for administrators, as it is of people's chats.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    /// The same by its code, where it has one.
+    /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<Coded>>,
 }
@@ -113,7 +121,8 @@ impl CallView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// All pipelines.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PipelineList {
     pipelines: Vec<PipelineView>,
     /// What is set for all of them, and told apart in one of them.
@@ -203,12 +212,20 @@ pub(super) async fn put(
     Ok(Json(view(set, &sums, &latest)))
 }
 
-#[derive(Debug, Deserialize)]
+/// The calls of a run's pipelines, kept for a week.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PipelineCalls {
+    calls: Vec<CallView>,
+}
+
+/// What to preview.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PipelinePreviewRequest")]
 pub(super) struct PreviewWish {
-    /// The template; the one in force where left out.
+    /// The template; the one in effect if absent.
     #[serde(default)]
     template: Option<String>,
-    /// A chat of the caller's; the latest where left out.
+    /// A chat of the caller's; the latest if absent.
     #[serde(default)]
     chat: Option<ChatId>,
     /// Whether the model is asked, too.
@@ -216,15 +233,18 @@ pub(super) struct PreviewWish {
     ask: bool,
 }
 
-#[derive(Debug, Default, Serialize)]
+/// A preview of a pipeline.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "PipelinePreview")]
 pub(super) struct Preview {
-    /// What the chat is called; nothing where there is none.
+    /// The title of the chat; `null` if there is none.
     chat: Option<String>,
+    /// What the model would be asked.
     prompt: String,
     /// What was read of the model's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
-    /// What was wrong with it, and that by its code.
+    /// What was wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -368,7 +388,7 @@ pub(super) async fn of_run(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(run): Path<RunId>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<PipelineCalls>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
     let calls: Vec<CallView> = app
         .store
@@ -377,9 +397,31 @@ pub(super) async fn of_run(
         .into_iter()
         .map(CallView::of)
         .collect();
-    Ok(Json(json!({"calls": calls})))
+    Ok(Json(PipelineCalls { calls }))
 }
 
 fn named(name: &str) -> Result<Pipeline, ApiError> {
     Pipeline::of_name(name).ok_or_else(|| ApiError::not_found(refusal::Settings::NoSuchPipeline))
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/pipelines",
+        list,
+        "Lists the [pipelines](docs/models/pipelines.md), with what each has cost lately",
+    );
+    api.handler(
+        "PUT /api/v1/pipelines/{pipeline}",
+        put,
+        "Sets all of a pipeline's settings",
+    )
+    .errors(&[422]);
+    api.handler("POST /api/v1/pipelines/{pipeline}/preview", preview, "Returns what the model would be asked about one of the caller's chats, and what it answers")
+        .errors(&[422, 429, 502]);
+    api.handler(
+        "GET /api/v1/runs/{run}/pipelines",
+        of_run,
+        "Lists the pipeline calls of one of the caller's runs",
+    );
 }

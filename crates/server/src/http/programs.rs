@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::Words;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     gateway::Gateway,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{auth::Caller, groups::Right},
     tools::programs::ProgramsHere,
 };
 
-#[derive(Debug, Serialize)]
+/// Whether agents can run [programs](docs/tools/programs.md), and with what.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Programs")]
 pub(super) struct ProgramsView {
-    /// Whether they can; nothing while that is being found out.
+    /// `null` until the server knows.
     available: Option<bool>,
-    /// Why not.
+    /// Why they cannot.
     problem: Option<Words>,
     python_version: Option<String>,
     python_modules: Vec<String>,
@@ -57,4 +60,13 @@ pub(super) async fn get(
         shell,
         latex,
     })
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/programs",
+        get,
+        "Returns whether agents can run [programs](docs/tools/programs.md), and with what",
+    );
 }

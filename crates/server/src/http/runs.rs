@@ -9,7 +9,8 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, refusal};
+use domain::{ChatId, EventBody, MessageId, RunEvent, RunId, RunSummary, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
 use wire::{chat_stream::ChatStreamOptions, markup::Writing};
@@ -20,6 +21,7 @@ use crate::{
     error::ApiError,
     http::{
         extract::{Json, Path, Query},
+        openapi::Operations,
         streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
     },
     identity::auth::Caller,
@@ -29,18 +31,23 @@ use crate::{
 /// The longest id of a sub-agent: deeper than any may nest.
 const LIMIT_AGENT_BYTES: usize = 60;
 
-/// A run as the API shows it.
-#[derive(Debug, Serialize)]
+/// A run: one agent at work.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
 pub(super) struct RunView {
     id: RunId,
     chat: Option<ChatId>,
+    /// The message that it writes.
     message: Option<MessageId>,
     model: String,
+    #[schemars(extend("enum" = ["running", "waiting", "finished"]))]
     state: &'static str,
+    /// The number of the last event of its log.
     last_seq: u64,
     started_at: i64,
-    /// The id of the request that it comes from, if one asked for it.
+    /// The [id](docs/operate/tracing.md#the-id) of the request that started it, if known.
     request_id: Option<String>,
+    /// What it has done, once it has finished.
     summary: Option<RunSummary>,
 }
 
@@ -136,17 +143,21 @@ pub(super) async fn get(
     }))
 }
 
-/// How a log is wanted.
-#[derive(Debug, Default, Deserialize)]
+/// Which events of a log, and how.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct EventsQuery {
+    /// Only events after this number. `Last-Event-ID` does the same.
     after: Option<u64>,
+    /// `chat` for the frames of `POST /chat/stream`, or one of its [other
+    /// formats](docs/integrate/chat-stream.md#other-formats).
     pub(super) format: Option<String>,
+    /// Cuts a longer result in `tool_finished` to so many bytes; the event then has `"preview": true`.
     preview: Option<usize>,
-    /// Gather what comes within this time, at most a second.
+    /// Writes the events within this time at once, 1 to 1000.
     batch_ms: Option<u64>,
     /// For the chat format: the optional frames, separated by commas.
     events: Option<String>,
-    /// For the formats that are one text: “true” where the reader can replace what it has.
+    /// For the formats that are one text: `true` if the reader can replace what it has.
     replace: Option<String>,
 }
 
@@ -329,4 +340,52 @@ pub(super) async fn approve(
         .tell(run, Command::Approve { approval, decision })
         .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /runs/{run}", get, "Returns the state of a run");
+    api.operation("GET /runs/{run}/events", "Streams the log of a run, from any event to its end")
+        .details("As SSE with `id: <seq>`, or with `Upgrade: websocket` one event per text message; ends after \
+         `run_finished`. A log that is damaged in the database is 500 with the sentence `damaged_log`; \
+         if some of it was sent before, `event: problem` with the same body ends the stream (in \
+         `?format=openai` and `responses` their own error, over a WebSocket close code 1011).")
+        .query::<EventsQuery>()
+        .header("Last-Event-ID", "Only events after this number.")
+        .answers_nothing(101)
+        .answers_events::<RunEvent>(200);
+    api.handler(
+        "GET /runs/{run}/calls/{call}",
+        call,
+        "Returns the whole `tool_finished` event of one call",
+    )
+    .details("404 until it has finished.");
+    api.handler(
+        "POST /runs/{run}/cancel",
+        cancel,
+        "Stops a run, also if it has already finished; what it wrote is kept",
+    );
+    api.handler(
+        "POST /runs/{run}/finish",
+        finish,
+        "Has [research](docs/research.md) write its report now, from what it knows",
+    )
+    .details("No effect on other runs.");
+    api.handler(
+        "POST /runs/{run}/agents/{agent}/stop",
+        stop_agent,
+        "Stops one sub-agent, such as `a2.1`, and those under it",
+    )
+    .details("The others continue. Also if it has ended.")
+    .errors(&[409]);
+    api.handler(
+        "POST /runs/{run}/approvals/{approval}",
+        approve,
+        "Allows or denies a tool call that waits",
+    )
+    .details(
+        "409 if it no longer waits; 422 if the edited arguments do not fit the tool's schema, or \
+         `remember` is not allowed for the tool.",
+    )
+    .errors(&[409, 422]);
 }

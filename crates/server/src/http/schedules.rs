@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, Outcome, RunId, ScheduleId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{NewSchedule, Schedule, ScheduleContent, Store, StoreError, Turn};
 use wire::export;
@@ -13,7 +14,10 @@ use crate::{
     app::App,
     chat::schedules::Times,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{auth::Caller, groups::Right},
 };
 
@@ -22,17 +26,24 @@ pub(super) const MOST: u32 = 50;
 /// Longest prompt, characters.
 const PROMPT_CHARS: usize = 8000;
 
-/// What a person says of a schedule.
-#[derive(Debug, Serialize, Deserialize)]
+/// When a schedule runs what.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ScheduleContent")]
 pub(super) struct Content {
     name: String,
     prompt: String,
+    /// The model or agent; the default one if absent.
     model: Option<String>,
+    /// A cron expression of five fields, read in `time_zone`. Two of its times are at least 10 minutes apart.
     cron: Option<String>,
+    /// A single time instead of `cron`, milliseconds since 1970-01-01 UTC.
     once_at: Option<i64>,
+    /// An IANA time zone, such as `Europe/Berlin`.
     time_zone: String,
+    /// Whether each run gets a chat of its own; otherwise all go into one.
     #[serde(default)]
     new_chat: bool,
+    /// True by default.
     #[serde(default = "on")]
     enabled: bool,
 }
@@ -41,34 +52,50 @@ fn on() -> bool {
     true
 }
 
-#[derive(Debug, Serialize)]
+/// One time of a schedule.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ScheduleTurn")]
 struct TurnView {
     due_at: i64,
     noted_at: i64,
+    /// A time that is more than an hour in the past is `missed`; one whose last run was still in progress is
+    /// `still_going`, and skipped.
+    #[schemars(extend("enum" = ["started", "missed", "still_going", "failed"]))]
     kind: &'static str,
+    /// More about a failure.
     note: Option<String>,
     run: Option<RunId>,
     chat: Option<ChatId>,
     outcome: Option<Outcome>,
 }
 
-#[derive(Debug, Serialize)]
+/// A schedule.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Schedule")]
 pub(super) struct ScheduleView {
     id: ScheduleId,
     #[serde(flatten)]
     content: Content,
+    /// The chat of its runs, if they go into one.
     chat: Option<ChatId>,
+    /// When it runs next, milliseconds since 1970-01-01 UTC.
     next_at: Option<i64>,
+    /// Why it has switched itself off: five failures in a row, or an unknown time zone.
+    #[schemars(extend("enum" = ["failed_often", "no_time", null]))]
     problem: Option<String>,
+    /// The latest 20 times, the newest first.
     turns: Vec<TurnView>,
 }
 
-#[derive(Debug, Serialize)]
+/// Schedules, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ScheduleList {
     schedules: Vec<ScheduleView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A run that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ScheduledRun")]
 pub(super) struct Started {
     chat: ChatId,
     run: RunId,
@@ -296,4 +323,34 @@ async fn view(app: &App, schedule: Schedule) -> Result<ScheduleView, ApiError> {
         problem,
         turns: turns.collect(),
     })
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/schedules",
+        list,
+        "Lists the caller's schedules, the oldest first",
+    );
+    api.handler("POST /api/v1/schedules", create, "Creates a schedule")
+        .details("409 if there are 50.")
+        .errors(&[404, 409]);
+    api.handler(
+        "PUT /api/v1/schedules/{schedule}",
+        replace,
+        "Changes a schedule",
+    )
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/schedules/{schedule}",
+        delete,
+        "Deletes a schedule; its chats stay",
+    );
+    api.handler(
+        "POST /api/v1/schedules/{schedule}/run",
+        run,
+        "Runs a schedule now, whether enabled or not",
+    )
+    .details("409 while its last run, or another in its chat, is in progress.")
+    .errors(&[409, 422, 429]);
 }

@@ -8,6 +8,7 @@ use axum::{
 };
 use domain::{SessionId, refusal};
 use fast_qr::{ECL, QRBuilder};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError};
 
@@ -15,21 +16,24 @@ use super::{second_step::purpose, session::check_own_password};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::auth::{
         Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin,
     },
     platform::client_info::Place,
 };
 
-/// Whether a code is asked for beside the password.
-#[derive(Debug, Serialize)]
+/// Whether a code is required beside the password.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SecondFactor")]
 pub(super) struct View {
     is_on: bool,
+    /// Since when, milliseconds since 1970-01-01 UTC.
     since: Option<i64>,
     /// How many recovery codes are left.
     recovery_codes: u64,
-    /// Without a password the provider signs the person in, and asks for what it wants.
+    /// Whether the account has a password. Without one the provider signs the person in, and requires what it
+    /// wants.
     has_password: bool,
 }
 
@@ -48,26 +52,32 @@ pub(super) async fn get(
     }))
 }
 
-#[derive(Deserialize)]
+/// Confirms that it is the caller.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "CurrentPassword")]
 pub(super) struct Password {
+    /// The password: 400 with `field: "current"` if it is wrong, and with a key.
     current: String,
 }
 
-/// What the person puts into the app. It is shown once.
-#[derive(Debug, Serialize)]
+/// A new secret for an authenticator app, which is shown this once. It is not active yet.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SecondFactorSecret")]
 pub(super) struct Begun {
     /// In base32.
     secret: String,
-    /// The same as an address that apps read.
+    /// An `otpauth:` address.
     address: String,
-    /// The address as a QR code; nothing where it is too long for one.
+    /// The address as a QR code; `null` if it is too long for one.
     qr: Option<Qr>,
 }
 
-/// A QR code: `size` by `size` squares, those that are dark as a path of SVG.
-#[derive(Debug, Serialize)]
+/// A QR code of `size` by `size` modules.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QrCode")]
 struct Qr {
     size: usize,
+    /// The dark ones as an SVG path.
     path: String,
 }
 
@@ -126,13 +136,15 @@ fn qr(text: &str) -> Option<Qr> {
     })
 }
 
-#[derive(Deserialize)]
+/// A code of the app.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "SecondFactorCode")]
 pub(super) struct Typed {
     code: String,
 }
 
-/// Codes for whoever has lost the app. They are shown once.
-#[derive(Debug, Serialize)]
+/// Ten codes for somebody who has lost the app, which are shown this once.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RecoveryCodes {
     recovery_codes: Vec<String>,
 }
@@ -234,4 +246,41 @@ fn in_words(error: StoreError) -> ApiError {
         StoreError::NotFound => ApiError::conflict(refusal::Accounts::NoCodeAsked),
         error => error.into(),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/me/second-factor",
+        get,
+        "Returns whether two-step sign-in is on",
+    );
+    api.handler(
+        "POST /api/v1/me/second-factor",
+        begin,
+        "Begins to set up two-step sign-in",
+    )
+    .details("409 if it is on.")
+    .errors(&[409, 429]);
+    api.handler(
+        "POST /api/v1/me/second-factor/confirm",
+        confirm,
+        "Turns two-step sign-in on, and ends all other sessions",
+    )
+    .details("400 with `field: \"code\"` if that is wrong, 409 if set-up was not begun.")
+    .errors(&[409, 429]);
+    api.handler(
+        "POST /api/v1/me/second-factor/recovery-codes",
+        renew,
+        "Replaces the recovery codes",
+    )
+    .details("409 if two-step sign-in is off.")
+    .errors(&[409, 429]);
+    api.handler(
+        "DELETE /api/v1/me/second-factor",
+        turn_off,
+        "Turns two-step sign-in off",
+    )
+    .details("409 if it is off.")
+    .errors(&[409, 429]);
 }

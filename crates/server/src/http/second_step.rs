@@ -12,18 +12,19 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use data_encoding::HEXLOWER;
 use domain::{UserId, refusal};
 use llm::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{SecondFactor, StoreError, User};
 
 use super::{
     cookies::set_cookie,
     known_device,
-    session::{UserView, open_session},
+    session::{SignedIn, UserView, open_session},
 };
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
         auth::{Code, CodeKind, TotpSecret, cookie},
@@ -88,8 +89,11 @@ fn fingerprint(factor: &SecondFactor) -> String {
     HEXLOWER.encode(&hash_token(&factor.owner.password_hash))
 }
 
-#[derive(Deserialize)]
+/// The second step of a sign-in.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "SecondStep")]
 pub(super) struct Typed {
+    /// A code of the app or a recovery code.
     code: String,
 }
 
@@ -135,7 +139,9 @@ pub(super) async fn finish(
     let device = known_device::mark(&app, &factor.owner.user.email)?;
     Ok((
         AppendHeaders([session, forget, device].map(|cookie| (header::SET_COOKIE, cookie))),
-        Json(serde_json::json!({ "user": UserView::from(&factor.owner.user) })),
+        Json(SignedIn {
+            user: UserView::from(&factor.owner.user),
+        }),
     ))
 }
 
@@ -185,4 +191,14 @@ fn over() -> ApiError {
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
     set_cookie(config, (COOKIE, "/api/v1/login"), value, max_age_s)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("POST /api/v1/login/code", "Completes a sign-in with a code, within five minutes")
+        .details("Sets the session's cookie. 401 with `field: \"code\"` if it is wrong or used, without `field` if \
+         the first step has to be repeated, 429 after too many.")
+        .body::<Typed>()
+        .answers::<SignedIn>(200)
+        .errors(&[401, 429]);
 }

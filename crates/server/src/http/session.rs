@@ -10,6 +10,7 @@ use axum::{
 };
 use domain::{ProblemCode, SessionId, UserId, refusal};
 use llm::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{NewSession, NewUser, StoreError, User, UserRole};
 
@@ -23,7 +24,7 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
         auth::{
@@ -41,12 +42,14 @@ use crate::{
     web,
 };
 
-/// A user as the API shows it.
-#[derive(Debug, Serialize)]
+/// An account.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "User")]
 pub(super) struct UserView {
     id: UserId,
     email: String,
     name: String,
+    #[schemars(with = "UserRole")]
     role: &'static str,
 }
 
@@ -65,31 +68,36 @@ impl From<&User> for UserView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Who calls, and how people sign in here.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Me {
+    /// `null` if nobody is signed in.
     user: Option<UserView>,
-    /// What the caller may do here of what may be for some only; nothing of nobody.
+    /// Those of `api_keys`, `sharing`, `schedules` and `programs` that the caller has.
+    #[schemars(with = "Vec<Right>")]
     rights: Vec<&'static str>,
+    /// Whether there is no administrator yet.
     setup_needed: bool,
+    #[schemars(extend("enum" = ["password", "none"]))]
     auth: &'static str,
     /// Whether what the caller writes can be completed.
     autocomplete: bool,
-    /// The longest text that is completed, in characters; any where negative.
+    /// The longest text that is completed, in characters; any if negative.
     autocomplete_max_length: i64,
-    /// Whether answers can be merged.
+    /// Whether alternative answers can be merged.
     merging: bool,
-    /// How often one model is asked for answers side by side, where nobody says.
+    /// How many alternative answers one model is asked for by default.
     moa_samples: usize,
     /// Whether the web can be searched for the caller.
     web_search: bool,
-    /// Whether anybody may make an account without an invitation; told to whoever is not signed in.
+    /// Whether anybody may create an account without an invitation.
     sign_up_open: bool,
-    /// What the provider is called that signs people in, if there is one.
+    /// The name of the [provider](docs/team/single-sign-on.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
     /// Whether somebody can sign in with a passkey here.
     passkeys: bool,
-    /// What a proxy in front has to do with it, if one signs people in.
+    /// [The proxy](docs/team/proxy-sign-in.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     proxy: Option<ProxyView>,
     /// Whether administrators may read everybody's chats.
@@ -97,10 +105,33 @@ pub(super) struct Me {
     version: &'static str,
 }
 
+/// Somebody who is signed in now; the session is in the cookie.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SignedIn {
+    pub(super) user: UserView,
+}
+
+/// The answer to the right password.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "PasswordAccepted")]
+enum Accepted {
+    SignedIn(SignedIn),
+    CodeNeeded(CodeNeeded),
+}
+
+/// Two-step sign-in is on: the second step follows, for which there is a cookie that grants nothing else.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CodeNeeded {
+    /// Always true.
+    code_needed: bool,
+}
+
 /// A proxy in front that signs people in.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ProxySignIn")]
 struct ProxyView {
-    /// Whether it has signed in whoever is calling.
+    /// Whether it has signed in the caller.
     signs_in: bool,
     /// Why it has not, though it names somebody.
     problem: Option<&'static str>,
@@ -191,11 +222,14 @@ fn rights(app: &App, caller: &Caller) -> Vec<&'static str> {
     allowed.map(Right::name).collect()
 }
 
-#[derive(Deserialize)]
+/// The first administrator.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct SetUp {
     email: String,
     name: String,
+    /// 8 to 256 characters.
     password: String,
+    /// From the printed link (`/setup?token=…`); needed beyond loopback.
     token: Option<String>,
 }
 
@@ -234,7 +268,9 @@ pub(super) async fn set_up(
     let cookie = open_session(&app, &user, &place).await?;
     Ok((
         AppendHeaders([(header::SET_COOKIE, cookie)]),
-        Json(serde_json::json!({ "user": UserView::from(&user) })),
+        Json(SignedIn {
+            user: UserView::from(&user),
+        }),
     ))
 }
 
@@ -252,7 +288,9 @@ fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
     Err(ApiError::forbidden(refusal::Accounts::SetUpLinkNeeded))
 }
 
-#[derive(Deserialize)]
+/// A sign-in by password.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasswordSignIn")]
 pub(super) struct LogIn {
     email: String,
     password: String,
@@ -316,10 +354,15 @@ pub(super) async fn log_in(
             let cookies = vec![session, known_device::mark(&app, email)?];
             (
                 cookies,
-                serde_json::json!({ "user": UserView::from(&known.user) }),
+                Accepted::SignedIn(SignedIn {
+                    user: UserView::from(&known.user),
+                }),
             )
         }
-        Entered::CodeNeeded(ticket) => (vec![ticket], serde_json::json!({ "code_needed": true })),
+        Entered::CodeNeeded(ticket) => (
+            vec![ticket],
+            Accepted::CodeNeeded(CodeNeeded { code_needed: true }),
+        ),
     };
     Ok((
         AppendHeaders(
@@ -381,9 +424,13 @@ pub(super) async fn log_out(
     ))
 }
 
-#[derive(Deserialize)]
+/// A new password.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasswordChange")]
 pub(super) struct ChangePassword {
+    /// The present one.
     current: String,
+    /// 8 to 256 characters.
     new: String,
 }
 
@@ -449,4 +496,35 @@ pub(super) fn session_cookie(
     max_age_s: i64,
 ) -> Result<HeaderValue, ApiError> {
     set_cookie(&app.config, (SESSION_COOKIE, "/"), value, max_age_s)
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/me",
+        me,
+        "Returns who calls, and how people sign in here; never 401",
+    );
+    api.operation(
+        "POST /api/v1/setup",
+        "Creates the first administrator, and signs them in",
+    )
+    .details("409 once there is one.")
+    .body::<SetUp>()
+    .answers::<SignedIn>(200)
+    .errors(&[409]);
+    api.operation("POST /api/v1/login", "Signs in by password")
+        .details("Sets the session's cookie, and one that makes the browser [a known \
+         one](docs/team/sign-in.md#wrong-passwords) at the next sign-in. 403 for the right password of a \
+         suspended account. With [two-step sign-in](docs/team/sign-in.md#two-step-sign-in) it answers \
+         `code_needed` and sets a cookie for the second step.")
+        .body::<LogIn>()
+        .answers::<Accepted>(200)
+        .errors(&[401, 429]);
+    api.operation("POST /api/v1/logout", "Ends the session")
+        .answers_nothing(204);
+    api.handler("PUT /api/v1/me/password", change_password, "Sets a new password")
+        .details("All other sessions of the account end; its keys stay. 400 with `field: \"current\"` if that is \
+         wrong, and with a key or `--auth none`.")
+        .errors(&[429]);
 }

@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{SessionId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Session, Store, StoreError};
 
@@ -15,26 +16,34 @@ use super::session::session_cookie;
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::auth::{Caller, Credential, Device},
     platform::clock::Clock,
 };
 
-/// A session as the API shows it.
-#[derive(Debug, Serialize)]
+/// A browser the caller is signed in with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BrowserSession")]
 pub(super) struct SessionView {
     id: SessionId,
     #[serde(flatten)]
     device: Device,
+    /// Where it was created.
     address: Option<String>,
     created_at: i64,
+    /// Exact to a minute.
     last_used_at: i64,
     expires_at: i64,
-    /// Whether it is the one that asks.
+    /// Whether it is the one that calls.
     current: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// Sessions, the most recently used first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BrowserSessionList")]
 pub(super) struct SessionList {
     sessions: Vec<SessionView>,
 }
@@ -87,9 +96,11 @@ pub(super) async fn end(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize)]
+/// Which sessions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "SessionsToEnd")]
 pub(super) struct Which {
-    /// The one that asks too.
+    /// The caller's own too.
     #[serde(default)]
     all: bool,
 }
@@ -112,4 +123,25 @@ pub(super) async fn end_all(
         [(header::SET_COOKIE, session_cookie(&app, "", 0)?)],
     )
         .into_response())
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/me/sessions",
+        list,
+        "Lists the browsers the caller is signed in with",
+    );
+    api.operation(
+        "DELETE /api/v1/me/sessions",
+        "Ends all sessions but the caller's own",
+    )
+    .query::<Which>()
+    .answers_nothing(204);
+    api.handler(
+        "DELETE /api/v1/me/sessions/{session}",
+        end,
+        "Ends a session",
+    )
+    .details("404 if it has ended.");
 }

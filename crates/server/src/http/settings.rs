@@ -4,14 +4,17 @@
 use std::{path::PathBuf, sync::Arc};
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{app::App, http::extract::Json, platform::config::Setting};
+use crate::{app::App, http::extract::Json, http::openapi::Operations, platform::config::Setting};
 
-#[derive(Debug, Serialize)]
+/// The configuration in effect.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Configuration")]
 pub(super) struct Settings {
     settings: Vec<Setting>,
-    /// The file that was read, or that would be.
+    /// The file that was read, or would be.
     file: PathBuf,
     /// Whether there is one.
     file_read: bool,
@@ -28,4 +31,13 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Json<Settings> {
             .unwrap_or_else(|| config.data_dir.join("glasshouse.toml")),
         file_read: config.file.is_some(),
     })
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/settings",
+        get,
+        "Returns the [configuration](docs/reference/configuration.md) in effect",
+    );
 }

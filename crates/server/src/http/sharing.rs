@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use store::{ChatPage, SharedChat, Sharing, Store, StoreError, User};
@@ -13,7 +14,10 @@ use crate::{
     app::App,
     error::ApiError,
     gateway::Gateway,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::{
         audit::Noted,
         auth::{Admin, Caller, MOST_EMAIL_BYTES},
@@ -28,7 +32,8 @@ const MOST_READERS: i64 = 100;
 const MOST_SHARED: u32 = 200;
 
 /// Somebody whom a chat is shared with.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatReader")]
 pub(super) struct ReaderView {
     id: UserId,
     name: String,
@@ -45,8 +50,11 @@ impl From<User> for ReaderView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Who may read a chat beside its owner.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatSharing")]
 pub(super) struct SharingView {
+    /// Whether everybody here who has the address may.
     open: bool,
     readers: Vec<ReaderView>,
 }
@@ -64,8 +72,11 @@ pub(super) async fn get(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Whether everybody may read a chat.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatOpenness")]
 pub(super) struct Open {
+    /// Whether everybody here who has the address may.
     open: bool,
 }
 
@@ -88,8 +99,11 @@ pub(super) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize)]
+/// Whom to share a chat with.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewChatReader")]
 pub(super) struct AddReader {
+    /// The address of an account.
     email: String,
 }
 
@@ -167,7 +181,9 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Serialize)]
+/// Chats of others.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SharedChats")]
 pub(super) struct SharedList {
     chats: Vec<ChatRow>,
 }
@@ -189,8 +205,11 @@ pub(super) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Which chats.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ChatsOfUserQuery")]
 pub(super) struct Before {
+    /// Only chats whose `updated_at` is before this.
     before: Option<i64>,
 }
 
@@ -223,4 +242,41 @@ pub(super) async fn of_user(
         },
     )
     .await
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/{chat}/sharing",
+        get,
+        "Returns who may read a chat beside its owner",
+    );
+    api.handler(
+        "PUT /api/v1/chats/{chat}/sharing",
+        put,
+        "Sets whether everybody here who has the address may read a chat",
+    );
+    api.handler(
+        "POST /api/v1/chats/{chat}/readers",
+        add,
+        "Shares a chat with somebody who has an account, at most 100 people",
+    )
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/chats/{chat}/readers/{reader}",
+        remove,
+        "Stops sharing a chat with somebody",
+    )
+    .details("Their open streams of it end within a second.");
+    api.handler(
+        "GET /api/v1/shared-chats",
+        list,
+        "Lists the chats that others share with the caller by name, at most 200",
+    );
+}
+
+/// Describes the calls of administrators.
+pub(super) fn moderation_operations(api: &mut Operations) {
+    api.handler("GET /api/v1/users/{user}/chats", of_user, "Lists somebody's chats, if `moderation` is on")
+        .details("403 if it is off. The chats can then be read with the calls of chats; each look is audited.");
 }

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{InvitationId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Invitation, NewInvitation, NewUser, Store, StoreError, UserRole};
 
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{
         audit::Noted,
         auth::{checked_email, checked_name, checked_password},
@@ -29,19 +33,22 @@ const DAY_MS: i64 = 24 * 3_600_000;
 const MOST_DAYS: i64 = 365;
 const MOST_USES: i64 = 1000;
 
-/// Who may make an account for themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Who may create an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SignUpMode")]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Mode {
-    /// Nobody: administrators make accounts.
+    /// Nobody: administrators create accounts.
     Closed,
-    /// Who has the link of an invitation.
+    /// Whoever has the link of an invitation.
     Invitation,
     /// Everybody who can reach the server.
     Open,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// Who may create an account; `closed` by default. Invitations are inactive while it is `closed`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SignUpSetting")]
 pub(super) struct Setting {
     mode: Mode,
 }
@@ -83,12 +90,16 @@ pub(super) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// An invitation as the API shows it.
-#[derive(Debug, Serialize)]
+/// A link with which people create accounts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Invitation")]
 pub(super) struct InvitationView {
     id: InvitationId,
+    /// The only address that it is for, if any.
     email: Option<String>,
+    /// How many accounts it is good for.
     most_uses: i64,
+    /// How many were created with it.
     uses: i64,
     created_at: i64,
     expires_at: i64,
@@ -115,7 +126,8 @@ impl From<Invitation> for InvitationView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Invitations, the newest first. Expired ones stay for 30 days.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InvitationList {
     invitations: Vec<InvitationView>,
 }
@@ -131,18 +143,24 @@ pub(super) async fn list(State(store): State<Store>) -> Result<Json<InvitationLi
     Ok(Json(InvitationList { invitations }))
 }
 
-#[derive(Deserialize)]
+/// A new invitation.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewInvitation")]
 pub(super) struct CreateInvitation {
+    /// The only address that it is for.
     email: Option<String>,
+    /// How long it is valid: 7 by default, at most 365.
     days: Option<i64>,
+    /// How many accounts it is good for: 1 by default, at most 1000, and 1 with an `email`.
     uses: Option<i64>,
 }
 
-/// An invitation just made, and its link, which is shown once.
-#[derive(Debug, Serialize)]
+/// A new invitation with its link, which is shown this once.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "InvitationWithLink")]
 pub(super) struct Created {
     invitation: InvitationView,
-    /// The page with the secret. Browsers send what stands behind `#` to no server, so it is in no log.
+    /// The page with the secret, on this server. Browsers send what follows `#` to no server, so it is in no log.
     path: String,
 }
 
@@ -221,13 +239,18 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Deserialize)]
+/// The secret of an invitation.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "InvitationToken")]
 pub(super) struct Secret {
     token: String,
 }
 
-#[derive(Debug, Serialize)]
+/// Whom an invitation is for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Invitee")]
 pub(super) struct Invited {
+    /// `null` if it is for anybody.
     email: Option<String>,
 }
 
@@ -248,11 +271,15 @@ pub(super) async fn check(
     }))
 }
 
-#[derive(Deserialize)]
+/// A new account for the caller.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "SignUpRequest")]
 pub(super) struct SignUp {
     email: String,
     name: String,
+    /// 8 to 256 characters.
     password: String,
+    /// Of an invitation; not needed if everybody may sign up.
     token: Option<String>,
 }
 
@@ -323,4 +350,47 @@ fn in_words(error: StoreError) -> ApiError {
         StoreError::NotFound => not_invited(),
         error => error.into(),
     }
+}
+
+/// Describes the calls of administrators.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/settings/sign-up",
+        get,
+        "Returns who may sign up",
+    );
+    api.handler("PUT /api/v1/settings/sign-up", put, "Sets who may sign up");
+    api.handler(
+        "GET /api/v1/invitations",
+        list,
+        "Lists the invitations, the newest first",
+    );
+    api.handler(
+        "POST /api/v1/invitations",
+        create,
+        "Creates an invitation; its link is shown this once",
+    )
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/invitations/{invitation}",
+        delete,
+        "Revokes an invitation",
+    )
+    .details("Accounts that were created with it stay.");
+}
+
+/// Describes the calls of people who have no account yet.
+pub(super) fn public_operations(api: &mut Operations) {
+    api.handler("POST /api/v1/sign-up", sign_up, "Creates an account for the caller")
+        .details("The answer is the same, and nothing else happens, if the address is taken; that consumes an \
+         invitation too. 403 if nobody may sign up, 404 if the invitation is not valid for it, 429 as at \
+         the sign-in.")
+        .errors(&[404, 429]);
+    api.handler(
+        "POST /api/v1/sign-up/check",
+        check,
+        "Returns whom an invitation is for",
+    )
+    .details("404 if it is not valid.")
+    .errors(&[404]);
 }

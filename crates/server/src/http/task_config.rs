@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agent::pipelines::Pipeline;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ use crate::{
     app::App,
     chat::pipelines::{CommonSettings, PipelineSettings, wrong_template},
     error::ApiError,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
 };
 
 /// The switches, and what they turn on.
@@ -185,4 +186,48 @@ async fn config(app: &App) -> Result<Value, ApiError> {
         }
     }
     Ok(Value::Object(config))
+}
+
+/// The settings of the pipelines [under the names of Open WebUI](docs/integrate/tasks.md).
+#[derive(JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(dead_code, reason = "describes what is put together from names")]
+struct TaskConfig {
+    task_model: String,
+    task_model_external: String,
+    enable_title_generation: bool,
+    title_generation_prompt_template: String,
+    enable_tags_generation: bool,
+    tags_generation_prompt_template: String,
+    enable_follow_up_generation: bool,
+    follow_up_generation_prompt_template: String,
+    enable_search_query_generation: bool,
+    enable_retrieval_query_generation: bool,
+    query_generation_prompt_template: String,
+    rag_template: String,
+    enable_autocomplete_generation: bool,
+    autocomplete_generation_input_max_length: i64,
+    autocomplete_generation_prompt_template: String,
+    enable_moa_generation: bool,
+    moa_generation_prompt_template: String,
+    moa_samples: i64,
+    moa_layers: i64,
+    rag_top_k: i64,
+    rag_system_context: bool,
+    code_interpreter_max_retries: i64,
+    tools_function_calling_prompt_template: String,
+    code_interpreter_prompt_template: String,
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.operation("GET /api/v1/tasks/config", "Returns the settings of the pipelines [under the names of Open WebUI](docs/integrate/tasks.md)")
+        .answers::<TaskConfig>(200);
+    api.operation(
+        "POST /api/v1/tasks/config/update",
+        "Sets some of them; the rest stays as it is",
+    )
+    .body::<Map<String, Value>>()
+    .answers::<TaskConfig>(200)
+    .errors(&[422]);
 }

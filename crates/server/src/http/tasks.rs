@@ -26,7 +26,7 @@ use crate::{
     chat::pipelines::{InForce, Job, said_up_to, values},
     error::ApiError,
     gateway::models::ResolvedModel,
-    http::extract::Json,
+    http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
     runtime::runs::Activity,
 };
@@ -302,6 +302,54 @@ impl Task {
         match completion.finish() {
             Ok(completion) => axum::Json(completion).into_response(),
             Err(problem) => ApiError::from(problem).into_response(),
+        }
+    }
+}
+
+/// What is described of a task: its name in the path, and what it does.
+const DESCRIBED: [(&str, &str, &str); 5] = [
+    (
+        "title",
+        "Writes a title for a chat",
+        "The answer is a chat completion whose text is JSON, as [Open WebUI](docs/integrate/tasks.md) expects. The title \
+         becomes that of the chat, unless a person has named it.",
+    ),
+    (
+        "tags",
+        "Writes tags for a chat",
+        "The answer is a chat completion whose text is JSON.",
+    ),
+    (
+        "follow_up",
+        "Writes what could be said next in a chat",
+        "The answer is a chat completion whose text is JSON.",
+    ),
+    (
+        "queries",
+        "Writes queries to search for before the last message is answered; none if there is nothing to look up",
+        "The answer is a chat completion whose text is JSON.",
+    ),
+    (
+        "auto",
+        "Completes the text in `prompt`",
+        "The answer is a chat completion whose text is JSON, with `stream` its chunks.",
+    ),
+];
+
+/// Describes the calls of this file, each at the path of Open WebUI too.
+pub(super) fn operations(api: &mut Operations) {
+    for prefix in ["/api/v1", ""] {
+        for (task, summary, details) in DESCRIBED {
+            let name = format!("POST {prefix}/tasks/{task}/completions");
+            let mut operation = api.operation(&name, summary);
+            operation
+                .details(details)
+                .body::<TaskRequest>()
+                .answers::<Map<String, Value>>(200)
+                .errors(&[404, 422, 429, 502]);
+            if task == "auto" {
+                operation.answers_media(200, &["text/event-stream"]);
+            }
         }
     }
 }

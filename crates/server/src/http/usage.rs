@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{Words, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
 
@@ -15,7 +16,10 @@ use super::lists::{DAY_MS, csv_field, date, day};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Query},
+    http::{
+        extract::{Json, Query},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
@@ -24,19 +28,25 @@ const MOST_DAYS: i64 = 3_660;
 /// Looked at where nothing else is said.
 const DAYS: i64 = 30;
 
-#[derive(Debug, Deserialize)]
+/// Which usage, and by what.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "UsageQuery")]
 pub(super) struct Asked {
+    /// `day`, `user`, `model`, `key` or `person`.
     by: Option<String>,
-    /// Days, such as 2026-11-23, both included.
+    /// The first day, such as `2026-11-23`, UTC; by default the last 30 days.
     from: Option<String>,
+    /// The last day.
     to: Option<String>,
+    /// `csv` for a file.
     format: Option<String>,
-    /// “own” for an administrator's own.
+    /// `own` for an administrator's own usage. Others only see their own.
     of: Option<String>,
 }
 
-/// Usage as the API shows it.
-#[derive(Debug, Serialize)]
+/// What was used.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UsageReport")]
 struct View {
     from: String,
     to: String,
@@ -44,30 +54,35 @@ struct View {
     rows: Vec<RowView>,
 }
 
-#[derive(Debug, Serialize)]
+/// The usage of one day, account, model, key or person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UsageRow")]
 struct RowView {
-    /// A day such as 2026-11-23, a model's name, or an id; empty where there is no key or person.
+    /// A day such as `2026-11-23`, a model's name, or an id; empty if there is no key or person.
     name: String,
-    /// What people call it, where that is something else.
+    /// How people call it, if that is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     #[serde(flatten)]
     sum: Sum,
 }
 
-#[derive(Debug, Serialize)]
+/// Sums of model calls.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UsageSum")]
 struct Sum {
     requests: u64,
     input_tokens: u64,
     output_tokens: u64,
-    /// `null` if no price of the calls is known.
+    /// The sum of the known costs in millionths of a US dollar; `null` if [no price](docs/models/prices.md) of the
+    /// calls is known.
     cost_micro_usd: Option<u64>,
     cached_tokens: u64,
     cache_write_tokens: u64,
     reasoning_tokens: u64,
-    /// Calls whose price is unknown: their cost is not in the sum.
+    /// Calls that `cost_micro_usd` leaves out.
     unpriced_requests: u64,
-    /// Calls whose tokens are an estimate.
+    /// Calls whose tokens nobody counted.
     estimated_requests: u64,
 }
 
@@ -228,4 +243,13 @@ fn csv(view: &View) -> Response {
         (header::CONTENT_DISPOSITION, disposition),
     ];
     (headers, out).into_response()
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/usage", get, "Returns what was used, by day, user, model, key or person")
+        .details("Administrators see everybody's, others their own. Impossible figures (more than 1,000,000,000 \
+         tokens in a call) are replaced by estimates, and sums saturate at 9·10¹⁵.")
+        .answers::<View>(200)
+        .answers_media(200, &["text/csv"]);
 }

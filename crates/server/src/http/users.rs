@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{GroupId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, Store, StoreError, UserRole};
 
@@ -11,7 +12,10 @@ use super::session::{UserView, check_own_password};
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{
         Identity,
         audit::Noted,
@@ -24,18 +28,20 @@ use crate::{
     platform::{client_info::Place, clock::Clock},
 };
 
-/// An account as administrators see it.
-#[derive(Debug, Serialize)]
+/// An account, as administrators see it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Account")]
 pub(super) struct AccountView {
     #[serde(flatten)]
     user: UserView,
     created_at: i64,
+    /// When it was suspended, milliseconds since 1970-01-01 UTC; `null` if it is not.
     suspended_at: Option<i64>,
-    /// Whether a code is asked for beside the password.
+    /// Whether two-step sign-in is on.
     second_factor: bool,
     /// Whether the person has passkeys.
     passkeys: bool,
-    /// The groups the person is in.
+    /// Ids of the groups the person is in.
     groups: Vec<GroupId>,
 }
 
@@ -58,7 +64,8 @@ impl AccountView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Accounts, by name.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountList {
     users: Vec<AccountView>,
 }
@@ -73,12 +80,16 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList
     Ok(Json(AccountList { users }))
 }
 
-#[derive(Deserialize)]
+/// A new account.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewAccount")]
 pub(super) struct CreateUser {
     email: String,
     name: String,
+    /// 8 to 256 characters.
     password: Option<String>,
-    /// As another program has it, in the place of a password.
+    /// The hash of another program instead of `password`: bcrypt with a cost from 4 to 14. The first sign-in
+    /// replaces it with Argon2id.
     password_hash: Option<String>,
     role: UserRole,
 }
@@ -130,7 +141,9 @@ pub(super) async fn create(
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
-#[derive(Debug, Deserialize)]
+/// What to change of an account; the rest stays as it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "AccountChange")]
 pub(super) struct ChangeUser {
     email: Option<String>,
     name: Option<String>,
@@ -210,7 +223,9 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize)]
+/// The caller's new name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NameChange")]
 pub(super) struct ChangeMe {
     name: String,
 }
@@ -239,8 +254,11 @@ pub(super) async fn rename(
     Ok(Json(UserView::from(&account.user)))
 }
 
-#[derive(Deserialize)]
+/// Confirms the deletion of an account.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "AccountDeletion")]
 pub(super) struct CloseAccount {
+    /// The caller's password.
     password: String,
 }
 
@@ -299,4 +317,42 @@ fn in_words(error: StoreError) -> ApiError {
         }
         other => other.into(),
     }
+}
+
+/// Describes the calls about others.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/users", list, "Lists all accounts, by name");
+    api.handler("POST /api/v1/users", create, "Creates an account")
+        .details("409 if the address is taken.")
+        .errors(&[409]);
+    api.handler("PATCH /api/v1/users/{user}", change, "Changes an account, suspends it, or lets the person in again")
+        .details("409 if nobody would be left who can sign in as an administrator, or if the caller would suspend \
+         their own account. Suspending ends the person's sessions, requests, streams and WebSockets, and \
+         stops their runs.")
+        .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/users/{user}",
+        delete,
+        "Deletes a suspended account with everything of its own",
+    )
+    .details("409 unless it is suspended.")
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/users/{user}/second-factor",
+        reset_second_factor,
+        "Turns two-step sign-in off for somebody who has lost the app",
+    )
+    .details("Ends all sessions of the person. 404 if it is off, 409 for one's own.")
+    .errors(&[409]);
+}
+
+/// Describes the calls about the caller's own account.
+pub(super) fn own_operations(api: &mut Operations) {
+    api.handler("PATCH /api/v1/me", rename, "Changes the caller's name")
+        .details("Only an administrator changes the address and the role.");
+    api.handler("DELETE /api/v1/me", close, "Deletes the caller's account with all chats, files, memory, schedules and keys, immediately and \
+         permanently")
+        .details("Its usage stays in the server's totals without a name. 400 with `field: \"current\"` if the \
+         password is wrong, and with a key; 409 for the last administrator.")
+        .errors(&[409, 429]);
 }

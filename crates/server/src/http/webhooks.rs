@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{Coded, RunId, WebhookId, Words, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError, Webhook};
 
@@ -11,55 +12,72 @@ use crate::{
     app::App,
     chat::webhooks::{MOST, Webhooks},
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     platform::clock::Clock,
 };
 
-#[derive(Debug, Deserialize)]
+/// A new webhook.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewWebhook {
     url: String,
 }
 
-#[derive(Debug, Serialize)]
+/// A delivery of a webhook.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WebhookDelivery")]
 struct DeliveryView {
     run: RunId,
+    #[schemars(extend("enum" = ["pending", "delivered", "failed"]))]
     state: &'static str,
     attempts: u32,
     tried_at: Option<i64>,
     next_at: Option<i64>,
+    /// The error of the last attempt.
     problem: Option<String>,
-    /// The same by its code.
+    /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<Coded>>,
 }
 
-#[derive(Debug, Serialize)]
+/// An address that is notified when a background run has ended.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Webhook")]
 pub(super) struct WebhookView {
     id: WebhookId,
-    /// Nothing where it cannot be opened with this server's key file.
+    /// `null` if it cannot be decrypted with this server's key file.
     url: Option<String>,
     created_at: i64,
+    /// The latest delivery.
     last: Option<DeliveryView>,
 }
 
-#[derive(Debug, Serialize)]
+/// Webhooks, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WebhookList {
     webhooks: Vec<WebhookView>,
 }
 
-#[derive(Debug, Serialize)]
+/// A new webhook with its secret, which is shown this once.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WebhookWithSecret")]
 pub(super) struct Created {
     #[serde(flatten)]
     webhook: WebhookView,
     secret: String,
 }
 
-#[derive(Debug, Serialize)]
+/// The outcome of a test.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WebhookTest")]
 pub(super) struct Tried {
+    /// The error; `null` if there was none.
     problem: Option<String>,
-    /// The same by its code.
+    /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<Coded>>,
 }
@@ -167,4 +185,31 @@ fn apart(problem: Option<Words>) -> (Option<String>, Option<Box<Coded>>) {
         Some(Words { message, sentence }) => (Some(message), sentence),
         None => (None, None),
     }
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/webhooks",
+        list,
+        "Lists the caller's webhooks, the oldest first",
+    );
+    api.handler(
+        "POST /api/v1/webhooks",
+        create,
+        "Creates a webhook; its secret is shown this once",
+    )
+    .details("409 if there are 10.")
+    .errors(&[409]);
+    api.handler(
+        "DELETE /api/v1/webhooks/{webhook}",
+        delete,
+        "Deletes a webhook; pending deliveries are dropped",
+    );
+    api.handler(
+        "POST /api/v1/webhooks/{webhook}/test",
+        test,
+        "Sends `{\"type\": \"test\", …}` to a webhook now, once",
+    )
+    .errors(&[409]);
 }

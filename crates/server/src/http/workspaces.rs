@@ -4,17 +4,21 @@ use std::sync::Arc;
 
 use agent::workspace::Directory;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{app::App, http::extract::Json, identity::auth::Caller};
+use crate::{app::App, http::extract::Json, http::openapi::Operations, identity::auth::Caller};
 
-#[derive(Debug, Serialize)]
+/// A [directory](docs/agents/workspaces.md) of the server that chats may work in.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Workspace")]
 struct WorkspaceView {
     name: String,
     read_only: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// The directories that a new chat of the caller may work in.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WorkspaceList {
     workspaces: Vec<WorkspaceView>,
 }
@@ -31,4 +35,10 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Wo
             .map(view)
             .collect(),
     })
+}
+
+/// Describes the calls of this file.
+pub(super) fn operations(api: &mut Operations) {
+    api.handler("GET /api/v1/workspaces", list, "Lists the [directories](docs/agents/workspaces.md) of the server that a new chat of the caller \
+         may work in");
 }

@@ -9,6 +9,7 @@ use llm::Secret;
 use outbound::Outbound;
 use provider::{Claims, Code, Known, Provider};
 use reqwest::Url;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::User;
@@ -65,8 +66,9 @@ struct Pending {
     expires_at: i64,
 }
 
-/// What a person came back with.
-#[derive(Debug, Default, Deserialize)]
+/// The query that the provider sends the browser back with.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "OauthCallback")]
 pub(crate) struct Back {
     #[serde(default)]
     state: String,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::refusal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of aliases.
@@ -10,8 +11,9 @@ const MAX_ALIASES: usize = 200;
 /// Longest name, bytes, as that of a model.
 const MAX_NAME_BYTES: usize = 500;
 
-/// Aliases and the ids they resolve to. A name that ends in `*` matches every name with that prefix.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Names and what they stand for. A name that ends in `*` matches every name with that prefix.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelAliasNames")]
 pub struct Aliases(BTreeMap<String, String>);
 
 impl Aliases {

@@ -8,6 +8,7 @@ use domain::{
     event::{Decision, Remembered},
     refusal,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{AllowedCall, KeyScope, Principal, StoreError};
@@ -24,21 +25,26 @@ use crate::{
 /// Most that one person can have allowed.
 const MOST: u32 = 1_000;
 
-/// A person's decision on a call, as it is sent.
-#[derive(Debug, Serialize, Deserialize)]
+/// A decision on a tool call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ApprovalDecision")]
 pub(crate) struct AnswerApproval {
     decision: AskedDecision,
+    /// Edited arguments.
     arguments: Option<Map<String, Value>>,
     /// Why, for the model.
     pub(crate) reason: Option<String>,
-    /// Allow further calls too: in this chat, or always.
+    /// Allows further calls of the tool too, in this chat or always. Calls that are waiting and match continue at
+    /// once.
     remember: Option<Remembered>,
-    /// Of those only the ones with these arguments, `*` standing for any text.
+    /// Of those only the ones whose arguments match these [patterns](docs/agents/approvals.md), by name.
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     remember_arguments: Option<BTreeMap<String, Pattern>>,
 }
 
 /// What a person can decide.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AllowOrDeny")]
 #[serde(rename_all = "snake_case")]
 enum AskedDecision {
     Allow,

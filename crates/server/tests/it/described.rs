@@ -82,7 +82,7 @@ pub(crate) fn check(method: &Method, url: &Url, status: u16, headers: &HeaderMap
     let answer = described(method, route, status);
     assert!(
         answer.is_object(),
-        "{asked}, which openapi/ does not have: {text}"
+        "{asked}, which the OpenAPI document does not have: {text}"
     );
     let media = headers
         .get("content-type")
@@ -91,14 +91,14 @@ pub(crate) fn check(method: &Method, url: &Url, status: u16, headers: &HeaderMap
     let Some(content) = answer.get("content") else {
         assert!(
             text.is_empty(),
-            "{asked} with a body, which openapi/ does not have: {text}"
+            "{asked} with a body, which the OpenAPI document does not have: {text}"
         );
         return;
     };
     let content = &content[media];
     assert!(
         content.is_object(),
-        "{asked} as “{media}”, which openapi/ does not have: {text}"
+        "{asked} as “{media}”, which the OpenAPI document does not have: {text}"
     );
     if media == "application/json" {
         check_json(
@@ -135,7 +135,7 @@ pub(crate) fn check_event(url: &Url, event: &str) {
 fn check_json(what: &str, schema: &Value, json: &Value) {
     if let Err(error) = validator(schema).validate(json) {
         panic!(
-            "{what}, which does not fit openapi/ at “{}”: {error}: {json}",
+            "{what}, which does not fit the OpenAPI document at “{}”: {error}: {json}",
             error.instance_path()
         );
     }

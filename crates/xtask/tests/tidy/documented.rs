@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{expect_none, repository::read};
+use crate::{expect_none, project_files::below, repository::read};
 
 /// What stands in one of the sets only, each said with its own words.
 fn compare(
@@ -365,15 +365,19 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
 fn every_address() {
+    let generated: String = below("docs/reference/api", ".md")
+        .into_iter()
+        .map(|page| page.text)
+        .collect();
     let docs = format!(
-        "{}{}",
+        "{}{generated}{}",
         read("docs/reference/api.md"),
         read_if_there("docs/integrate/chat-stream.md")
     );
     expect_none(compare(
         &routes(&read("crates/server/src/http.rs")),
         &documented_routes(&docs).collect(),
-        "describe it in docs/reference/api.md as `METHOD /path`",
+        "describe it beside its handler and run `cargo xtask gen`",
         "crates/server/src/http.rs has no such address: correct docs/reference/api.md or docs/integrate/chat-stream.md",
     ));
 }

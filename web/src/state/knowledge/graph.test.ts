@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Relation } from "../../api/knowledge.ts";
 import { pairsOf, statementsOf } from "./graph.ts";
 
-const entity = (id: string) => ({ id, name: id, kind: "person", mentions: 1, relations: 1 });
+const entity = (id: string) => ({ id, name: id, kind: "person" as const, mentions: 1, relations: 1 });
 const said = (source: string, kind: string, target: string, start = 0): Relation => ({
   source,
   target,

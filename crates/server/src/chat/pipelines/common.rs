@@ -2,6 +2,7 @@
 //! apart in one of them.
 
 use domain::refusal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::StoreError;
 
@@ -43,28 +44,29 @@ pub(crate) struct CommonSettings {
     pub(crate) code_max_retries: Option<u32>,
 }
 
-/// The same as it is in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What is set for all pipelines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PipelineCommonSettings")]
 pub(crate) struct Common {
     /// The model of chats with a local model; empty for the chat's own.
     pub(crate) task_model: String,
     /// The same of chats with a model elsewhere.
     pub(crate) task_model_external: String,
-    /// Whether queries for the web are worked out.
+    /// Whether queries for the web are written.
     pub(crate) search_queries: bool,
-    /// Whether queries for documents are worked out.
+    /// Whether queries for documents are written.
     pub(crate) retrieval_queries: bool,
-    /// Longest text that is completed, characters; any where negative.
+    /// Longest text that is completed, characters; any if negative.
     pub(crate) input_max_length: i64,
-    /// How often one model is asked for answers side by side, where nobody says.
+    /// How many alternative answers one model is asked for by default.
     pub(crate) moa_samples: usize,
-    /// How often is answered before answers are merged, where nobody says.
+    /// How often answers are refined before they are merged, by default.
     pub(crate) moa_layers: u32,
-    /// Most passages of what was found, for one message.
+    /// Most passages that are inserted for one message.
     pub(crate) rag_top_k: u32,
-    /// Whether what was found is told with the instructions, and not with the message.
+    /// Whether passages are inserted into the instructions, and not into the message.
     pub(crate) rag_system_context: bool,
-    /// How often code in a row may fail before none is run any more in an answer.
+    /// How often in a row code may fail before none is run any more in an answer.
     pub(crate) code_max_retries: u32,
 }
 

@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Duration};
 
 use agent::pipelines::{Bounds, Pipeline, Template, TemplateError};
 use domain::refusal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
@@ -24,17 +25,17 @@ const MOST_SECONDS: u32 = 600;
 const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below is the id of its source: [1] stands for \
     <source id=\"1\">, [2] for <source id=\"2\">, and so on.]";
 
-/// What an administrator has set; what is left out is as the configuration says.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What an administrator has set for a pipeline; `null` is what the configuration says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PipelineSettings {
     /// Whether it is on.
     pub(crate) enabled: Option<bool>,
-    /// How the model is asked.
+    /// The prompt. 400 with the line and column of an error in it.
     pub(crate) template: Option<String>,
     /// The id of the model that is asked.
     pub(crate) model: Option<String>,
-    /// Most that it may write.
+    /// The longest answer.
     pub(crate) output_tokens: Option<u64>,
     /// How long it may take.
     pub(crate) seconds: Option<u32>,

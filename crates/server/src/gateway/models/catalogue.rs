@@ -11,6 +11,7 @@ use llm::{
     openai::{Pool, Server},
     provider::Abilities,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ModelPrice, unsupported::add_unsupported};
@@ -65,7 +66,7 @@ pub struct KnownKey {
 }
 
 /// What an administrator set for a model.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelSettings {
     /// How it is told about tools.
@@ -93,16 +94,17 @@ pub struct ModelSettings {
     pub fallbacks: Vec<String>,
 }
 
-/// A model as the API shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ModelBasics")]
 pub struct Model {
-    /// What a request names it by; unique.
+    /// What requests name it by; unique.
     pub id: String,
     /// Its name on its server.
     pub name: String,
-    /// Where it lives; nowhere for the tour.
+    /// The connection that serves it; `null` for the tour.
     pub connection: Option<ConnectionId>,
-    /// All who serve it together, that one first.
+    /// All connections that serve it together, that one first.
     pub connections: Vec<ConnectionId>,
     /// Whether it is the scripted tour.
     pub tour: bool,
@@ -111,12 +113,13 @@ pub struct Model {
     /// What an administrator set.
     #[serde(flatten)]
     pub settings: ModelSettings,
-    /// What it costs; `None` if nobody knows, which is not to say that it is free.
+    /// The [price](docs/models/prices.md) of a call; `null` if unknown.
     pub price: Option<ModelPrice>,
 }
 
 /// What the servers of a model say of it; of several, what holds for all.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ListedModel")]
 pub struct Listed {
     /// What people call it.
     pub display_name: Option<String>,

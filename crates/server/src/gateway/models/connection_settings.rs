@@ -9,6 +9,7 @@ use llm::{
     openai::{Extras, ServerSettings},
     provider::BadOption,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Connection;
 
@@ -20,13 +21,14 @@ const MAX_KEY_BYTES: usize = 4000;
 /// A service account is a file with a private key.
 const MAX_ACCOUNT_BYTES: usize = 16_000;
 
-/// A server as a request describes it.
-#[derive(Deserialize)]
+/// A model server.
+#[derive(Deserialize, JsonSchema)]
 pub struct ConnectionRequest {
-    /// The name of its kind.
+    /// `openai` (the default), `openai_responses`, `anthropic`, `gemini`, `vertex`, `bedrock` or `azure`; [what
+    /// each needs](docs/models/connect.md).
     #[serde(default)]
     pub kind: Option<String>,
-    /// Its address; the provider's own if there is none.
+    /// Can be left out if the provider has one address.
     #[serde(default)]
     pub base_url: Option<String>,
     /// What its kind needs beside address and key.
@@ -35,10 +37,10 @@ pub struct ConnectionRequest {
     /// Its key.
     #[serde(default)]
     pub api_key: Option<String>,
-    /// Headers for every request.
+    /// Headers for every request, by name. The values are encrypted like keys and not shown again.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Query parameters for every request.
+    /// Query parameters for every request, likewise.
     #[serde(default)]
     pub query: BTreeMap<String, String>,
 }

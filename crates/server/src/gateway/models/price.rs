@@ -1,13 +1,14 @@
 //! What a model costs: what an administrator has set, and for the rest the price catalogue.
 
 use agent::{Prices, Rates};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ModelSettings;
 use crate::gateway::prices::ListedPrice;
 
 /// A model's price, and who says so.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelPrice {
     /// US dollars for a million input tokens.
     input_usd_per_million: f64,
@@ -33,7 +34,7 @@ pub struct ModelPrice {
 }
 
 /// Who says what a model costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceSource {
     /// An administrator, at least in part.
@@ -43,7 +44,8 @@ pub enum PriceSource {
 }
 
 /// Where a price stands in the catalogue.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "PriceListEntry")]
 pub struct ListEntry {
     source: String,
     /// The day of the list, such as 2026-11-26.

@@ -10,6 +10,7 @@ use llm::{
     ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode,
     openai::{Pool, Server, ServerSettings, list_models},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
@@ -21,12 +22,13 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(45);
 const MOST_TOKENS: u64 = 64;
 const SHOWN_CHARS: usize = 200;
 
-/// What came of it.
-#[derive(Debug, Serialize)]
+/// The outcome of a test of a connection.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectionTest")]
 pub struct Tried {
     /// How many models it offers.
     pub models: Option<usize>,
-    /// Why it does not say, in words.
+    /// Why it does not list them.
     pub problem: Option<Words>,
     /// How long that took.
     pub took_ms: u64,
@@ -36,21 +38,23 @@ pub struct Tried {
     pub answer: Option<TriedModel>,
 }
 
-/// What came of a key.
-#[derive(Debug, Serialize)]
+/// The outcome of a test of a key.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectionKeyTest")]
 pub struct KeyTried {
-    /// Which one; nothing where it comes from the environment.
+    /// `null` if it comes from the environment.
     pub id: Option<ConnectionKeyId>,
-    /// Why it does not work, in words.
+    /// Why it does not work.
     pub problem: Option<Words>,
 }
 
-/// What a model answered.
-#[derive(Debug, Serialize)]
+/// The answer of a model.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ModelTest")]
 pub struct TriedModel {
-    /// The beginning of its words.
+    /// Its beginning.
     pub text: String,
-    /// Why there are none, in words.
+    /// Why there is none.
     pub problem: Option<Words>,
     /// How long that took.
     pub took_ms: u64,

@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use agent::{Prices, call_cost};
 use domain::{Sentence, Usage, Words};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::UsageSum;
 
@@ -98,8 +99,9 @@ impl Wish {
     }
 }
 
-/// A stretch of time that limits count in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The time that a limit counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LimitSpan")]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
     /// By the clock.

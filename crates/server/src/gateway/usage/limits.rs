@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{ApiKeyId, GroupId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Principal, Store, StoreError, UsageOf};
@@ -15,7 +16,7 @@ const PREFIX: &str = "limits:";
 const MOST: u64 = 1_000_000_000_000;
 
 /// How much may be used in each of these times.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// By the clock, from second 0 to 59.
@@ -26,8 +27,9 @@ pub struct Limits {
     pub month: Most,
 }
 
-/// How much of each may be used. Nothing where there is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// How much may be used; `null` for no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Limit")]
 #[serde(default, deny_unknown_fields)]
 pub struct Most {
     /// Model calls.

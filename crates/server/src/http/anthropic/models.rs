@@ -1,5 +1,6 @@
 //! The list of models as Anthropic's packages read it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
@@ -9,8 +10,9 @@ const MAX_MODELS: usize = 1000;
 /// What Anthropic says where it does not know.
 const UNKNOWN_TIME: &str = "1970-01-01T00:00:00Z";
 
-/// Which page of the list; each as it stands in the query.
-#[derive(Debug, Default, Deserialize)]
+/// Which page, in Anthropic's format.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "AnthropicPageQuery")]
 pub(in crate::http) struct PageQuery {
     after_id: Option<String>,
     before_id: Option<String>,

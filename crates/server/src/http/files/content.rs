@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use domain::{ChatId, refusal};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{check_state, range, readable};
@@ -16,17 +17,42 @@ use crate::{
     app::App,
     chat::access::Viewer,
     error::ApiError,
-    http::extract::{Path, Query},
+    http::{
+        extract::{Path, Query},
+        openapi::Operations,
+    },
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
 const MEDIA_POLICY: &str = "sandbox; default-src 'none'";
 
-/// Which file, in which state, and how it is to come.
-#[derive(Debug, Deserialize)]
+/// The types that a file may be answered as.
+pub(super) const MEDIA_TYPES: [&str; 14] = [
+    "application/octet-stream",
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "audio/wav",
+    "audio/mpeg",
+    "audio/ogg",
+    "audio/flac",
+    "audio/mp4",
+    "video/mp4",
+    "video/quicktime",
+    "video/webm",
+    "application/pdf",
+];
+
+/// Which file, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::http) struct ContentQuery {
+    /// Such as `/notes/plan.md`.
     path: String,
+    /// The newest one if absent.
     version: Option<u64>,
+    /// `1` gives a PNG, JPEG, GIF or WebP image, audio, video or a PDF its own type, detected by its first bytes;
+    /// everything else stays an attachment.
     inline: Option<String>,
 }
 
@@ -119,6 +145,21 @@ pub(in crate::http) fn named(disposition: &'static str, path: &str) -> HeaderVal
         .collect();
     let value = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static(disposition))
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/{chat}/files/content",
+        get,
+        "Returns a file as it is, or was at a version",
+    )
+    .details(
+        "It is an `application/octet-stream` attachment with its version as `ETag`. `Range` (and \
+         `If-Range`) requests one part: 206, or 416 if there is none.",
+    )
+    .answers_media(200, &MEDIA_TYPES)
+    .errors(&[413]);
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use super::{content::named, range};
 use crate::{
-    error::ApiError, http::extract::Path, platform::clock::Clock, runtime::file_links::FileLinks,
+    error::ApiError, http::extract::Path, http::openapi::Operations, platform::clock::Clock,
+    runtime::file_links::FileLinks,
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
@@ -82,4 +83,16 @@ pub(in crate::http) async fn get(
         .headers_mut()
         .extend(headers.map(|(name, value)| (Some(name), value)));
     Ok(response)
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler("GET /files/{token}/{name}", get, "Returns a file at the signed address that a [front \
+         end](docs/integrate/open-webui.md#images-and-files) was given")
+        .details("It needs no sign-in; 404 once it has expired (`file_link_days`), the file is gone, or the \
+         account whose run showed it is suspended or deleted. `Range` as for other files. Images, audio, \
+         video and PDFs are shown inline, everything else is an attachment; a strict content security \
+         policy keeps anything in it from running.")
+        .answers_media(200, &super::content::MEDIA_TYPES)
+        .answers_media(200, &["image/svg+xml"]);
 }

@@ -11,6 +11,7 @@ use agent::{
 };
 use axum::extract::State;
 use domain::ChatId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::FileVersion;
 use tokio::task::spawn_blocking;
@@ -20,19 +21,27 @@ use crate::{
     app::App,
     chat::access::Viewer,
     error::ApiError,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
-#[derive(Debug, Serialize)]
+/// A version of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FileVersion")]
 pub(in crate::http) struct VersionView {
     version: u64,
     size_bytes: u64,
     changed_at: i64,
+    /// Whether there was no file at this version.
     deleted: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// Versions, the newest first. Readers of a shared chat see only the newest.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FileVersionList")]
 pub(in crate::http) struct VersionList {
     versions: Vec<VersionView>,
 }
@@ -70,31 +79,33 @@ pub(in crate::http) async fn versions(
     }))
 }
 
-/// Which two states; the newest and the one before it where they are not named.
-#[derive(Debug, Deserialize)]
+/// Which two versions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "FileDiffQuery")]
 pub(in crate::http) struct DiffQuery {
     path: String,
+    /// The one before `to` if absent; 0 is before the file existed.
     from: Option<u64>,
+    /// The newest if absent.
     to: Option<u64>,
 }
 
-/// What was compared, and how it went.
-#[derive(Debug, Serialize)]
-pub(in crate::http) struct DiffView {
-    from: u64,
-    to: u64,
-    #[serde(flatten)]
-    comparison: Comparison,
-}
-
-#[derive(Debug, Serialize)]
+/// The difference between two versions of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FileDiff")]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Comparison {
-    Text(Difference),
+pub(in crate::http) enum DiffView {
+    /// Line by line.
+    Text {
+        from: u64,
+        to: u64,
+        #[serde(flatten)]
+        difference: Difference,
+    },
     /// At least one of the two is not text.
-    Binary,
+    Binary { from: u64, to: u64 },
     /// They are too long to compare.
-    TooLong,
+    TooLong { from: u64, to: u64 },
 }
 
 /// `GET /api/v1/chats/{chat}/files/diff?path=&from=&to=`: what differs, line by line. Where there was no file, as at
@@ -128,33 +139,38 @@ pub(in crate::http) async fn diff(
     let old = state(&files, &path, from).await?;
     let new = state(&files, &path, to).await?;
     // It may take a tenth of a second, and others want to be served meanwhile.
-    let comparison = spawn_blocking(move || compare(&old, &new))
+    let diff = spawn_blocking(move || compare(from, to, &old, &new))
         .await
         .map_err(ApiError::internal)?;
-    Ok(Json(DiffView {
-        from,
-        to,
-        comparison,
-    }))
+    Ok(Json(diff))
 }
 
 async fn state(files: &Workspace, path: &FilePath, version: u64) -> Result<Vec<u8>, ApiError> {
     Ok(files.read_version(path, version).await?.unwrap_or_default())
 }
 
-fn compare(old: &[u8], new: &[u8]) -> Comparison {
+fn compare(from: u64, to: u64, old: &[u8], new: &[u8]) -> DiffView {
     match (as_text(old), as_text(new)) {
-        (Some(old), Some(new)) => {
-            difference(old, new).map_or(Comparison::TooLong, Comparison::Text)
-        }
-        _ => Comparison::Binary,
+        (Some(old), Some(new)) => match difference(old, new) {
+            Some(difference) => DiffView::Text {
+                from,
+                to,
+                difference,
+            },
+            None => DiffView::TooLong { from, to },
+        },
+        _ => DiffView::Binary { from, to },
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// Which version to restore.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "FileRestoration")]
 pub(in crate::http) struct Restore {
     path: String,
+    /// 0, or a version that deleted it, deletes it.
     version: u64,
+    /// 409 if it is not the newest; 0 expects that there is no such file.
     expected_version: Option<u64>,
 }
 
@@ -171,4 +187,25 @@ pub(in crate::http) async fn restore(
         .restore(&path, body.version, body.expected_version)
         .await?;
     Ok(Json(ChangeView::new(&app, &path, written)))
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/{chat}/files/versions",
+        versions,
+        "Lists the versions of a file, the newest first, for deleted files too",
+    );
+    api.handler(
+        "GET /api/v1/chats/{chat}/files/diff",
+        diff,
+        "Compares two versions of a file",
+    )
+    .errors(&[413]);
+    api.handler(
+        "POST /api/v1/chats/{chat}/files/restore",
+        restore,
+        "Restores a file at a version, as a new version",
+    )
+    .errors(&[409]);
 }

@@ -27,7 +27,9 @@ use store::FileRow;
 use tokio::task::spawn_blocking;
 
 use super::{content::named, readable};
-use crate::{app::App, chat::access::Viewer, error::ApiError, http::extract::Path};
+use crate::{
+    app::App, chat::access::Viewer, error::ApiError, http::extract::Path, http::openapi::Operations,
+};
 
 /// Names are cut to what a header and a file system take.
 const NAME_LIMIT_CHARS: usize = 60;
@@ -256,4 +258,19 @@ fn archive(
             }
         }
     })
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/chats/{chat}/files/zip",
+        get,
+        "Returns all files as one ZIP archive",
+    )
+    .details(
+        "What cannot be read, such as a file of a directory that is too large, is listed in \
+         `NOT-IN-THIS-ARCHIVE.txt`. 413 if there are more files than are listed.",
+    )
+    .answers_media(200, &["application/zip"])
+    .errors(&[413]);
 }

@@ -1,6 +1,7 @@
 //! What came of an import.
 
 use domain::{Coded, Words};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Most things that are named of those that were left.
@@ -8,19 +9,25 @@ const MOST_LEFT: usize = 200;
 /// So much of a name is shown, characters.
 const NAME_CHARS: usize = 80;
 
-/// What was made, what was here, and what was left.
-#[derive(Debug, Serialize)]
+/// What an import has done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ImportReport")]
 pub(in crate::http) struct Report {
+    #[schemars(extend("enum" = ["glasshouse", "open_webui"]))]
     format: &'static str,
+    /// What was created.
     made: Counts,
-    /// What was brought before, or is the very thing.
+    /// What was here already.
     here: Counts,
+    /// What was not imported, at most 200.
     left: Vec<Left>,
-    /// How many more were left.
+    /// How many more were not imported.
     left_more: u64,
 }
 
-#[derive(Debug, Default, Serialize)]
+/// How many of each.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ImportCounts")]
 pub(super) struct Counts {
     pub(super) chats: u64,
     pub(super) messages: u64,
@@ -33,16 +40,19 @@ pub(super) struct Counts {
     pub(super) documents: u64,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
+/// Something that was not imported.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ImportLeft")]
 struct Left {
     /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `document`, `key`, `agent` or
     /// `line`.
+    #[schemars(extend("enum" = ["chat", "message", "run", "file", "memory", "fact", "schedule", "collection", "document", "key", "agent", "line"]))]
     what: &'static str,
-    /// Which, where it has a name.
+    /// Its name, if it has one.
     name: String,
     /// A sentence.
     why: String,
-    /// The same by its code.
+    /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<Coded>>,
     /// How many such.

@@ -1,5 +1,6 @@
 //! Names of a graph that mean the same thing: put together by its owner, and proposed where documents say so.
 
+use schemars::JsonSchema;
 use std::sync::Arc;
 use store::Store;
 
@@ -15,18 +16,22 @@ use crate::{
     app::App,
     documents::SameThing,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
 };
 
 /// Two names of one thing.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphAlias")]
 struct AliasView {
     entity: EntityId,
     entity_name: String,
     alias: EntityId,
     alias_name: String,
-    /// The words that say so, where some do.
+    /// The quote that says so, if there is one.
     proof: Option<QuoteView>,
 }
 
@@ -48,10 +53,13 @@ impl From<SameThing> for AliasView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Names that mean the same thing.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphAliasList")]
 pub(in crate::http) struct Aliases {
+    /// Those that [are merged](docs/knowledge/graph.md#merge-names-that-mean-the-same).
     aliases: Vec<AliasView>,
-    /// What documents say, and nobody has put together.
+    /// Suggestions from documents.
     proposed: Vec<AliasView>,
 }
 
@@ -70,9 +78,12 @@ pub(in crate::http) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Two names to merge.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "GraphMerge")]
 pub(in crate::http) struct Merge {
     entity: EntityId,
+    /// Becomes another name of `entity`.
     alias: EntityId,
 }
 
@@ -108,4 +119,25 @@ pub(in crate::http) async fn part(
         .await
         .map_err(gone)?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/aliases",
+        list,
+        "Lists names that mean the same thing, and suggestions",
+    );
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/graph/aliases",
+        merge,
+        "Merges two names",
+    )
+    .details("The owner only. 409 if there are 1,000.");
+    api.handler(
+        "DELETE /api/v1/knowledge/{collection}/graph/aliases/{entity}",
+        part,
+        "Undoes a merge",
+    )
+    .details("The owner only.");
 }

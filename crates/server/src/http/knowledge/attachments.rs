@@ -7,6 +7,7 @@ use axum::{
     http::StatusCode,
 };
 use domain::{CollectionId, DocumentId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Collection, StoreError};
 
@@ -21,6 +22,7 @@ use crate::{
     http::{
         body::read_body,
         extract::{Json, Query},
+        openapi::Operations,
     },
     identity::auth::Caller,
 };
@@ -28,9 +30,11 @@ use crate::{
 /// Most files of a person that no message has yet.
 const MOST_UNSENT: u32 = 100;
 
-#[derive(Debug, Serialize)]
+/// A file for a message.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Attachment")]
 pub(in crate::http) struct AttachmentView {
-    /// Where it is: what a message names beside the document.
+    /// Where it is: a message refers to it as `{"type": "document", collection, document, name}`.
     collection: CollectionId,
     #[serde(flatten)]
     document: DocumentView,
@@ -95,4 +99,16 @@ pub(in crate::http) fn collection(
         created_at: now,
         updated_at: now,
     }
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.operation("POST /api/v1/attachments", "Uploads a file for a message, which is processed in the background")
+        .details("It belongs to the chat of the message that refers to it and is deleted with it; a file that is \
+         never sent is deleted after a day. It is not listed or searched elsewhere. Limits as for \
+         documents, and 409 over 100 that are not sent.")
+        .query::<Named>()
+        .body_of("application/octet-stream")
+        .answers::<AttachmentView>(202)
+        .errors(&[409]);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, CrawlId, Words, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Crawl, CrawlState, Store, StoreError};
 
@@ -12,7 +13,10 @@ use crate::{
     app::App,
     documents::missing,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     platform::clock::Clock,
     web::Crawler,
@@ -29,22 +33,30 @@ const USUAL_PAGES: u64 = 100;
 /// So many crawls, and addresses that could not be read, are told.
 const SHOWN: u32 = 20;
 
-#[derive(Debug, Serialize)]
+/// A crawl of a site into a collection.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Crawl")]
 pub(in crate::http) struct CrawlView {
     id: CrawlId,
     url: String,
     depth: u64,
     pages: u64,
     state: CrawlState,
+    /// How many addresses wait.
     waiting: u64,
+    /// How many addresses were read.
     done: u64,
+    /// How many addresses could not be read.
     failed: u64,
     created_at: i64,
     updated_at: i64,
+    /// Up to 20 of those that failed.
     problems: Vec<ProblemView>,
 }
 
-#[derive(Debug, Serialize)]
+/// An address that could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CrawlProblem")]
 struct ProblemView {
     url: String,
     #[serde(flatten)]
@@ -82,7 +94,9 @@ impl CrawlView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Crawls that were not dismissed, the newest first, at most 20.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CrawlList")]
 pub(in crate::http) struct Crawls {
     crawls: Vec<CrawlView>,
 }
@@ -116,11 +130,15 @@ pub(in crate::http) async fn list(
     Ok(Json(Crawls { crawls }))
 }
 
-#[derive(Debug, Deserialize)]
+/// What to read.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::http) struct NewCrawl {
+    /// A web page, which becomes a document.
     url: String,
+    /// Over how many links pages on the same site are read too, up to 10; 0 by default.
     #[serde(default)]
     depth: u64,
+    /// At most so many pages: 100 by default, up to 5000.
     pages: Option<u64>,
 }
 
@@ -224,4 +242,39 @@ fn no_crawl(error: StoreError, words: refusal::Knowledge) -> ApiError {
         StoreError::NotFound => ApiError::not_found(words),
         error => error.into(),
     }
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/crawls",
+        list,
+        "Lists the crawls into a collection, the newest first",
+    );
+    api.operation(
+        "POST /api/v1/knowledge/{collection}/crawls",
+        "Reads a web page, and those that it links to, into a collection in the background",
+    )
+    .details("409 if 10 are in progress.")
+    .body::<NewCrawl>()
+    .answers::<CrawlView>(202)
+    .errors(&[409]);
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/crawls/{crawl}/cancel",
+        cancel,
+        "Cancels a crawl; what it has read stays",
+    )
+    .details("404 for one that has ended.");
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/crawls/{crawl}/retry",
+        retry,
+        "Resumes a crawl that has ended, also with what could not be read",
+    )
+    .details("404 for one in progress.");
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/crawls/{crawl}/dismiss",
+        dismiss,
+        "Removes a crawl that has ended from the list",
+    )
+    .details("Its documents stay, and their origin is still known. 404 for one in progress.");
 }

@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{CollectionId, DocumentId, Sentence, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Document, DocumentState, Most, Store, StoreError, Their};
@@ -21,6 +22,7 @@ use crate::{
     http::{
         body::read_body,
         extract::{Json, Path, Query},
+        openapi::Operations,
     },
     identity::auth::Caller,
     platform::clock::Clock,
@@ -31,20 +33,24 @@ pub(super) const CANCELLED: &str = r#"{"code":"cancelled","message":"It was stop
 /// Longest name, bytes.
 const NAME_BYTES: usize = 255;
 
-#[derive(Debug, Serialize)]
+/// A document.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Document")]
 pub(in crate::http) struct DocumentView {
     id: DocumentId,
     name: String,
     size_bytes: u64,
     state: DocumentState,
-    /// Whether it is a picture, and waits for the model that looks at it.
+    /// Whether it waits for the model that reads [images](docs/knowledge/collections.md#images).
     picture: bool,
-    /// Why it could not be read: `code`, `message` and what belongs to them.
+    /// Why it could not be read.
+    #[schemars(with = "Option<crate::documents::DocumentProblem>")]
     problem: Option<Value>,
-    /// In how many pieces it is searched.
+    /// How many passages it has.
     chunks: u64,
     characters: u64,
-    /// How far its meaning is ready to be searched; nothing where only words are.
+    /// How far its embedding is, if an [embedding model](docs/knowledge/semantic-search.md) is set and there is
+    /// text.
     meaning: Option<Meaning>,
     created_at: i64,
     updated_at: i64,
@@ -84,7 +90,43 @@ impl DocumentView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// Where the parts of a document begin, in bytes of its text in UTF-8.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct DocumentStructure {
+    title: Option<String>,
+    pages: Vec<DocumentPage>,
+    headings: Vec<DocumentHeading>,
+}
+
+/// A page of a document.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct DocumentPage {
+    number: u32,
+    start: usize,
+}
+
+/// A heading of a document.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct DocumentHeading {
+    level: u8,
+    span: DocumentSpan,
+    title: String,
+}
+
+/// A part of a document's text.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct DocumentSpan {
+    start: usize,
+    end: usize,
+}
+
+/// Documents, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DocumentList")]
 pub(in crate::http) struct Documents {
     documents: Vec<DocumentView>,
 }
@@ -108,7 +150,9 @@ pub(in crate::http) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// What a file is called.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "FileName")]
 pub(in crate::http) struct Named {
     pub(super) name: String,
 }
@@ -202,12 +246,16 @@ pub(in crate::http) async fn keep(
     Ok(kept)
 }
 
-#[derive(Debug, Serialize)]
+/// A document with its text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DocumentText")]
 pub(in crate::http) struct TextView {
     #[serde(flatten)]
     document: DocumentView,
+    /// The extracted text.
     text: String,
-    /// `title`, `pages` and `headings`, whose places are bytes of the text in UTF-8.
+    /// `null` if there is none.
+    #[schemars(with = "Option<DocumentStructure>")]
     structure: Value,
 }
 
@@ -388,4 +436,54 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     Ok(name.to_owned())
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/documents",
+        list,
+        "Lists the documents of a collection, by name",
+    );
+    api.operation(
+        "POST /api/v1/knowledge/{collection}/documents",
+        "Uploads a document, which is processed in the background",
+    )
+    .details(
+        "It replaces one of the same name. 413 over \
+         [`knowledge.file_mb`](docs/reference/configuration.md#documents), 409 over \
+         `knowledge.person_mb` or 10,000 documents.",
+    )
+    .query::<Named>()
+    .body_of("application/octet-stream")
+    .answers::<DocumentView>(202)
+    .errors(&[409]);
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/documents/{document}",
+        get,
+        "Returns a document with its extracted text",
+    );
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/documents/{document}/file",
+        file,
+        "Returns the original file",
+    )
+    .answers_media(200, &["application/octet-stream"]);
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/documents/{document}/retry",
+        retry,
+        "Retries a document that failed, or resumes its embedding if that failed or was cancelled",
+    )
+    .details("404 for others.");
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/documents/{document}/cancel",
+        cancel,
+        "Cancels the processing of a document, or its embedding",
+    )
+    .details("404 if neither is in progress.");
+    api.handler(
+        "DELETE /api/v1/knowledge/{collection}/documents/{document}",
+        delete,
+        "Deletes a document with its file and its text",
+    );
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agent::graph::key;
 use axum::{extract::State, http::StatusCode};
 use domain::{Coded, CollectionId, DocumentId, EntityId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Entity, GraphQuote, GraphedDocument, Relation, Store, StoreError, Subgraph, Their};
@@ -17,7 +18,10 @@ use crate::{
     app::App,
     documents::{Documents, missing},
     error::ApiError,
-    http::extract::{Json, Path, Query},
+    http::{
+        extract::{Json, Path, Query},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     platform::config::Config,
 };
@@ -33,37 +37,44 @@ const MOST_QUOTES: u32 = 100;
 /// Longest words to find entities by, bytes.
 const QUERY_BYTES: usize = 400;
 
-#[derive(Debug, Serialize)]
+/// A document whose part of the graph is not complete.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphedDocument")]
 struct DocumentView {
     id: DocumentId,
     name: String,
-    /// How many pieces were looked at, of how many; both 0 until it is its turn.
+    /// How many passages were looked at; 0 until it is its turn.
     done: u64,
+    /// How many passages it has; 0 until it is its turn.
     pieces: u64,
+    #[schemars(with = "Option<crate::documents::DocumentProblem>")]
     problem: Option<Value>,
 }
 
-#[derive(Debug, Serialize)]
+/// The [graph](docs/knowledge/graph.md) of a collection, and its progress.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::http) struct GraphState {
-    /// Whether its owner wants it.
+    /// Whether its owner has turned it on.
     on: bool,
     /// Whether the server has a model for it.
     available: bool,
     documents: Vec<DocumentView>,
-    /// How many documents are still to be read, and come after that.
+    /// How many documents are still to be parsed first.
     unread: u64,
-    /// How it stands with the copy in the graph database; nothing where there is none.
+    /// The copy in the [graph database](docs/knowledge/graph.md#graph-database), if there is one.
     database: Option<DatabaseView>,
 }
 
-#[derive(Debug, Serialize)]
+/// The copy of a graph in the graph database.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphDatabase")]
 struct DatabaseView {
-    /// Why it does not help, in a sentence; the graph is read without it then.
+    /// Why it is not used, in a sentence.
     problem: Option<String>,
-    /// The same by its code.
+    /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<Coded>>,
-    /// Whether it has all of this graph, and is asked about it.
+    /// Whether it has all of this graph.
     whole: bool,
 }
 
@@ -118,7 +129,9 @@ pub(in crate::http) async fn state(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Whether a collection has a graph.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "GraphSwitch")]
 pub(in crate::http) struct Switch {
     on: bool,
 }
@@ -185,14 +198,17 @@ pub(in crate::http) async fn retry(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Serialize)]
+/// A thing that documents are about.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphEntity")]
 struct EntityView {
     id: EntityId,
     name: String,
+    #[schemars(extend("enum" = ["person", "organization", "place", "event", "product", "concept", "document", "other"]))]
     kind: String,
-    /// How many places speak of it.
+    /// How many places are about it.
     mentions: u64,
-    /// How many statements belong to it.
+    /// How many statements are about it.
     relations: u64,
 }
 
@@ -216,8 +232,9 @@ impl From<Entity> for EntityView {
     }
 }
 
-/// Words of a document; where they stand, in characters of its text.
-#[derive(Debug, Serialize)]
+/// A quote of a document, with its place in Unicode characters of its text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphQuote")]
 pub(super) struct QuoteView {
     document: DocumentId,
     name: String,
@@ -246,7 +263,9 @@ impl From<GraphQuote> for QuoteView {
     }
 }
 
-#[derive(Debug, Serialize)]
+/// A statement about two entities.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphRelation")]
 struct RelationView {
     source: EntityId,
     target: EntityId,
@@ -254,7 +273,9 @@ struct RelationView {
     quote: QuoteView,
 }
 
-#[derive(Debug, Serialize)]
+/// A part of a graph.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Subgraph")]
 pub(in crate::http) struct SubgraphView {
     entities: Vec<EntityView>,
     relations: Vec<RelationView>,
@@ -285,13 +306,19 @@ impl From<Subgraph> for SubgraphView {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// Which entities.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "GraphQuery")]
 pub(in crate::http) struct Find {
+    /// Words in their name.
     query: Option<String>,
+    /// 1 to 200, 30 by default.
     limit: Option<u32>,
 }
 
-#[derive(Debug, Serialize)]
+/// Entities, those with most statements first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphEntityList")]
 pub(in crate::http) struct Entities {
     entities: Vec<EntityView>,
 }
@@ -327,7 +354,9 @@ pub(in crate::http) async fn entities(
     }))
 }
 
-#[derive(Debug, Serialize)]
+/// An entity with at most 100 quotes about it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GraphEntityWithQuotes")]
 pub(in crate::http) struct OneEntity {
     #[serde(flatten)]
     entity: EntityView,
@@ -353,9 +382,12 @@ pub(in crate::http) async fn entity(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// What is connected to which entity.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NeighboursQuery")]
 pub(in crate::http) struct Around {
     entity: EntityId,
+    /// Over how many steps: 1 to 3, 1 by default.
     depth: Option<u32>,
     limit: Option<u32>,
 }
@@ -382,7 +414,9 @@ pub(in crate::http) async fn neighbours(
     ))
 }
 
-#[derive(Debug, Deserialize)]
+/// Between which entities.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PathQuery")]
 pub(in crate::http) struct Ends {
     from: EntityId,
     to: EntityId,
@@ -405,7 +439,9 @@ pub(in crate::http) async fn path(
     Ok(Json(way.into()))
 }
 
-#[derive(Debug, Deserialize)]
+/// How much.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "SubgraphQuery")]
 pub(in crate::http) struct Most {
     limit: Option<u32>,
 }
@@ -451,4 +487,58 @@ pub(super) fn gone(error: StoreError) -> ApiError {
         StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NoSuchEntity),
         error => error.into(),
     }
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph",
+        state,
+        "Returns the [graph](docs/knowledge/graph.md) of a collection, and its progress",
+    );
+    api.handler(
+        "PUT /api/v1/knowledge/{collection}/graph",
+        switch,
+        "Turns the graph of a collection on, or off, which deletes it",
+    )
+    .details("The owner only. 409 if the server has no model for it.")
+    .errors(&[409]);
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/graph/documents/{document}/cancel",
+        cancel,
+        "Cancels the extraction of a document's part of the graph",
+    )
+    .details("What was found stays. 404 if it is done.");
+    api.handler(
+        "POST /api/v1/knowledge/{collection}/graph/documents/{document}/retry",
+        retry,
+        "Resumes the extraction of a document that failed or was cancelled",
+    )
+    .details("404 for others.");
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/entities",
+        entities,
+        "Lists entities, those with most statements first",
+    );
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/entities/{entity}",
+        entity,
+        "Returns an entity with quotes about it",
+    );
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/neighbours",
+        neighbours,
+        "Returns what is connected to an entity, the nearest first",
+    );
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/path",
+        path,
+        "Returns the shortest path of at most 6 steps between two entities, in order",
+    )
+    .details("Empty if there is none.");
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/graph/subgraph",
+        subgraph,
+        "Returns the entities with most statements",
+    );
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, GroupId, UserId, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionReaders, ReadersChange, UserRole};
 
@@ -15,7 +16,10 @@ use crate::{
     app::App,
     documents::{missing, no_collection},
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::{audit::Noted, auth::Caller, groups::Right},
 };
 
@@ -23,14 +27,18 @@ use crate::{
 const MOST_PEOPLE: usize = 100;
 const MOST_GROUPS: usize = 100;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 struct GroupName {
     id: GroupId,
     name: String,
 }
 
-#[derive(Debug, Serialize)]
+/// Who may read a collection beside its owner.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CollectionReaders")]
 pub(in crate::http) struct ReadersView {
+    /// Whether everybody here may.
     open: bool,
     groups: Vec<GroupName>,
     people: Vec<ReaderView>,
@@ -67,11 +75,15 @@ pub(in crate::http) async fn get(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+/// Who may read a collection beside its owner, and nobody else.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "CollectionReadersChange")]
 pub(in crate::http) struct Readers {
+    /// Whether everybody here may.
     open: bool,
+    /// At most 100.
     groups: Vec<GroupId>,
-    /// Addresses, or the ids of those it is shared with already.
+    /// Addresses, or the ids of those it is shared with already; at most 100.
     people: Vec<String>,
 }
 
@@ -217,4 +229,20 @@ fn is_wider(before: &CollectionReaders, change: &ReadersChange) -> bool {
     (change.open && !before.open)
         || change.groups.iter().any(is_new)
         || change.people.iter().any(comes)
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/sharing",
+        get,
+        "Returns who may read a collection",
+    )
+    .details("For its owner, and for administrators who may read it.");
+    api.handler(
+        "PUT /api/v1/knowledge/{collection}/sharing",
+        put,
+        "Sets who may read a collection",
+    )
+    .details("403 without the right `sharing`, if a reader is added.");
 }

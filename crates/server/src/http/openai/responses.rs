@@ -14,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::RunId;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::Run;
@@ -138,9 +139,10 @@ async fn collect(
 }
 
 /// How a response is wanted.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ResponseQuery")]
 pub(in crate::http) struct GetQuery {
-    /// “true” for its events.
+    /// `true` for its events.
     stream: Option<String>,
     /// The number of the last event that the reader has.
     starting_after: Option<u64>,

@@ -1,50 +1,43 @@
 //! One address with one method as OpenAPI has it. What every address of its kind can answer is added here.
 
-use anyhow::{Context, bail, ensure};
-use axum::http::{Method, StatusCode};
+use anyhow::ensure;
+use axum::http::Method;
 use serde_json::{Map, Value, json};
-use toml::Table;
 
-use super::notation::{field, schema};
+use super::operations::Operation;
 use crate::{
     http::{Route, unrouted::Protocol},
     identity::auth::Access,
 };
 
 const JSON: &str = "application/json";
-const STREAM: &str = "text/event-stream";
 
-/// The operation of a route: what the file says of it, and what the table does.
-pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Result<Value> {
-    let summary = text
-        .get("summary")
-        .and_then(toml::Value::as_str)
-        .context("it has no summary")?;
+/// The operation of a route as OpenAPI has it.
+pub(super) fn operation(route: &Route, described: Operation) -> anyhow::Result<Value> {
+    ensure!(!described.summary.is_empty(), "it has no summary");
+    ensure!(!described.responses.is_empty(), "it has no answer");
+    let mut parameters: Vec<Value> = path_parameters(route.path);
+    parameters.extend(described.parameters);
+    let has_body = described.body.is_some();
     let mut operation = json!({
         "operationId": id(route),
-        "summary": summary,
-        "tags": [tag],
+        "summary": described.summary,
+        "tags": [described.tag],
         "x-access": format!("{:?}", route.access).to_ascii_lowercase(),
         "security": if route.access == Access::Public { json!([]) } else { json!([{"session": []}, {"key": []}]) },
     });
-    let mut parameters: Vec<Value> = path_parameters(route.path);
-    let mut responses = Map::new();
-    for (name, value) in text {
-        match name.as_str() {
-            "summary" | "errors" => {}
-            "query" => parameters.extend(named("query", value)?),
-            "headers" => parameters.extend(named("header", value)?),
-            "body" => operation["requestBody"] = body(value)?,
-            status => {
-                _ = responses.insert(
-                    status.to_owned(),
-                    response(status, value).context(status.to_owned())?,
-                )
-            }
-        }
+    if !described.details.is_empty() {
+        operation["description"] = described.details.into();
     }
-    ensure!(!responses.is_empty(), "it has no answer");
-    for status in refused_with(route, text, !parameters.is_empty())? {
+    if let Some(body) = described.body {
+        operation["requestBody"] = body;
+    }
+    let statuses = refused_with(route, &described.errors, has_body, !parameters.is_empty())?;
+    let answers = described.responses.into_iter();
+    let mut responses: Map<String, Value> = answers
+        .map(|(status, response)| (status.to_string(), response))
+        .collect();
+    for status in statuses {
         let refusal = match Protocol::of(route.path) {
             Protocol::Ours => "Problem",
             Protocol::OpenAi => "OpenAiProblem",
@@ -69,7 +62,7 @@ pub(super) fn refusals() -> Value {
     // A model server's own words are passed on where they have a message; the rest may be anything.
     let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
-    let sentence = json!({ "$ref": "#/components/schemas/Sentence" });
+    let sentence = json!({ "$ref": "#/components/schemas/Coded" });
     let ours = json!({ "code": code, "message": text, "sentence": sentence, "field": text, "request_id": text });
     let openai =
         json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });
@@ -92,9 +85,13 @@ pub(super) fn refusals() -> Value {
     })
 }
 
-/// What goes wrong in the same way everywhere, and what the file names beside.
-fn refused_with(route: &Route, text: &Table, has_parameters: bool) -> anyhow::Result<Vec<i64>> {
-    let has_body = text.contains_key("body");
+/// What goes wrong in the same way everywhere, and what is named beside.
+fn refused_with(
+    route: &Route,
+    named: &[u16],
+    has_body: bool,
+    has_parameters: bool,
+) -> anyhow::Result<Vec<u16>> {
     let mut statuses = vec![403, 500, 503];
     for (status, when) in [
         (400, has_body || has_parameters),
@@ -108,15 +105,9 @@ fn refused_with(route: &Route, text: &Table, has_parameters: bool) -> anyhow::Re
             statuses.push(status);
         }
     }
-    for named in text
-        .get("errors")
-        .and_then(toml::Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let status = named.as_integer().context("`errors` are numbers")?;
-        ensure!(!statuses.contains(&status), "{status} need not be named");
-        statuses.push(status);
+    for status in named {
+        ensure!(!statuses.contains(status), "{status} need not be named");
+        statuses.push(*status);
     }
     statuses.sort_unstable();
     Ok(statuses)
@@ -141,68 +132,4 @@ fn path_parameters(path: &str) -> Vec<Value> {
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let parameter = |name: &str| json!({ "name": name.trim_start_matches('*'), "in": "path", "required": true, "schema": { "type": "string" } });
     names.map(parameter).collect()
-}
-
-fn named(place: &str, fields: &toml::Value) -> anyhow::Result<Vec<Value>> {
-    let fields = fields
-        .as_table()
-        .with_context(|| format!("the {place} is no table"))?;
-    let parameter = |(name, value): (&String, &toml::Value)| {
-        let (schema, required) = field(value).with_context(|| name.clone())?;
-        Ok(json!({ "name": name, "in": place, "required": required, "schema": schema }))
-    };
-    fields.iter().map(parameter).collect()
-}
-
-fn body(value: &toml::Value) -> anyhow::Result<Value> {
-    match value.as_str() {
-        Some(media) if media.contains('/') => {
-            Ok(json!({ "required": true, "content": { media: {} } }))
-        }
-        _ => Ok(json!({ "required": true, "content": { JSON: { "schema": schema(value)? } } })),
-    }
-}
-
-fn response(status: &str, value: &toml::Value) -> anyhow::Result<Value> {
-    let status: StatusCode = status
-        .parse()
-        .context("neither a status nor a known word")?;
-    let mut response = json!({ "description": status.canonical_reason().unwrap_or_default() });
-    let mut content = Map::new();
-    match value.as_str() {
-        Some("") => return Ok(response),
-        Some(text) => {
-            for part in text.split(" or ") {
-                let (media, described) = one(part)?;
-                ensure!(
-                    content.insert(media.clone(), described).is_none(),
-                    "{media} is there twice"
-                );
-            }
-        }
-        None => _ = content.insert(JSON.to_owned(), json!({ "schema": schema(value)? })),
-    }
-    if content.is_empty() {
-        bail!("it says nothing");
-    }
-    response["content"] = content.into();
-    Ok(response)
-}
-
-/// A media type, a stream with the schema of its events, or a type that is answered as JSON.
-fn one(text: &str) -> anyhow::Result<(String, Value)> {
-    if !text.contains('/') {
-        return Ok((JSON.to_owned(), json!({ "schema": schema(&text.into())? })));
-    }
-    Ok(match text.split_once(" of ") {
-        // OpenAPI 3.1 has no words for what the events of a stream are.
-        Some((media, event)) => {
-            let events = schema(&event.into())?;
-            (media.to_owned(), json!({ "x-events": events }))
-        }
-        None if text.starts_with("text/") && text != STREAM => {
-            (text.to_owned(), json!({ "schema": { "type": "string" } }))
-        }
-        None => (text.to_owned(), json!({})),
-    })
 }

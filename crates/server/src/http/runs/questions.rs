@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{Reply, RunId};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -11,16 +12,23 @@ use super::check_changeable;
 use crate::{
     app::App,
     error::ApiError,
-    http::extract::{Json, Path},
+    http::{
+        extract::{Json, Path},
+        openapi::Operations,
+    },
     identity::auth::Caller,
     runtime::commands::Command,
 };
 
 /// One of the three.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionAnswer")]
 pub(in crate::http) struct AnswerQuestion {
+    /// An answer in words. For a [form](docs/reference/api.md#forms) it is parsed.
     answer: Option<String>,
+    /// The values of a form, by the names of its properties.
     values: Option<Map<String, Value>>,
+    /// Whether the person declines to answer.
     #[serde(default)]
     decline: bool,
 }
@@ -57,4 +65,12 @@ pub(in crate::http) async fn answer(
         )
         .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Describes the calls of this file.
+pub(in crate::http) fn operations(api: &mut Operations) {
+    api.handler("POST /runs/{run}/questions/{question}", answer, "Answers a question that waits")
+        .details("409 if it no longer waits; 422 if it does not fit the [form](docs/reference/api.md#forms), with \
+         the name of the field as `field`.")
+        .errors(&[409, 422]);
 }

@@ -2,6 +2,7 @@
 
 use agent::pipelines::Said;
 use domain::Role;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,28 +11,32 @@ use crate::error::ApiError;
 /// Most messages that are looked at.
 const MOST_MESSAGES: usize = 500;
 
-/// What all of them take; further fields are left alone.
-#[derive(Debug, Default, Deserialize)]
+/// What a task is about. Further fields are ignored.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(in crate::http) struct TaskRequest {
-    /// The model of the conversation; without one it is that of the chat, or the default one.
+    /// The model of the conversation; that of the chat, or the default one, if absent.
     #[serde(deserialize_with = "filled")]
     pub(super) model: Option<String>,
     /// The chat that it is about.
     #[serde(deserialize_with = "filled")]
     pub(super) chat_id: Option<String>,
-    /// What the person said last, as a text, a list of parts, or a message.
+    /// What the person said last: a text, a list of parts, or a message.
     user_message: Value,
+    /// The conversation, instead of a chat.
     messages: Vec<SaidMessage>,
+    /// Of a completion: the text to complete.
     prompt: Option<String>,
     /// Of queries: `web_search` or `retrieval`. Of a completion: what kind of text it is.
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    /// Of a completion: whether it is wanted as it is written.
+    /// Of a completion: whether to stream it.
     pub(super) stream: bool,
 }
 
-#[derive(Debug, Deserialize)]
+/// A message.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "TaskMessage")]
 struct SaidMessage {
     role: Role,
     #[serde(default)]

@@ -1,10 +1,11 @@
 //! Which browser on which system a session was begun with, as far as `User-Agent` tells. Anybody may write anything
 //! there, so it is for people to recognise their own sessions by, and for nothing else.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A browser and its system, by the names people know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Device {
     /// Such as `Firefox`.
     pub browser: Option<&'static str>,

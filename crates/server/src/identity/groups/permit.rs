@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use agent::PROGRAM_TOOLS;
 use domain::{ProblemCode, refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Known, Rule};
@@ -18,8 +19,11 @@ pub(crate) const REST: &str = "*";
 /// Between the name of an MCP server and that of its tool.
 const OF_SERVER: &str = "__";
 
-/// What can be for some groups only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// Kinds of resources that can be for some groups only.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[schemars(rename = "ResourceKind")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// By its id.
@@ -59,8 +63,9 @@ impl Kind {
     }
 }
 
-/// Something that people do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Something that people do, and that may be for some groups only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Right {
     /// Make keys for programs, and use them.
     ApiKeys,

@@ -12,6 +12,7 @@ use llm::{
     provider::BadOption,
 };
 use ring::digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -26,7 +27,7 @@ const MAX_NAME_CHARS: usize = 100;
 const MAX_WEIGHT: u32 = 1000;
 
 /// Who has set up a connection, and so where it can be changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionSource {
     /// An administrator, in the page or by the API.

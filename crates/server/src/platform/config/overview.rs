@@ -1,6 +1,7 @@
 //! What is set, for the administrator's page: each setting of the compiled-in defaults with its value and where that comes
 //! from. What is secret, or may hold something that is, is only said to be set.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -16,30 +17,34 @@ const SECRET: [&str; 8] = [
     "web.tavily_key",
 ];
 
-/// A setting as it is in force.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A setting that is in effect.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ServerSetting")]
 pub struct Setting {
-    /// As the file names it, with its section before it: `limits.steps`.
+    /// With its section: `limits.steps`.
     pub name: String,
     /// The environment variable that sets it.
     pub variable: String,
-    /// What it is when nobody sets it.
+    /// Its default.
+    #[schemars(with = "serde_json::Value")]
     pub default: Value,
-    /// What it is; nothing where that is secret.
+    /// Its value; `null` if it is secret.
+    #[schemars(with = "serde_json::Value")]
     pub value: Option<Value>,
-    /// Who said so.
+    /// Where the value comes from.
     pub from: Layer,
 }
 
-/// Where a value comes from; each wins over those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Where a value comes from; each takes precedence over those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "SettingSource")]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// Nobody has set it.
+    /// The default.
     Default,
     /// The file.
     File,
-    /// A variable of the environment.
+    /// An environment variable.
     Environment,
     /// A flag of the program.
     Flag,

@@ -1,32 +1,33 @@
 //! What the sidebar shows: which chats have a run that is going or waiting.
 
 use domain::{ChatId, EventBody, Outcome, RunId, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::Principal;
 
 use super::LiveRun;
 
-/// A change in a run's state.
-#[derive(Debug, Clone, Serialize)]
+/// A change in a run's state, or in a chat.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Activity {
     /// Who began the run; not sent.
     #[serde(skip)]
     pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
-    /// The run; nothing where it is about the chat.
+    /// `null` if it is about the chat.
     pub run: Option<RunId>,
     /// What it is doing.
     pub state: ActivityState,
-    /// How it ended.
+    /// How it ended, if it is `finished`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The chat's title when the run started.
     pub title: String,
 }
 
-/// What a run is doing, as far as a list of chats cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What a run is doing, or has happened in a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityState {
     /// Working.
@@ -35,13 +36,14 @@ pub enum ActivityState {
     Waiting,
     /// Over.
     Finished,
-    /// Its owner has looked at the chat.
+    /// The chat was read.
     Read,
-    /// Something was written beside the chat: its title, or what could be said next.
+    /// A [pipeline](docs/models/pipelines.md) has written something: a new title, or follow-ups.
     Changed,
-    /// What is remembered of the person begins to change.
+    /// A memory update of the person begins. An agent's names its run and chat, a
+    /// [learned](docs/decisions/0020-memories-and-learned-facts.md) one its run, and a person's own neither.
     MemoryUpdateStarted,
-    /// That is over.
+    /// It has ended.
     MemoryUpdateCompleted,
 }
 

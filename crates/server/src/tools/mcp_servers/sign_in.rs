@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{UserId, refusal};
 use reqwest::Url;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{McpSignIn, StoreError};
 
@@ -55,8 +56,9 @@ pub struct Signer {
     pub session: String,
 }
 
-/// What a person came back with.
-#[derive(Debug, Default, Deserialize)]
+/// The query that the server of a sign-in sends the browser back with.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "McpCallback")]
 pub struct Back {
     #[serde(default)]
     state: String,

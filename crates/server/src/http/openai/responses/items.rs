@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,12 +19,13 @@ const PAGE: usize = 20;
 const LONGEST_PAGE: usize = 100;
 
 /// Which items are wanted.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ResponseInputQuery")]
 pub(in crate::http) struct ItemsQuery {
     limit: Option<usize>,
-    /// “asc” for the oldest first.
+    /// `asc` for the oldest first.
     order: Option<String>,
-    /// The last item of the page before.
+    /// The last item of the previous page.
     after: Option<String>,
 }
 
