@@ -39,22 +39,22 @@ pub struct AgentDefinition {
     pub description: String,
     /// Its system message. The rules for all agents follow it.
     pub instructions: String,
-    /// The model it uses. `None` for that of the caller.
+    /// The model it uses; that of the caller if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The parameters of its model calls that a chat does not set.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub parameters: ModelParameters,
-    /// The tools it has; a star at the end matches anything. `None` for all.
+    /// The tools it has; a star at the end matches anything. All if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// The agents it may delegate to. `None` for all that may be called.
+    /// The agents it may delegate to; all that may be called if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<Vec<String>>,
-    /// The skills it may load. `None` for all, if it has the tool `skill`.
+    /// The skills it may load; all if absent and it has the tool `skill`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// The names of the collections of documents that it searches. `None` for all that its person may.
+    /// The names of the collections of documents that it searches; all that its person may if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collections: Option<Vec<String>>,
     /// Its limits.
@@ -68,7 +68,7 @@ pub struct AgentDefinition {
     pub enabled: bool,
 }
 
-/// The limits of an agent; `None` for those of the server.
+/// The limits of an agent. An absent one is that of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AgentLimits")]
 #[serde(deny_unknown_fields)]

@@ -24,7 +24,7 @@ pub struct ListedModel {
     pub abilities: Abilities,
 }
 
-/// The capabilities of a model. `None` means unspecified.
+/// The capabilities of a model. An absent one is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelAbilities")]
 #[serde(default)]

@@ -14,8 +14,8 @@ const MAX_STOP_BYTES: usize = 256;
 /// Maximum number of tokens that can be asked for.
 const MAX_OUTPUT_TOKENS: u64 = 100_000_000;
 
-/// Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model,
-/// a model to its provider. Deserialized values are within their limits; an empty text or list counts as `None`.
+/// Parameters of model calls. An absent one leaves the choice to the layer below: a chat to its agent, an agent to its model,
+/// a model to its provider. Deserialized values are within their limits; an empty text or list counts as absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelParameters {

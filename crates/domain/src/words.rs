@@ -57,9 +57,9 @@ impl JsonSchema for Coded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Words {
-    /// The English text, or foreign text.
+    /// In English, or as another program worded it.
     pub message: String,
-    /// The message code.
+    /// The same message as a code, for translation.
     #[serde(
         default,
         deserialize_with = "known",

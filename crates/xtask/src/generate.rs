@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::command::{cargo, debug_folder, root, run, web};
+use crate::command::{SHIPPED_FEATURES, cargo, debug_folder, root, run, web};
 
 /// The event types of the web app, made from `crates/domain`.
 const EVENTS: &str = "web/src/api/events.ts";
@@ -66,8 +66,9 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
         EVENTS,
         &example(&["typescript", "--features", "domain/typescript"])?,
     )?;
-    let document: Value = serde_json::from_slice(&example(&["openapi"])?)
-        .context("the example `openapi` of crates/server printed no JSON")?;
+    let document: Value =
+        serde_json::from_slice(&example(&["openapi", "--features", SHIPPED_FEATURES])?)
+            .context("the example `openapi` of crates/server printed no JSON")?;
     let types = typescript::types(&document, &events)?;
     let types = format(TYPES, types.as_bytes())?;
     let mut files = vec![(EVENTS.to_owned(), events), (TYPES.to_owned(), types)];

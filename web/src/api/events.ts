@@ -570,7 +570,7 @@ export type ProblemCode =
 
 /** Opaque data of a provider, such as the signature of a piece of reasoning or reasoning in encrypted form. */
 export type ProviderData = {
-  /** The reasoning, text or call that it belongs to; `None` if it is a block of its own. */
+  /** The reasoning, text or call that it belongs to; absent if it is a block of its own. */
   item?: string;
   /** If it is a block of its own: whether it is reasoning without text, such as encrypted reasoning. */
   reasoning?: boolean;
@@ -1357,8 +1357,8 @@ export type Usage = {
 
 /** A text for people: in English, and as a code if it is one of our messages. */
 export type Words = {
-  /** The English text, or foreign text. */
+  /** In English, or as another program worded it. */
   message: string;
-  /** The message code. */
+  /** The same message as a code, for translation. */
   sentence?: Coded;
 };

@@ -87,27 +87,27 @@ export type AgUiInput = {
 
 /** An [agent](/docs/agents/agents.md). An absent list means all. Unknown fields are refused. */
 export type Agent = {
-  /** What requests and `task` call it by: small letters, digits and `-`. */
+  /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
-  /** What it is for: people read it in the list, other agents before they hand work to it. */
+  /** Its purpose, which people read in the list and other agents before they delegate to it. */
   description: string;
-  /** Its system message; what all agents have to keep to comes after it. */
+  /** Its system message. The rules for all agents follow it. */
   instructions: string;
-  /** The model it uses; without one that of whoever starts it. */
+  /** The model it uses; that of the caller if absent. */
   model?: string | null;
-  /** What is set for its model calls, where a chat does not set it. */
+  /** The parameters of its model calls that a chat does not set. */
   parameters?: ModelParametersInput;
-  /** The tools it has, a star at the end stands for anything; all where nothing. */
+  /** The tools it has; a star at the end matches anything. All if absent. */
   tools?: string[] | null;
-  /** The agents it may hand work to; all that may be called where nothing. */
+  /** The agents it may delegate to; all that may be called if absent. */
   sub_agents?: string[] | null;
-  /** The skills it may load; where nothing all, if it has the tool `skill`. */
+  /** The skills it may load; all if absent and it has the tool `skill`. */
   skills?: string[] | null;
-  /** The names of the collections of documents that it searches; all that its person may where nothing. */
+  /** The names of the collections of documents that it searches; all that its person may if absent. */
   collections?: string[] | null;
-  /** What it may use at most. */
+  /** Its limits. */
   limits?: AgentLimitsInput;
-  /** Whether other agents may hand work to it. */
+  /** Whether other agents may delegate to it. */
   may_be_called?: boolean;
   /** Whether it can be used at all. */
   enabled?: boolean;
@@ -122,7 +122,7 @@ export type AgentChoice = {
   model?: string;
 };
 
-/** What an agent may use at most; where nothing, what the server allows. */
+/** The limits of an agent. An absent one is that of the server. */
 export type AgentLimits = {
   /** Model calls of its own. */
   steps?: number;
@@ -130,11 +130,11 @@ export type AgentLimits = {
   tokens?: number;
   /** US dollars, with its sub-agents. */
   usd?: number;
-  /** Minutes in which anything of the run does something. */
+  /** Active minutes of the run. */
   minutes?: number;
 };
 
-/** What an agent may use at most; where nothing, what the server allows. */
+/** The limits of an agent. An absent one is that of the server. */
 export type AgentLimitsInput = {
   /** Model calls of its own. */
   steps?: number | null;
@@ -142,7 +142,7 @@ export type AgentLimitsInput = {
   tokens?: number | null;
   /** US dollars, with its sub-agents. */
   usd?: number | null;
-  /** Minutes in which anything of the run does something. */
+  /** Active minutes of the run. */
   minutes?: number | null;
 };
 
@@ -713,9 +713,9 @@ export type ConnectionChange = {
 
 /** A failure. */
 export type ConnectionFailure = {
-  /** In English, or in the words of others. */
+  /** In English, or as another program worded it. */
   message: string;
-  /** The same by its code. */
+  /** The same message as a code, for translation. */
   sentence?: Coded;
   ago_ms: number;
 };
@@ -849,13 +849,13 @@ export type CrawlList = {
 /** An address that could not be read. */
 export type CrawlProblem = {
   url: string;
-  /** In English, or in the words of others. */
+  /** In English, or as another program worded it. */
   message: string;
-  /** The same by its code. */
+  /** The same message as a code, for translation. */
   sentence?: Coded;
 };
 
-/** How a crawl stands. */
+/** The state of a crawl. */
 export type CrawlState = "running" | "done" | "cancelled";
 
 /** Confirms that it is the caller. */
@@ -923,27 +923,27 @@ export type DefaultModel = {
 
 /** An agent that is defined. */
 export type DefinedAgent = {
-  /** What requests and `task` call it by: small letters, digits and `-`. */
+  /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
-  /** What it is for: people read it in the list, other agents before they hand work to it. */
+  /** Its purpose, which people read in the list and other agents before they delegate to it. */
   description: string;
-  /** Its system message; what all agents have to keep to comes after it. */
+  /** Its system message. The rules for all agents follow it. */
   instructions: string;
-  /** The model it uses; without one that of whoever starts it. */
+  /** The model it uses; that of the caller if absent. */
   model?: string;
-  /** What is set for its model calls, where a chat does not set it. */
+  /** The parameters of its model calls that a chat does not set. */
   parameters?: ModelParameters;
-  /** The tools it has, a star at the end stands for anything; all where nothing. */
+  /** The tools it has; a star at the end matches anything. All if absent. */
   tools?: string[];
-  /** The agents it may hand work to; all that may be called where nothing. */
+  /** The agents it may delegate to; all that may be called if absent. */
   sub_agents?: string[];
-  /** The skills it may load; where nothing all, if it has the tool `skill`. */
+  /** The skills it may load; all if absent and it has the tool `skill`. */
   skills?: string[];
-  /** The names of the collections of documents that it searches; all that its person may where nothing. */
+  /** The names of the collections of documents that it searches; all that its person may if absent. */
   collections?: string[];
-  /** What it may use at most. */
+  /** Its limits. */
   limits: AgentLimits;
-  /** Whether other agents may hand work to it. */
+  /** Whether other agents may delegate to it. */
   may_be_called: boolean;
   /** Whether it can be used at all. */
   enabled: boolean;
@@ -1049,7 +1049,7 @@ export type DocumentSpan = {
   end: number;
 };
 
-/** How it stands with reading a document. */
+/** The state of a document. */
 export type DocumentState = "waiting" | "ready" | "failed";
 
 /** Where the parts of a document begin, in bytes of its text in UTF-8. */
@@ -1590,21 +1590,62 @@ export type Invitee = {
   email: string | null;
 };
 
+/** A background job. Counts are since the start of the server that answers, times in milliseconds since 1970-01-01 UTC. */
+export type Job = {
+  name: string;
+  /** Milliseconds between passes; `null` if it runs only when it is woken. */
+  every_ms: number | null;
+  /** When the pass that is running began. */
+  running_since: number | null;
+  /** The last pass that finished. */
+  last_run: JobRun | null;
+  /** How often it has run. */
+  runs: number;
+  /** How many of these runs failed. */
+  failures: number;
+  /** How many of the last runs failed, one after the other. */
+  failures_in_row: number;
+  last_failure: JobFailure | null;
+  /** When the next pass begins, unless the job is woken before. */
+  next_run_at: number | null;
+};
+
+/** The last failure of a job. */
+export type JobFailure = {
+  /** Milliseconds since 1970-01-01 UTC. */
+  at: number;
+  error: string;
+};
+
+/** Background jobs, in the order of the table of jobs. */
+export type JobList = {
+  jobs: Job[];
+};
+
+/** A run of a job. Times in milliseconds since 1970-01-01 UTC. */
+export type JobRun = {
+  /** Milliseconds since 1970-01-01 UTC. */
+  started_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  finished_at: number;
+  duration_ms: number;
+};
+
 /** How to replace a secret. */
 export type KeyRotation = {
   /** For how many seconds the previous secret keeps working: 86400 by default, at most 2592000, 0 for not at all. */
   grace_s?: number | null;
 };
 
-/** What a key may do for its owner. */
+/** A permission of a key. */
 export type KeyScope = "chat" | "read" | "write" | "admin";
 
 /** A part of the search that was not available: `no_meaning` if only words were compared, `no_vectors` if that was because [Qdrant](/docs/knowledge/vector-databases.md#qdrant) or pgvector failed, `no_rerank` if the best passages were not reranked. */
 export type KnowledgeNote = {
   code: "no_meaning" | "no_vectors" | "no_rerank";
-  /** In English, or in the words of others. */
+  /** In English, or as another program worded it. */
   message: string;
-  /** The same by its code. */
+  /** The same message as a code, for translation. */
   sentence?: Coded;
 };
 
@@ -1977,7 +2018,7 @@ export type Model = {
   max_output_tokens: number | null;
   /** Texts that end the answer. */
   stop: string[] | null;
-  /** Makes answers repeatable where the provider can do so. */
+  /** Makes answers reproducible if the provider supports it. */
   seed: number | null;
   /** How much the model is to reason. */
   reasoning_effort: ReasoningEffort | null;
@@ -2005,7 +2046,7 @@ export type Model = {
   refused_parameters?: RefusedParameter[];
 };
 
-/** What a model can do. `None` means that its server does not say. */
+/** The capabilities of a model. An absent one is unknown. */
 export type ModelAbilities = {
   /** Reads images. */
   vision?: boolean;
@@ -2019,9 +2060,9 @@ export type ModelAbilities = {
   structured_output?: boolean;
   /** Thinks before it answers. */
   reasoning?: boolean;
-  /** How hard it can be asked to think, as its server spells it: `low`, `high`. Empty if unknown. */
+  /** The accepted effort levels, in its server's spelling: `low`, `high`. Empty if unknown. */
   reasoning_efforts?: string[];
-  /** The parameters it does not take. */
+  /** The parameters it does not accept. */
   unsupported_parameters?: Parameter[];
 };
 
@@ -2066,7 +2107,7 @@ export type ModelChange = {
   max_output_tokens?: number | null;
   /** Texts that end the answer. */
   stop?: string[] | null;
-  /** Makes answers repeatable where the provider can do so. */
+  /** Makes answers reproducible if the provider supports it. */
   seed?: number | null;
   /** How much the model is to reason. */
   reasoning_effort?: ReasoningEffort | null;
@@ -2084,7 +2125,7 @@ export type ModelList = {
 /** Models in the format of OpenAI, or of Anthropic. */
 export type ModelListing = OpenAiModels | AnthropicModels;
 
-/** Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model, a model to its provider. Values that are read are within their bounds; an empty text or list is no value. */
+/** Parameters of model calls. An absent one leaves the choice to the layer below: a chat to its agent, an agent to its model, a model to its provider. Deserialized values are within their limits; an empty text or list counts as absent. */
 export type ModelParameters = {
   /** Appended to the agent's own instructions. */
   system_prompt: string | null;
@@ -2096,13 +2137,13 @@ export type ModelParameters = {
   max_output_tokens: number | null;
   /** Texts that end the answer. */
   stop: string[] | null;
-  /** Makes answers repeatable where the provider can do so. */
+  /** Makes answers reproducible if the provider supports it. */
   seed: number | null;
   /** How much the model is to reason. */
   reasoning_effort: ReasoningEffort | null;
 };
 
-/** Parameters of model calls. `None` leaves the choice to the layer below: a chat to its agent, an agent to its model, a model to its provider. Values that are read are within their bounds; an empty text or list is no value. */
+/** Parameters of model calls. An absent one leaves the choice to the layer below: a chat to its agent, an agent to its model, a model to its provider. Deserialized values are within their limits; an empty text or list counts as absent. */
 export type ModelParametersInput = {
   /** Appended to the agent's own instructions. */
   system_prompt?: string | null;
@@ -2114,7 +2155,7 @@ export type ModelParametersInput = {
   max_output_tokens?: number | null;
   /** Texts that end the answer. */
   stop?: string[] | null;
-  /** Makes answers repeatable where the provider can do so. */
+  /** Makes answers reproducible if the provider supports it. */
   seed?: number | null;
   /** How much the model is to reason. */
   reasoning_effort?: ReasoningEffort | null;
@@ -2376,7 +2417,7 @@ export type OwnLimits = {
 /** A parameter that not every model takes. */
 export type Parameter = "temperature" | "top_p" | "max_output_tokens" | "stop" | "seed" | "reasoning_effort";
 
-/** One piece of a message's content. */
+/** A part of a message's content. */
 export type PartInput =
   | {
       type: "text";
@@ -2404,25 +2445,25 @@ export type PartInput =
       url: string;
       /** Its media type, such as `application/pdf`. */
       media_type: string;
-      /** What it is called; may be empty. */
+      /** The file name; may be empty. */
       name?: string;
     }
   | {
       type: "document";
-      /** Where it is. */
+      /** Its collection. */
       collection: string;
-      /** Which one. */
+      /** Its id. */
       document: string;
-      /** What it is called. */
+      /** Its name. */
       name: string;
-      /** Where its file lies for the chat's agents, where it came with the message. */
+      /** Its path in the chat's workspace, if it is an attachment. */
       path?: string | null;
     }
   | {
       type: "collection";
-      /** Which one. */
+      /** Its id. */
       collection: string;
-      /** What it is called. */
+      /** Its name. */
       name: string;
     };
 
@@ -2684,31 +2725,31 @@ export type Programs = {
   latex: string[];
 };
 
-/** What some kinds of model servers need beside address and key. */
+/** Options that some kinds need in addition to URL and key. */
 export type ProviderSettings = {
   /** `bedrock`: the AWS region, such as `eu-central-1`. */
   region?: string;
-  /** `bedrock`: the profile of AWS's shared files to take credentials from, where the connection has no key. */
+  /** `bedrock`: the profile of AWS's shared files to take credentials from, if the connection has no key. */
   profile?: string;
-  /** `azure`: the version of an address with deployments, such as `2024-10-21`; the v1 address needs none. */
+  /** `azure`: the API version of a URL with deployments, such as `2024-10-21`; the v1 URL needs none. */
   api_version?: string;
   /** `vertex`: the project at Google Cloud. */
   project?: string;
-  /** `vertex`: where its models run, such as `europe-west4` or `global`. */
+  /** `vertex`: the location of its models, such as `europe-west4` or `global`. */
   location?: string;
 };
 
-/** What some kinds of model servers need beside address and key. */
+/** Options that some kinds need in addition to URL and key. */
 export type ProviderSettingsInput = {
   /** `bedrock`: the AWS region, such as `eu-central-1`. */
   region?: string | null;
-  /** `bedrock`: the profile of AWS's shared files to take credentials from, where the connection has no key. */
+  /** `bedrock`: the profile of AWS's shared files to take credentials from, if the connection has no key. */
   profile?: string | null;
-  /** `azure`: the version of an address with deployments, such as `2024-10-21`; the v1 address needs none. */
+  /** `azure`: the API version of a URL with deployments, such as `2024-10-21`; the v1 URL needs none. */
   api_version?: string | null;
   /** `vertex`: the project at Google Cloud. */
   project?: string | null;
-  /** `vertex`: where its models run, such as `europe-west4` or `global`. */
+  /** `vertex`: the location of its models, such as `europe-west4` or `global`. */
   location?: string | null;
 };
 
@@ -2747,11 +2788,11 @@ export type RecoveryCodes = {
   recovery_codes: string[];
 };
 
-/** A parameter that the servers of a model have refused since the program was started. */
+/** A parameter that the servers of a model have refused since the program started. */
 export type RefusedParameter = {
   /** The parameter. */
   parameter: Parameter;
-  /** The level that was refused, where it is the reasoning effort: others may be taken. */
+  /** The refused level, if it is the reasoning effort: others may be accepted. */
   reasoning_effort?: ReasoningEffort;
 };
 
@@ -2805,7 +2846,7 @@ export type ResponseRequest = {
 /** Something that people do, and that may be for some groups only. */
 export type Right = "api_keys" | "sharing" | "schedules" | "programs";
 
-/** Who speaks. */
+/** The author of a message. */
 export type Role = "system" | "user" | "assistant" | "tool";
 
 /** A run: one agent at work. */
@@ -3067,7 +3108,7 @@ export type TaskRequest = {
 /** A text, or a list of parts. */
 export type TextOrParts = string | Record<string, unknown>[];
 
-/** How a model is told about tools. */
+/** How tools are offered to a model. */
 export type ToolMode = "native" | "schema" | "prompt" | "off";
 
 /** A request of the [AI SDK](/docs/integrate/ai-sdk.md). */
@@ -3139,7 +3180,7 @@ export type User = {
   role: UserRole;
 };
 
-/** What a person may do. */
+/** A role. */
 export type UserRole = "admin" | "user";
 
 /** An address that is notified when a background run has ended. */
@@ -3193,7 +3234,7 @@ export type WebhookWithSecret = {
   secret: string;
 };
 
-/** What kind of work a message asks for. */
+/** The mode of work that a message asks for. */
 export type WorkMode = "chat" | "web_search" | "research" | "deep";
 
 /** A [directory](/docs/agents/workspaces.md) of the server that chats may work in. */

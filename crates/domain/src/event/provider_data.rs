@@ -9,7 +9,7 @@ use serde_json::Value;
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[schemars(inline)]
 pub struct ProviderData {
-    /// The reasoning, text or call that it belongs to; `None` if it is a block of its own.
+    /// The reasoning, text or call that it belongs to; absent if it is a block of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub item: Option<String>,

@@ -71,6 +71,12 @@ impl Schemas {
             renamed.apply(&mut schema);
             schemas.insert(renamed.name(&name), schema);
         }
+        for (name, schema) in &schemas {
+            ensure!(
+                !schema.to_string().contains("`None`"),
+                "a doc comment of {name} says `None`: clients know `null` or an absent field"
+            );
+        }
         schemas.sort_keys();
         Ok((schemas, renamed))
     }
