@@ -239,7 +239,7 @@ fn plan(
                 None => MemoryChange::Create {
                     id: MemoryId::generate(),
                     content,
-                    most: MAX_BLOCKS,
+                    max: MAX_BLOCKS,
                 },
                 // None is at 0: a caller that has not read it is told to.
                 Some(Block { id, .. }) => MemoryChange::Replace {
@@ -258,8 +258,8 @@ fn plan(
                 MemoryChange::Append {
                     id,
                     content,
-                    most: MAX_BLOCKS,
-                    most_chars: MAX_TEXT_CHARS,
+                    max: MAX_BLOCKS,
+                    max_chars: MAX_TEXT_CHARS,
                 },
                 lines,
             )

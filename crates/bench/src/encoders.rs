@@ -12,7 +12,7 @@ use std::{hint::black_box, time::Instant};
 use domain::{AgentPath, EventBody, RunEvent};
 use sse::Frame;
 use wire::{
-    ag_ui::{AgUiEncoder, Door},
+    ag_ui::{AgUiEncoder, ClientRun},
     chat_stream::{ChatStreamEncoder, ChatStreamOptions},
     debug_events::DebugEvent,
     details::DetailsEncoder,
@@ -67,7 +67,7 @@ const FORMATS: [Format; 9] = [
         name: "ag_ui",
         hot: true,
         make: || {
-            let mut encoder = AgUiEncoder::new(Door::watching());
+            let mut encoder = AgUiEncoder::new(ClientRun::watching());
             Box::new(move |event| encoder.push(event))
         },
     },

@@ -14,9 +14,9 @@ use crate::{Words, refusal::Forms};
 pub use field::{Choice, Field, Kind, TextFormat};
 
 /// Maximum number of fields of a form. Stored forms are read with the same limits, so none of them may ever be lowered.
-pub const MOST_FIELDS: usize = 40;
+pub const MAX_FIELDS: usize = 40;
 /// Maximum number of choices of a field.
-pub const MOST_CHOICES: usize = 100;
+pub const MAX_CHOICES: usize = 100;
 /// Maximum length of a field's name, title or description, and of a choice, characters.
 pub const WORDS_LIMIT_CHARS: usize = 500;
 /// Maximum length of a field's text, independent of its own limit, characters.
@@ -61,9 +61,9 @@ impl Form {
     /// # Errors
     /// If there are too many, a name is duplicated, or a field cannot be filled in.
     pub fn new(mut fields: Vec<Field>) -> Result<Self, FormFault> {
-        if fields.len() > MOST_FIELDS {
+        if fields.len() > MAX_FIELDS {
             return Err(FormFault::of_form(format!(
-                "A form has at most {MOST_FIELDS} fields."
+                "A form has at most {MAX_FIELDS} fields."
             )));
         }
         for (number, field) in fields.iter().enumerate() {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_is_checked() {
+    fn values_are_validated() {
         check(
             json!({"window": true, "city": "Rome", "seats": 3}),
             Ok(json!({"city": "Rome", "seats": 3, "window": true})),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_cannot_be_shown_is_none() {
+    fn invalid_forms_are_rejected() {
         let field = |name: &str| Field {
             name: name.to_owned(),
             title: None,
@@ -214,7 +214,7 @@ mod tests {
         assert!(Form::new(vec![field("a"), field("b")]).is_ok());
         assert!(Form::new(vec![field("a"), field("a")]).is_err());
         assert!(Form::new(vec![field("")]).is_err());
-        assert!(Form::new((0..=MOST_FIELDS).map(|n| field(&n.to_string())).collect()).is_err());
+        assert!(Form::new((0..=MAX_FIELDS).map(|n| field(&n.to_string())).collect()).is_err());
         let default = Field {
             default: Some(json!("x")),
             ..field("a")

@@ -65,7 +65,8 @@ macro_rules! id {
                 let random = u128::from(u64::from_be_bytes(hash));
                 // 48 bits of time, the version, 12 bits and the variant, 62 bits; the place is the first 16 of those
                 // 74.
-                let (high, low) = (u128::from(place >> 4), u128::from(place & 15));
+                let high = u128::from(place >> 4);
+                let low = u128::from(place & 15);
                 let time = u128::from(at_ms & 0xffff_ffff_ffff) << 80;
                 let number = time | 7 << 76 | high << 64 | 2 << 62 | low << 58 | random >> 6;
                 Self(Uuid::from_u128(number))
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_brought_keeps_its_order_and_gets_other_ids() {
+    fn imported_ids_keep_their_order() {
         let ids: Vec<MessageId> = (0..100).map(|_| MessageId::generate()).collect();
         let brought: Vec<MessageId> = ids.iter().map(|id| id.brought([9; 4])).collect();
         assert!(brought.is_sorted() && ids.iter().all(|id| !brought.contains(id)));

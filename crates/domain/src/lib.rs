@@ -29,7 +29,7 @@ pub use id::{
     MemoryId, MessageId, PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId,
     SessionId, UserId, WebhookId,
 };
-pub use listed_model::{Abilities, ListedModel};
+pub use listed_model::{Capabilities, ListedModel};
 pub use message::{FileRef, Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use parameters::{LeftOut, ModelParameters, Parameter, ReasoningEffort};

@@ -20,15 +20,15 @@ pub struct ListedModel {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
     /// The capabilities.
-    #[serde(skip_serializing_if = "Abilities::is_unknown")]
-    pub abilities: Abilities,
+    #[serde(skip_serializing_if = "Capabilities::is_unknown")]
+    pub abilities: Capabilities,
 }
 
 /// The capabilities of a model. An absent one is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelAbilities")]
 #[serde(default)]
-pub struct Abilities {
+pub struct Capabilities {
     /// Reads images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vision: Option<bool>,
@@ -55,7 +55,7 @@ pub struct Abilities {
     pub unsupported_parameters: Vec<Parameter>,
 }
 
-impl Abilities {
+impl Capabilities {
     /// Whether nothing is known.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for ListedModel {
                 context_tokens: Option<u64>,
                 max_output_tokens: Option<u64>,
                 #[serde(default)]
-                abilities: Abilities,
+                abilities: Capabilities,
             },
         }
         Ok(match Stored::deserialize(deserializer)? {
@@ -165,18 +165,18 @@ mod tests {
             display_name: Some("M".to_owned()),
             context_tokens: Some(1000),
             max_output_tokens: Some(100),
-            abilities: Abilities {
+            abilities: Capabilities {
                 vision: Some(true),
                 tools: Some(false),
                 reasoning_efforts: vec!["low".to_owned(), "high".to_owned()],
                 unsupported_parameters: vec![Parameter::Seed],
-                ..Abilities::default()
+                ..Capabilities::default()
             },
         }
     }
 
     #[test]
-    fn reads_what_this_and_earlier_versions_stored() {
+    fn reads_current_and_earlier_stored_forms() {
         let text = serde_json::to_string(&[model(), ListedModel::named("n")]).unwrap();
         assert!(text.ends_with(r#",{"id":"n"}]"#), "{text}");
         assert_eq!(
@@ -188,27 +188,27 @@ mod tests {
     }
 
     #[test]
-    fn what_two_servers_have_in_common() {
+    fn common_capabilities_of_two_servers() {
         let other = ListedModel {
             context_tokens: Some(500),
-            abilities: Abilities {
+            abilities: Capabilities {
                 vision: Some(false),
                 audio: Some(true),
                 reasoning_efforts: vec!["high".to_owned()],
                 unsupported_parameters: vec![Parameter::Stop],
-                ..Abilities::default()
+                ..Capabilities::default()
             },
             ..ListedModel::named("m")
         };
         let expected = ListedModel {
             context_tokens: Some(500),
-            abilities: Abilities {
+            abilities: Capabilities {
                 vision: Some(false),
                 audio: Some(true),
                 tools: Some(false),
                 reasoning_efforts: vec!["high".to_owned()],
                 unsupported_parameters: vec![Parameter::Stop, Parameter::Seed],
-                ..Abilities::default()
+                ..Capabilities::default()
             },
             ..model()
         };

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_said_once() {
+    fn a_failure_is_stated_once() {
         let text = |text: &str, is_error| {
             Message {
                 is_error,

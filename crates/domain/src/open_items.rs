@@ -111,7 +111,8 @@ impl OpenItems {
             } => {
                 self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
                 if !hidden {
-                    let (description, sentence) = (description.clone(), sentence.clone());
+                    let description = description.clone();
+                    let sentence = sentence.clone();
                     self.add(
                         agent,
                         Item::Status {
@@ -430,7 +431,7 @@ mod tests {
 
     /// Each agent has a separate line, and a hidden one repeats its text.
     #[test]
-    fn status_lines_are_hidden_in_their_own_words() {
+    fn hidden_status_lines_repeat_their_text() {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
         let mut open = OpenItems::default();
         assert_eq!(open.hide_status(&main), None, "nothing is shown");
@@ -469,7 +470,7 @@ mod tests {
 
     /// The server stops between the ends of an answer's texts: the others are as complete as the first.
     #[test]
-    fn texts_of_a_whole_answer_are_the_answer() {
+    fn all_texts_of_a_complete_answer_are_kept() {
         let main = AgentPath::main();
         let started = |item: &str| EventBody::TextStarted {
             item: item.to_owned(),

@@ -239,7 +239,8 @@ impl Parameter {
 /// Reads a field, which may be `null`; `wanted` says what belongs there.
 fn field<'de, D: Deserializer<'de>, T>(
     deserializer: D,
-    (name, wanted): (&str, &str),
+    name: &str,
+    wanted: &str,
     read: impl FnOnce(&Value) -> Option<T>,
 ) -> Result<Option<T>, D::Error> {
     let value = Value::deserialize(deserializer)?;
@@ -252,7 +253,7 @@ fn field<'de, D: Deserializer<'de>, T>(
 
 fn system_prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let wanted = format!("a text of at most {MAX_SYSTEM_PROMPT_BYTES} bytes");
-    let text = field(deserializer, ("system_prompt", &wanted), |value| {
+    let text = field(deserializer, "system_prompt", &wanted, |value| {
         value
             .as_str()
             .filter(|text| text.len() <= MAX_SYSTEM_PROMPT_BYTES)
@@ -264,20 +265,21 @@ fn system_prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<St
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     field(
         deserializer,
-        ("temperature", "a number from 0 to 2"),
+        "temperature",
+        "a number from 0 to 2",
         |value| value.as_f64().filter(|number| (0.0..=2.0).contains(number)),
     )
 }
 
 fn top_p<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    field(deserializer, ("top_p", "a number from 0 to 1"), |value| {
+    field(deserializer, "top_p", "a number from 0 to 1", |value| {
         value.as_f64().filter(|number| (0.0..=1.0).contains(number))
     })
 }
 
 fn max_output_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let wanted = format!("a whole number from 1 to {MAX_OUTPUT_TOKENS}");
-    field(deserializer, ("max_output_tokens", &wanted), |value| {
+    field(deserializer, "max_output_tokens", &wanted, |value| {
         value
             .as_u64()
             .filter(|count| (1..=MAX_OUTPUT_TOKENS).contains(count))
@@ -286,7 +288,7 @@ fn max_output_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 fn stop<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     let wanted = format!("a list of at most {MAX_STOP} texts of 1 to {MAX_STOP_BYTES} bytes");
-    let texts = field(deserializer, ("stop", &wanted), |value| {
+    let texts = field(deserializer, "stop", &wanted, |value| {
         let texts = value.as_array().filter(|texts| texts.len() <= MAX_STOP)?;
         let text = |text: &Value| {
             text.as_str()
@@ -299,14 +301,14 @@ fn stop<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>
 }
 
 fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    field(deserializer, ("seed", "a whole number"), Value::as_i64)
+    field(deserializer, "seed", "a whole number", Value::as_i64)
 }
 
 fn reasoning_effort<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<ReasoningEffort>, D::Error> {
     let wanted = r#""none", "minimal", "low", "medium", "high" or "xhigh""#;
-    field(deserializer, ("reasoning_effort", wanted), |value| {
+    field(deserializer, "reasoning_effort", wanted, |value| {
         value.as_str().and_then(ReasoningEffort::of_name)
     })
 }
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_what_it_does_not_name() {
+    fn a_change_keeps_unnamed_fields() {
         let set = read(json!({"temperature": 0.2, "seed": 7, "stop": ["x"]})).unwrap();
         let change = |change: Value| set.changed_by(change.as_object().unwrap());
         let changed =

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_says_what_was_said() {
+    fn replies_round_trip_through_the_log() {
         let values = Map::from_iter([("a".to_owned(), Value::from(1))]);
         for reply in [
             None,
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_without_a_form_takes_words() {
+    fn a_question_without_a_form_takes_text() {
         assert_eq!(
             Reply::Words("x".into()).fit(None),
             Ok(Reply::Words("x".into()))

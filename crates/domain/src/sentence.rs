@@ -476,7 +476,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_something_is_said_as_one() {
+    fn singular_and_plural() {
         assert_eq!(
             Sentence::ReadingPages { count: 1 }.to_string(),
             "Reading 1 page…"

@@ -259,7 +259,7 @@ mod tests {
     const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
     #[test]
-    fn a_traceparent_is_read_as_its_standard_says() {
+    fn traceparents_are_parsed_as_specified() {
         let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
         let parent: TraceParent = good.parse().unwrap();
         assert_eq!(
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exported_passes_on_what_came() {
+    fn unexported_runs_pass_on_the_callers_context() {
         let parent: TraceParent = format!("00-{TRACE}-00f067aa0ba902b7-00").parse().unwrap();
         let origin = Origin {
             request: Some("r".into()),

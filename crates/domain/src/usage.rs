@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_is_what_one_call_can_use() {
+    fn a_count_is_bounded_by_one_call() {
         for (text, count) in [
             ("12", Some(12)),
             ("12.0", Some(12)),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_said_is_not_written() {
+    fn unset_fields_are_not_written() {
         let plain = serde_json::to_string(&Usage::of(1, 2)).unwrap();
         assert_eq!(plain, r#"{"input_tokens":1,"output_tokens":2}"#);
         let mut sum = Usage {

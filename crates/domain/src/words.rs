@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_stands_beside_its_code() {
+    fn messages_are_stored_with_their_code() {
         let who = Words::from(Sentence::TheRun);
         let words = Words::from(Sentence::LimitTokens {
             who,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_is_read_from_its_list() {
+    fn refusals_are_read_by_code() {
         let why = refusal::Settings::NoSuchVariable {
             name: "MOOD".to_owned(),
         }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_code_or_one_of_another_version_is_its_message() {
+    fn unknown_codes_fall_back_to_the_message() {
         let plain = Words::from("No.");
         assert_eq!(read(json!({"message": "No."})), plain);
         assert_eq!(

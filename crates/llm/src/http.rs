@@ -75,7 +75,7 @@ fn settings() -> ClientBuilder {
 /// A machine without any certificates can still use a model server on its network over plain HTTP.
 fn build_remote() -> Result<Client, reqwest::Error> {
     settings().build().or_else(|error| {
-        tracing::warn!(%error, "no system certificates: https model servers cannot be reached");
+        tracing::warn!(%error, "no system certificates: https model servers are unreachable");
         settings().tls_certs_only([]).build()
     })
 }

@@ -53,17 +53,17 @@ mod tests {
         let start = Instant::now();
         let seconds = |seconds| start + Duration::from_secs(seconds);
         for (first, then) in [(10, 10), (10, 30), (30, 10)] {
-            let mut alarm = IdleTimer::new(seconds(first));
-            alarm.set(seconds(then));
-            let start_over = tokio::time::timeout(Duration::from_millis(1), alarm.expired()).await;
+            let mut timer = IdleTimer::new(seconds(first));
+            timer.set(seconds(then));
+            let start_over = tokio::time::timeout(Duration::from_millis(1), timer.expired()).await;
             assert!(start_over.is_err(), "not before its time");
         }
-        let mut alarm = IdleTimer::new(seconds(10));
-        alarm.set(seconds(30));
-        alarm.expired().await;
+        let mut timer = IdleTimer::new(seconds(10));
+        timer.set(seconds(30));
+        timer.expired().await;
         assert_eq!(start.elapsed(), Duration::from_secs(30));
-        alarm.set(seconds(20));
-        alarm.expired().await;
+        timer.set(seconds(20));
+        timer.expired().await;
         assert_eq!(
             start.elapsed(),
             Duration::from_secs(30),

@@ -27,7 +27,7 @@ pub use http::HttpClient;
 pub use idle_timer::IdleTimer;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, UpstreamRoute};
-pub use provider::{Abilities, ListedModel, ProviderKind, ProviderOptions};
+pub use provider::{Capabilities, ListedModel, ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use tool_name::meant_tool;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use domain::{Abilities, ListedModel};
+pub use domain::{Capabilities, ListedModel};
 use provider::gemini;
 
 /// Maximum length of an option's value, bytes.

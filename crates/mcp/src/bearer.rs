@@ -22,9 +22,9 @@ use sse_stream::Sse;
 use crate::http::{self, Envelope, Fault, Headers};
 
 /// Number of recent tokens that are redacted from the server's messages.
-const REMEMBERED: usize = 4;
+const REMEMBERED_TOKENS: usize = 4;
 /// Minimum length of a redacted key: shorter values would garble the text.
-const LEAST_KEY_BYTES: usize = 8;
+const MIN_KEY_BYTES: usize = 8;
 
 type Ask = dyn Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>> + Send + Sync;
 
@@ -65,7 +65,7 @@ impl Bearer {
     /// `text` without the tokens that were sent.
     pub(crate) fn redact(&self, text: &str) -> String {
         let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        let keys = given.iter().filter(|token| token.len() >= LEAST_KEY_BYTES);
+        let keys = given.iter().filter(|token| token.len() >= MIN_KEY_BYTES);
         keys.fold(text.to_owned(), |text, token| {
             text.replace(token.as_str(), "[secret]")
         })
@@ -76,7 +76,7 @@ impl Bearer {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if !given.contains(&token) {
             given.push(token.clone());
-            if given.len() > REMEMBERED {
+            if given.len() > REMEMBERED_TOKENS {
                 given.remove(0);
             }
         }

@@ -24,9 +24,9 @@ use crate::{
 };
 
 /// Capacity of the queue of events.
-const NEWS_CAPACITY: usize = 32;
+const EVENT_CAPACITY: usize = 32;
 /// Timeout for the cancellation notice to the server.
-const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a call has no result, as a sentence for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ pub enum CallError {
 
 /// An event of a running call.
 #[derive(Debug)]
-pub enum News {
+pub enum CallEvent {
     /// Progress, as a line for people.
     Progress(String),
     /// The server asks the person a question and waits. The time until [`Call::next`] is called again is not counted.
@@ -79,10 +79,10 @@ pub enum News {
 /// A call that was sent. Dropping it before its end cancels it on the server.
 pub struct Call {
     handle: Option<RequestHandle<RoleClient>>,
-    news: mpsc::Receiver<ForCall>,
+    events: mpsc::Receiver<ForCall>,
     calls: OpenCalls,
     silence: Duration,
-    alarm: Pin<Box<Sleep>>,
+    timer: Pin<Box<Sleep>>,
     /// Whether a question was just returned.
     asked: bool,
     tasks: TaskTracker,
@@ -103,7 +103,7 @@ impl Call {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = CallToolRequest::new(params);
         let calls = link.handler.calls.clone();
-        let (sender, news) = mpsc::channel(NEWS_CAPACITY);
+        let (sender, events) = mpsc::channel(EVENT_CAPACITY);
         let entering = calls.entering.lock().await;
         let sent = link.peer.send_request_with_option(
             ClientRequest::CallToolRequest(request),
@@ -116,51 +116,52 @@ impl Call {
             OpenCall {
                 token,
                 asker,
-                news: sender,
+                events: sender,
             },
         );
         drop(entering);
-        let (handle, alarm) = (Some(handle), Box::pin(sleep(silence)));
+        let handle = Some(handle);
+        let timer = Box::pin(sleep(silence));
         let ended = link.handler.ended.clone();
         Ok(Self {
             handle,
-            news,
+            events,
             calls,
             silence,
-            alarm,
+            timer,
             asked: false,
             tasks,
             ended,
         })
     }
 
-    /// Waits for the next event. There are none after [`News::Ended`].
-    pub async fn next(&mut self) -> News {
+    /// Waits for the next event. There are none after [`CallEvent::Ended`].
+    pub async fn next(&mut self) -> CallEvent {
         if std::mem::take(&mut self.asked) {
-            self.alarm.as_mut().reset(Instant::now() + self.silence);
+            self.timer.as_mut().reset(Instant::now() + self.silence);
         }
         let Some(handle) = &mut self.handle else {
-            return News::Ended(Err(CallError::NoResult));
+            return CallEvent::Ended(Err(CallError::NoResult));
         };
         let ended = tokio::select! {
             biased;
-            Some(news) = self.news.recv() => {
-                self.alarm.as_mut().reset(Instant::now() + self.silence);
-                return match news {
-                    ForCall::Progress(words) => News::Progress(words),
+            Some(events) = self.events.recv() => {
+                self.timer.as_mut().reset(Instant::now() + self.silence);
+                return match events {
+                    ForCall::Progress(words) => CallEvent::Progress(words),
                     ForCall::Asks(question) => {
                         self.asked = true;
-                        News::Asks(question)
+                        CallEvent::Asks(question)
                     }
                 };
             }
             answer = &mut handle.rx => self.read(answer.unwrap_or(Err(ServiceError::TransportClosed))),
-            () = &mut self.alarm => {
+            () = &mut self.timer => {
                 self.give_up("It took too long.");
                 Err(CallError::TimedOut(self.silence.as_secs()))
             }
         };
-        News::Ended(ended)
+        CallEvent::Ended(ended)
     }
 
     fn read(&mut self, answer: Result<ServerResult, ServiceError>) -> Result<Answer, CallError> {
@@ -186,10 +187,11 @@ impl Call {
             return;
         };
         let given_up = self.calls.give_up(&handle.id);
-        let (reason, ended) = (Some(reason.to_owned()), self.ended.clone());
+        let reason = Some(reason.to_owned());
+        let ended = self.ended.clone();
         let tell = async move {
             let peer = handle.peer.clone();
-            let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
+            let _ = timeout(CANCEL_TIMEOUT, handle.cancel(reason)).await;
             // A server that answers this has read the cancellation.
             let _ = peer
                 .send_request(ClientRequest::PingRequest(PingRequest::default()))

@@ -20,28 +20,28 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     bearer::Sender,
-    definition::{Definition, Site, Way},
+    definition::{Definition, Endpoint, Transport},
     faults,
     handler::Handler,
-    offer::{MOST_PAGES, Offer, OfferedTool},
+    offer::{MAX_PAGES, Offer, OfferedTool},
     problem::{Fault, Problem},
-    process::{self, LastWords},
+    process::{self, LastOutput},
     words::line,
 };
 
 /// Maximum size of a server's message.
 pub(crate) const MESSAGE_LIMIT_BYTES: usize = 8_000_000;
 /// Timeout for the handshake. A program may have to be downloaded by its launcher.
-const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeout for a page of a list, and for a ping.
-const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum length of a cursor, bytes.
 const CURSOR_LIMIT_BYTES: usize = 4_000;
 
 /// An established connection.
 pub(crate) struct Connection {
     pub(crate) service: RunningService<RoleClient, Handler>,
-    pub(crate) last_words: LastWords,
+    pub(crate) last_output: LastOutput,
 }
 
 /// The part of a connection that runs use. Cheap to clone.
@@ -60,18 +60,18 @@ pub(crate) async fn connect(
     tasks: &TaskTracker,
 ) -> Result<Connection, Problem> {
     let handler = Handler::new(&definition.name);
-    let mut last_words = LastWords::default();
+    let mut last_output = LastOutput::default();
     let service = match &definition.way {
-        Way::Stdio(program) => {
+        Transport::Stdio(program) => {
             let started = process::start(program, &definition.name, tasks);
             let (transport, words) = started.map_err(|error| Problem::NotStarted {
                 program: program.command.clone(),
                 why: error.to_string(),
             })?;
-            last_words = words;
+            last_output = words;
             shake_hands(handler.serve(transport)).await
         }
-        Way::Http(site) => {
+        Transport::Http(site) => {
             let config = http_config(site)?;
             let sender = Sender {
                 client: site.client.clone(),
@@ -81,16 +81,16 @@ pub(crate) async fn connect(
             shake_hands(handler.serve(transport)).await
         }
     };
-    let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
+    let service = service.map_err(|problem| with_last_output(problem, &last_output))?;
     Ok(Connection {
         service,
-        last_words,
+        last_output,
     })
 }
 
 /// `problem`, with the program's last line of output.
-pub(crate) fn with_last_words(problem: Problem, last_words: &LastWords) -> Problem {
-    let words = last_words.get();
+pub(crate) fn with_last_output(problem: Problem, last_output: &LastOutput) -> Problem {
+    let words = last_output.get();
     if words.is_empty() {
         return problem;
     }
@@ -105,16 +105,16 @@ type Handshake = Result<RunningService<RoleClient, Handler>, ClientInitializeErr
 async fn shake_hands(
     handshake: impl Future<Output = Handshake>,
 ) -> Result<RunningService<RoleClient, Handler>, Problem> {
-    match tokio::time::timeout(CONNECT_LIMIT, handshake).await {
+    match tokio::time::timeout(CONNECT_TIMEOUT, handshake).await {
         Ok(Ok(service)) => Ok(service),
         Ok(Err(error)) => Err(faults::of_handshake(&error)),
         Err(_) => Err(Problem::NoAnswer {
-            seconds: CONNECT_LIMIT.as_secs(),
+            seconds: CONNECT_TIMEOUT.as_secs(),
         }),
     }
 }
 
-fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, Problem> {
+fn http_config(site: &Endpoint) -> Result<StreamableHttpClientTransportConfig, Problem> {
     let mut headers = HashMap::new();
     for (name, value) in &site.headers {
         let name_ = HeaderName::try_from(name.as_str());
@@ -151,9 +151,10 @@ impl Link {
         only: &[String],
     ) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
         let (mut offer, mut cursor) = (Offer::default(), None::<String>);
-        let (mut seen, mut last) = (HashSet::new(), Vec::new());
+        let mut seen = HashSet::new();
+        let mut last = Vec::new();
         for page in 0.. {
-            if page == MOST_PAGES {
+            if page == MAX_PAGES {
                 offer.cut_pages();
                 break;
             }
@@ -211,7 +212,7 @@ impl Link {
     }
 
     async fn send(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
-        let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
+        let options = PeerRequestOptions::with_timeout(RESPONSE_TIMEOUT);
         self.peer
             .send_request_with_option(request, options)
             .await?

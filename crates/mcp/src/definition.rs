@@ -10,7 +10,7 @@ pub struct Definition {
     /// The first part of its tools' names: letters, digits, `_` and `-`.
     pub name: String,
     /// The transport.
-    pub way: Way,
+    pub way: Transport,
     /// The only tools to use, by their own names; empty for all.
     pub only: Vec<String>,
     /// The idle timeout of a call.
@@ -19,11 +19,11 @@ pub struct Definition {
 
 /// The transport of a server.
 #[derive(Debug, Clone)]
-pub enum Way {
+pub enum Transport {
     /// A program of this machine, over its standard input and output.
     Stdio(Program),
     /// A remote server, over streamable HTTP.
-    Http(Site),
+    Http(Endpoint),
 }
 
 /// A program to start.
@@ -41,7 +41,7 @@ pub struct Program {
 
 /// An HTTP endpoint.
 #[derive(Clone)]
-pub struct Site {
+pub struct Endpoint {
     /// The URL.
     pub url: String,
     /// Sent with every request.
@@ -57,8 +57,8 @@ impl Definition {
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let values = match &self.way {
-            Way::Stdio(program) => &program.environment,
-            Way::Http(site) => &site.headers,
+            Transport::Stdio(program) => &program.environment,
+            Transport::Http(site) => &site.headers,
         };
         // Short values are no keys, and redacting them would garble the sentence.
         let keys = values
@@ -68,7 +68,7 @@ impl Definition {
             text.replace(value, "[secret]")
         });
         match &self.way {
-            Way::Http(Site {
+            Transport::Http(Endpoint {
                 bearer: Some(bearer),
                 ..
             }) => bearer.redact(&text),
@@ -81,8 +81,8 @@ impl Definition {
     #[must_use]
     pub fn redact_said(&self, text: &str) -> String {
         match &self.way {
-            Way::Stdio(_) => text.to_owned(),
-            Way::Http(_) => self.redact(text),
+            Transport::Stdio(_) => text.to_owned(),
+            Transport::Http(_) => self.redact(text),
         }
     }
 }
@@ -106,7 +106,7 @@ impl fmt::Debug for Program {
     }
 }
 
-impl fmt::Debug for Site {
+impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Site")
@@ -136,7 +136,7 @@ mod tests {
         };
         let definition = Definition {
             name: "a".into(),
-            way: Way::Stdio(program),
+            way: Transport::Stdio(program),
             only: Vec::new(),
             call_timeout: Duration::from_secs(1),
         };

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::words::{cut, line};
 
 /// Maximum number of open questions per connection.
-const MOST_QUESTIONS: usize = 16;
+const MAX_OPEN_QUESTIONS: usize = 16;
 const MESSAGE_LIMIT_CHARS: usize = 2_000;
 
 /// A question of the server for the person whose call it is.
@@ -78,7 +78,7 @@ pub(crate) struct OpenCall {
     pub(crate) token: ProgressToken,
     /// Its owner: calls with the same asker may receive each other's questions.
     pub(crate) asker: String,
-    pub(crate) news: mpsc::Sender<ForCall>,
+    pub(crate) events: mpsc::Sender<ForCall>,
 }
 
 /// The open calls of one connection. Cheap to clone.
@@ -125,21 +125,21 @@ impl OpenCalls {
     fn to_ask(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<ForCall>> {
         let calls = self.lock();
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
-            return calls.get(id).map(|call| call.news.clone());
+            return calls.get(id).map(|call| call.events.clone());
         }
         if self.given_up.load(Ordering::Relaxed) > 0 {
             return None;
         }
         let first = calls.values().next()?;
         let same = calls.values().all(|call| call.asker == first.asker);
-        same.then(|| first.news.clone())
+        same.then(|| first.events.clone())
     }
 
     fn with_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<ForCall>> {
         self.lock()
             .values()
             .find(|call| call.token == *token)
-            .map(|call| call.news.clone())
+            .map(|call| call.events.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, OpenCall>> {
@@ -166,7 +166,7 @@ impl Handler {
             calls: OpenCalls::default(),
             changed: Arc::default(),
             ended: CancellationToken::new(),
-            questions: Arc::new(tokio::sync::Semaphore::new(MOST_QUESTIONS)),
+            questions: Arc::new(tokio::sync::Semaphore::new(MAX_OPEN_QUESTIONS)),
         }
     }
 
@@ -186,7 +186,7 @@ impl Handler {
         else {
             tracing::warn!(
                 server = self.server,
-                "the server asks something, and it is not clear whom"
+                "dropped a question of an MCP server: its recipient is ambiguous"
             );
             return Reply::Cancel;
         };

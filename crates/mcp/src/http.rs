@@ -166,7 +166,8 @@ async fn failed(
     awaited: Option<RequestId>,
     session: Option<String>,
 ) -> Result<StreamableHttpPostResponse, Fault> {
-    let (status, is_json) = (response.status(), is_of(&response, JSON));
+    let status = response.status();
+    let is_json = is_of(&response, JSON);
     let busy = match busy(&response) {
         Some(fault) if !is_json || status == StatusCode::TOO_MANY_REQUESTS => return Err(fault),
         busy => busy,

@@ -72,10 +72,8 @@ impl Outline {
         if self.depth != 1 {
             return;
         }
-        let (name, token) = (
-            std::mem::take(&mut self.name),
-            std::mem::take(&mut self.token),
-        );
+        let name = std::mem::take(&mut self.name);
+        let token = std::mem::take(&mut self.token);
         match name.as_slice() {
             b"\"id\"" => self.id = serde_json::from_slice(&token).ok(),
             b"\"method\"" => self.is_call = true,
@@ -91,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_character_costs_one_and_the_rest_stays() {
+    fn invalid_characters_are_replaced() {
         for (text, read) in [
             (r#""a\ud83db""#, Some(json!("a\u{FFFD}b"))),
             (r#""a\ude00b""#, Some(json!("a\u{FFFD}b"))),
@@ -120,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_answer_says_what_it_answers() {
+    fn a_broken_answer_identifies_its_request() {
         for (text, id) in [
             (
                 r#"{"jsonrpc":"2.0","id":2,"result":{"id":7,"a":"#,

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_is_what_it_can_only_be() {
+    fn messages_are_normalized() {
         check(
             r#"{"id":"q","method":"a/b","params":{"a":null,"b":[{"c":null}]},"error":null}"#,
             &[json!({"id": "q", "method": "a/b", "params": {"b": [{}]}})],

@@ -21,8 +21,8 @@ mod sse;
 mod words;
 
 pub use bearer::{Bearer, NoBearer};
-pub use call::{Call, CallError, News};
-pub use definition::{Definition, Program, Site, Way};
+pub use call::{Call, CallError, CallEvent};
+pub use definition::{Definition, Endpoint, Program, Transport};
 pub use handler::{Question, Reply};
 pub use names::name_for_models;
 pub use offer::OfferedTool;

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_end_as_they_may_wherever_they_are_split() {
+    async fn lines_end_in_any_form_at_any_chunking() {
         for (ends, expected) in [
             (b"\r\n".as_slice(), "a||b|c|"),
             (b"\n", "a\r|\r|b|c\rd\r||"),

@@ -32,7 +32,7 @@ mod tests {
     use super::name_for_models;
 
     #[test]
-    fn names_are_what_models_take() {
+    fn names_are_valid_for_models() {
         assert_eq!(
             name_for_models("files", "read_text-file"),
             "files__read_text-file"

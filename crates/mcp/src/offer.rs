@@ -10,16 +10,16 @@ use crate::{
 };
 
 /// Maximum number of tools of one server: models choose badly among more.
-pub(crate) const MOST_TOOLS: usize = 200;
+pub(crate) const MAX_TOOLS: usize = 200;
 /// Maximum number of pages of a list.
-pub(crate) const MOST_PAGES: usize = 50;
+pub(crate) const MAX_PAGES: usize = 50;
 const NAME_LIMIT_CHARS: usize = 128;
 const DESCRIPTION_LIMIT_CHARS: usize = 4_000;
 /// Maximum size and depth of a schema.
 const SCHEMA_LIMIT_BYTES: usize = 32_000;
 const SCHEMA_LIMIT_DEPTH: usize = 32;
 /// Maximum number of tools that are named as left out.
-const MOST_LEFT_OUT: usize = 200;
+const MAX_NAMED_LEFT_OUT: usize = 200;
 
 /// A tool as its server describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl Offer {
     }
 
     fn leave_out(&mut self, name: &str, why: LeftOut) {
-        if self.left_out.len() < MOST_LEFT_OUT {
+        if self.left_out.len() < MAX_NAMED_LEFT_OUT {
             self.left_out.push(Problem::ToolLeftOut {
                 name: line(name, 60),
                 why,
@@ -85,7 +85,7 @@ impl Offer {
         {
             return Err(LeftOut::BadName);
         }
-        if self.tools.len() >= MOST_TOOLS {
+        if self.tools.len() >= MAX_TOOLS {
             return Err(LeftOut::TooMany);
         }
         if self.tools.iter().any(|other| other.name == name) {
@@ -130,7 +130,7 @@ impl Offer {
         }
         let more = (self.more > 0).then_some(Problem::MoreLeftOut { count: self.more });
         let cut = self.is_cut.then_some(Problem::PagesLeftOut {
-            count: MOST_PAGES as u64,
+            count: MAX_PAGES as u64,
         });
         (
             self.tools.into(),
@@ -192,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wanted_and_not_too_many() {
+    fn only_wanted_tools_up_to_the_limit() {
         let tool = |name: String| json!({ "name": name, "inputSchema": {} });
         let many: Vec<Value> = (0..1000).map(|n| tool(n.to_string())).collect();
         let (names, problem) = check(Value::Array(many.clone()), &[]);
-        assert_eq!(names.len(), MOST_TOOLS);
+        assert_eq!(names.len(), MAX_TOOLS);
         assert!(
             problem.ends_with("Of its tools, 600 more cannot be used."),
             "{problem}"
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_and_words_are_read() {
+    fn hints_and_descriptions_are_read() {
         let page = json!([{
             "name": "a", "title": "T", "inputSchema": {}, "annotations": { "readOnlyHint": true, "idempotentHint": "yes" },
         }]);

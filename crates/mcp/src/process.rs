@@ -35,9 +35,9 @@ const LOG_LINE_LIMIT_BYTES: usize = 2_000;
 
 /// The last line of a program's standard error: often the reason of its exit.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<String>>);
+pub(crate) struct LastOutput(Arc<Mutex<String>>);
 
-impl LastWords {
+impl LastOutput {
     pub(crate) fn get(&self) -> String {
         self.0
             .lock()
@@ -64,7 +64,7 @@ pub(crate) fn start(
     program: &Program,
     server: &str,
     tasks: &TaskTracker,
-) -> io::Result<(ProgramTransport, LastWords)> {
+) -> io::Result<(ProgramTransport, LastOutput)> {
     let mut command = Command::new(&program.command);
     command
         .args(&program.arguments)
@@ -82,11 +82,13 @@ pub(crate) fn start(
     command.process_group(0);
     let mut child = command.spawn()?;
     let missing = || io::Error::other("a pipe is missing");
-    let (input, output) = (child.stdin.take(), child.stdout.take());
-    let (input, output) = (input.ok_or_else(missing)?, output.ok_or_else(missing)?);
-    let last_words = LastWords::default();
+    let input = child.stdin.take();
+    let output = child.stdout.take();
+    let input = input.ok_or_else(missing)?;
+    let output = output.ok_or_else(missing)?;
+    let last_output = LastOutput::default();
     if let Some(errors) = child.stderr.take() {
-        tasks.spawn(log_lines(errors, server.to_owned(), last_words.clone()));
+        tasks.spawn(log_lines(errors, server.to_owned(), last_output.clone()));
     }
     let transport = ProgramTransport {
         input: AsyncRwTransport::new(tokio::io::empty(), input),
@@ -94,7 +96,7 @@ pub(crate) fn start(
         ready: VecDeque::new(),
         group: Group::of(child),
     };
-    Ok((transport, last_words))
+    Ok((transport, last_output))
 }
 
 impl Transport<RoleClient> for ProgramTransport {
@@ -172,8 +174,9 @@ impl Drop for Group {
 }
 
 /// Logs the program's standard error, line by line.
-async fn log_lines(mut errors: impl AsyncRead + Unpin, server: String, last_words: LastWords) {
-    let (mut buffer, mut pending) = ([0; 4096], Vec::new());
+async fn log_lines(mut errors: impl AsyncRead + Unpin, server: String, last_output: LastOutput) {
+    let mut buffer = [0; 4096];
+    let mut pending = Vec::new();
     loop {
         let count = match errors.read(&mut buffer).await {
             Ok(0) | Err(_) => return,
@@ -191,7 +194,7 @@ async fn log_lines(mut errors: impl AsyncRead + Unpin, server: String, last_word
             pending.clear();
             if !words.is_empty() {
                 tracing::debug!(server, "{words}");
-                last_words.set(words);
+                last_output.set(words);
             }
         }
     }

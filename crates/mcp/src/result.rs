@@ -11,7 +11,7 @@ use crate::{call::CallError, words::line};
 
 /// Maximum length of the text, bytes; the run cuts further.
 const LIMIT_BYTES: usize = 1_000_000;
-const MOST_BLOCKS: usize = 1_000;
+const MAX_BLOCKS: usize = 1_000;
 /// Maximum size of a picture, sound or file, bytes.
 const MAX_MEDIA_BYTES: usize = 10_000_000;
 /// Maximum number of media in one result, and of their total bytes.
@@ -79,7 +79,8 @@ impl Media {
     /// The placeholder for it in a text.
     #[must_use]
     pub fn words(&self) -> String {
-        let (kind, bytes) = (or_unknown(&self.media_type), self.bytes.len());
+        let kind = or_unknown(&self.media_type);
+        let bytes = self.bytes.len();
         match self.kind {
             "image" => format!("[An image: {kind}, {bytes} bytes]"),
             "audio" => format!("[A sound: {kind}, {bytes} bytes]"),
@@ -106,7 +107,7 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
         }
     };
     let mut reading = Reading::default();
-    for block in blocks.iter().take(MOST_BLOCKS) {
+    for block in blocks.iter().take(MAX_BLOCKS) {
         reading.read(block);
         if reading.text_bytes > LIMIT_BYTES {
             break;
@@ -170,15 +171,16 @@ fn says(blocks: &[Value], structured: &Value) -> bool {
                 && texts
                     .iter()
                     .zip(items)
-                    .all(|(text, item)| is_said(text, item))
+                    .all(|(text, item)| contains_value(text, item))
         }
-        wrapped => texts
-            .any(|text| is_said(text, structured) || wrapped.is_some_and(|it| is_said(text, it))),
+        wrapped => texts.any(|text| {
+            contains_value(text, structured) || wrapped.is_some_and(|it| contains_value(text, it))
+        }),
     }
 }
 
 /// Whether a text is this value: literally, or as JSON.
-fn is_said(text: &str, value: &Value) -> bool {
+fn contains_value(text: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|value| value.trim() == text)
         || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
 }
@@ -355,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_told_in_words() {
+    fn every_block_becomes_text() {
         check(
             json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }),
             "a\n\nb",
@@ -475,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn html_of_a_user_interface_is_told_from_other_html() {
+    fn user_interface_html_is_recognized() {
         let resource = |uri: &str, kind: &str| {
             let resource = json!({ "uri": uri, "mimeType": kind, "text": "<b>Hi</b>" });
             let result = json!({ "content": [{ "type": "resource", "resource": resource }] });

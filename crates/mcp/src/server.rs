@@ -11,23 +11,23 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     call::{Call, CallError},
-    connection::{Connection, Link, connect, with_last_words},
+    connection::{Connection, Link, connect, with_last_output},
     definition::Definition,
     offer::OfferedTool,
     problem::Problem,
 };
 
 /// Wait before the second connection attempt; doubles with each further one.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const INITIAL_RECONNECT_DELAY: Duration = Duration::from_secs(1);
+const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(60);
 /// A connection of at least this duration resets the back-off.
-const GOOD_CONNECTION: Duration = Duration::from_secs(30);
+const STABLE_CONNECTION: Duration = Duration::from_secs(30);
 /// Ping interval of an idle server.
-const PING_EVERY: Duration = Duration::from_secs(60);
+const PING_INTERVAL: Duration = Duration::from_secs(60);
 /// Minimum interval between reloads of the tool list.
-const LIST_PAUSE: Duration = Duration::from_millis(200);
+const MIN_LIST_INTERVAL: Duration = Duration::from_millis(200);
 /// How long a call waits for a reconnection.
-const COME_BACK_LIMIT: Duration = Duration::from_secs(10);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
 /// The connection state of a server.
@@ -110,7 +110,7 @@ impl Server {
     }
 
     /// The state after the first connection attempt, or after `limit`.
-    pub async fn tried(&self, limit: Duration) -> Status {
+    pub async fn first_attempt(&self, limit: Duration) -> Status {
         self.status_when(limit, |status| status.state != State::Connecting)
             .await
     }
@@ -138,9 +138,10 @@ impl Server {
         arguments: Map<String, Value>,
         asker: String,
     ) -> Result<Call, CallError> {
-        let link = self.tried(COME_BACK_LIMIT).await.link;
+        let link = self.first_attempt(RECONNECT_TIMEOUT).await.link;
         let link = link.ok_or_else(|| CallError::NotConnected(self.definition.name.clone()))?;
-        let (silence, tasks) = (self.definition.call_timeout, self.tasks.clone());
+        let silence = self.definition.call_timeout;
+        let tasks = self.tasks.clone();
         Call::send(&link, tool, arguments, asker, silence, tasks).await
     }
 
@@ -150,7 +151,7 @@ impl Server {
     }
 
     async fn supervise(self: Arc<Self>, stopping: CancellationToken) {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = INITIAL_RECONNECT_DELAY;
         loop {
             let began = Instant::now();
             let connected = tokio::select! {
@@ -164,24 +165,24 @@ impl Server {
             let Some((state, problem)) = ended else {
                 return;
             };
-            if began.elapsed() >= GOOD_CONNECTION {
-                pause = FIRST_PAUSE;
+            if began.elapsed() >= STABLE_CONNECTION {
+                pause = INITIAL_RECONNECT_DELAY;
             }
             // The first retry is immediate, so the server is not down yet.
-            let first_loss = state == State::Connecting && pause == FIRST_PAUSE;
+            let first_loss = state == State::Connecting && pause == INITIAL_RECONNECT_DELAY;
             let state = if first_loss {
                 State::Connecting
             } else {
                 State::Down
             };
             let problem = problem.redacted(&|text| self.definition.redact(text));
-            tracing::warn!(server = self.definition.name, %problem, "an MCP server is not connected");
+            tracing::warn!(server = self.definition.name, %problem, "MCP server is not connected");
             self.set(state, vec![problem], Arc::new([]), None);
             tokio::select! {
                 () = stopping.cancelled() => return,
                 () = sleep(if first_loss { Duration::ZERO } else { pause }) => {}
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_RECONNECT_DELAY);
         }
     }
 
@@ -191,13 +192,14 @@ impl Server {
         connection: Connection,
         stopping: &CancellationToken,
     ) -> Option<(State, Problem)> {
-        let (link, last_words) = (connection.link(), connection.last_words.clone());
+        let link = connection.link();
+        let last_output = connection.last_output.clone();
         let close = connection.service.cancellation_token();
         let mut closed = std::pin::pin!(connection.service.waiting());
         let ended = tokio::select! {
             () = stopping.cancelled() => None,
             _ = &mut closed => {
-                let lost = with_last_words(Problem::Ended, &last_words);
+                let lost = with_last_output(Problem::Ended, &last_output);
                 link.handler.ended.cancel();
                 return Some((State::Connecting, lost));
             }
@@ -220,7 +222,7 @@ impl Server {
                     tracing::info!(
                         server = self.definition.name,
                         tools = count,
-                        "an MCP server is connected"
+                        "MCP server is connected"
                     );
                     let redact = |text: &str| self.definition.redact_said(text);
                     let problems: Vec<_> = problems
@@ -228,7 +230,7 @@ impl Server {
                         .map(|problem| problem.redacted(&redact))
                         .collect();
                     for problem in &problems {
-                        tracing::warn!(server = self.definition.name, %problem, "not all tools can be used");
+                        tracing::warn!(server = self.definition.name, %problem, "some MCP tools are unavailable");
                     }
                     self.set(State::Connected, problems, tools, Some(link.clone()));
                     was_listed = true;
@@ -239,7 +241,7 @@ impl Server {
             if let Err(problem) = self.until_changed(link).await {
                 return (State::Connecting, problem);
             }
-            sleep(LIST_PAUSE).await;
+            sleep(MIN_LIST_INTERVAL).await;
         }
     }
 
@@ -248,7 +250,7 @@ impl Server {
             tokio::select! {
                 () = link.handler.changed.notified() => return Ok(()),
                 () = self.doubt.notified() => link.ping().await?,
-                () = sleep(PING_EVERY) => {
+                () = sleep(PING_INTERVAL) => {
                     // A single-threaded server cannot answer while it works.
                     if link.handler.calls.is_empty() {
                         link.ping().await?;

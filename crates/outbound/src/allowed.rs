@@ -8,7 +8,7 @@ use reqwest::Url;
 use crate::address::{is_global, network};
 
 /// Maximum number of entries.
-const MOST: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 /// Allowed targets outside of the public internet. Empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ impl Allowed {
     /// A sentence about the first invalid entry.
     pub fn parse(entries: &[String]) -> Result<Self, String> {
         let mut allowed = Self::default();
-        if entries.len() > MOST {
-            return Err(format!("has more than {MOST} entries"));
+        if entries.len() > MAX_ENTRIES {
+            return Err(format!("has more than {MAX_ENTRIES} entries"));
         }
         for entry in entries
             .iter()

@@ -82,7 +82,7 @@ struct Clients {
 }
 
 /// The client for a URL.
-enum Way {
+enum ClientKind {
     Guarded,
     Chosen,
 }
@@ -99,7 +99,9 @@ impl Outbound {
     pub fn with_lookup(allowed: Allowed, lookup: Lookup) -> Self {
         // Fails only if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let (guarded, chosen, local) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let guarded = OnceLock::new();
+        let chosen = OnceLock::new();
+        let local = OnceLock::new();
         Self(Arc::new(Clients {
             allowed,
             lookup,
@@ -119,7 +121,7 @@ impl Outbound {
             .then(|| text.parse().ok())
             .flatten();
         let url = url.ok_or(Fault::NoAddress)?;
-        self.0.way(&url, chosen).map(|_| url)
+        self.0.client_kind(&url, chosen).map(|_| url)
     }
 
     /// Whether the administrator has listed the host of a URL, or the network of its literal address.
@@ -155,16 +157,18 @@ impl Clients {
     }
 
     async fn send_once(&self, request: &Request) -> Result<Response, Fault> {
-        let client = match self.way(&request.url, &request.chosen)? {
-            Way::Guarded => get_or_make(&self.guarded, || {
+        let client = match self.client_kind(&request.url, &request.chosen)? {
+            ClientKind::Guarded => get_or_make(&self.guarded, || {
                 settings()
                     .no_proxy()
                     .dns_resolver(Guard::new(self.allowed.clone(), Arc::clone(&self.lookup)))
             }),
-            Way::Chosen if request.url.scheme() == "http" && is_this_machine(&request.url) => {
+            ClientKind::Chosen
+                if request.url.scheme() == "http" && is_this_machine(&request.url) =>
+            {
                 get_or_make(&self.local, || settings().no_proxy().tls_certs_only([]))
             }
-            Way::Chosen => get_or_make(&self.chosen, settings),
+            ClientKind::Chosen => get_or_make(&self.chosen, settings),
         }?;
         let mut asked = client.request(request.method.clone(), request.url.clone());
         asked = asked.headers(request.headers.clone());
@@ -178,7 +182,7 @@ impl Clients {
 
     /// Checks each hop. Literal addresses never reach the resolver, so they are checked here; those of names are
     /// checked when they are resolved.
-    fn way(&self, url: &Url, chosen: &[String]) -> Result<Way, Fault> {
+    fn client_kind(&self, url: &Url, chosen: &[String]) -> Result<ClientKind, Fault> {
         let is_plain = matches!(url.scheme(), "http" | "https")
             && url.username().is_empty()
             && url.password().is_none()
@@ -187,7 +191,7 @@ impl Clients {
             .filter(|_| is_plain)
             .ok_or(Fault::NoAddress)?;
         if chosen.contains(&host) || self.allowed.names(&host) {
-            return Ok(Way::Chosen);
+            return Ok(ClientKind::Chosen);
         }
         let port = url.port_or_known_default().unwrap_or_default();
         let is_web = matches!(port, 80 | 443) || port >= 1024 && !OTHER_PORTS.contains(&port);
@@ -195,7 +199,7 @@ impl Clients {
             .parse::<IpAddr>()
             .map_or(true, |address| self.allowed.permits(address));
         if is_web && may_be_there {
-            Ok(Way::Guarded)
+            Ok(ClientKind::Guarded)
         } else {
             Err(Fault::NotAllowed)
         }
@@ -223,7 +227,7 @@ fn get_or_make(
         return Ok(client);
     }
     let made = settings().build().or_else(|error| {
-        tracing::warn!(%error, "no system certificates: https addresses cannot be reached");
+        tracing::warn!(%error, "no system certificates: https addresses are unreachable");
         settings().tls_certs_only([]).build()
     });
     let made = made.map_err(|error| {
@@ -242,11 +246,9 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault> {
-    let (status, headers, url) = (
-        response.status(),
-        response.headers().clone(),
-        request.url.clone(),
-    );
+    let status = response.status();
+    let headers = response.headers().clone();
+    let url = request.url.clone();
     let limit = request.limits.body_bytes;
     if limit == 0 {
         return Ok(Answer {

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_begun_in_secret_goes_on_so() {
+    fn tls_is_never_downgraded() {
         let limits = Limits {
             time: Duration::from_secs(1),
             body_bytes: 1,

@@ -13,7 +13,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use crate::{Allowed, Fault};
 
 /// Maximum number of addresses tried for one name.
-const MOST: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 
 /// A resolver.
 pub type Lookup = Arc<
@@ -47,10 +47,8 @@ impl Guard {
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
-        let (allowed, found) = (
-            Arc::clone(&self.allowed),
-            (self.lookup)(name.as_str().to_owned()),
-        );
+        let allowed = Arc::clone(&self.allowed);
+        let found = (self.lookup)(name.as_str().to_owned());
         Box::pin(async move {
             let found = found.await?;
             let some = !found.is_empty();
@@ -58,7 +56,7 @@ impl Resolve for Guard {
             let kept = found
                 .into_iter()
                 .filter(|address| allowed.permits(*address))
-                .take(MOST);
+                .take(MAX_ADDRESSES);
             let kept: Vec<SocketAddr> = kept.map(|address| SocketAddr::new(address, 0)).collect();
             match kept.is_empty() {
                 true if some => Err(Fault::NotAllowed.into()),

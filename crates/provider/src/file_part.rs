@@ -117,11 +117,11 @@ mod tests {
                 name: "a.b",
             })
         };
-        let told = "[The file “a.b” begins.]\nDummy TXT file\n\n[The file “a.b” ends.]";
+        let described = "[The file “a.b” begins.]\nDummy TXT file\n\n[The file “a.b” ends.]";
         // As recorded: text_document_as_binary_content_input.
         assert_eq!(
             words("data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK", "text/plain"),
-            told
+            described
         );
         assert_eq!(
             words("data:application/json,%7B%7D", "application/json")

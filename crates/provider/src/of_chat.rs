@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_chat_completions_says() {
+    fn reads_chat_completions_fields() {
         let all = read(&json!({
             "temperature": 0.5, "top_p": 0.9, "max_tokens": 5, "max_completion_tokens": 7, "stop": ["a", "b"], "seed": -1,
             "reasoning_effort": "high", "tool_choice": {"type": "function", "function": {"name": "ls"}},

@@ -83,7 +83,7 @@ impl ModelFamily {
     pub(crate) fn effort(self, wanted: Reasoning) -> Option<&'static str> {
         let wanted = match wanted {
             Reasoning::On => return None,
-            Reasoning::Off => return self.least(),
+            Reasoning::Off => return self.min(),
             Reasoning::Effort(effort) => effort,
             Reasoning::Budget(tokens) => budget_effort(tokens),
         };
@@ -99,7 +99,7 @@ impl ModelFamily {
     }
 
     /// The lowest level of reasoning.
-    fn least(self) -> Option<&'static str> {
+    fn min(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Pro => None,
             Self::Fixed => Some("low"),
@@ -213,13 +213,13 @@ mod tests {
         );
         assert_eq!(effort("gpt-4o", Reasoning::Effort(Effort::Low)), None);
         assert_eq!(effort("o3", Reasoning::On), None);
-        for (model, least) in [
+        for (model, min) in [
             ("gpt-5.1", Some("none")),
             ("gpt-5", Some("minimal")),
             ("o3", Some("low")),
             ("gpt-4o", None),
         ] {
-            assert_eq!(effort(model, Reasoning::Off), least, "{model}");
+            assert_eq!(effort(model, Reasoning::Off), min, "{model}");
         }
         for (budget, level) in [(1024, "low"), (10_000, "medium"), (32_000, "high")] {
             assert_eq!(

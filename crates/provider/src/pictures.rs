@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_is_kept_elsewhere_keeps_its_place() {
+    fn a_stored_picture_keeps_its_position() {
         let data = json!({"type": "image_generation_call", "result": {"file": "/results/a.png"}});
         assert_eq!(picture_places(&data), ["/result"]);
         assert_eq!(chat_images(&data), [] as [Value; 0]);

@@ -140,7 +140,8 @@ impl Said {
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let before = &text[..at];
+        let after = &text[at + word.len()..];
         !before.ends_with(is_part) && !after.starts_with(is_part)
     })
 }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn each_format_says_what_it_leaves_out() {
+    fn each_format_reports_omitted_parameters() {
         use LeftOut::Parameter as P;
         use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
         check(
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_never_takes_is_known_by_its_name() {
+    fn unsupported_parameters_are_known_by_name() {
         use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
         assert_eq!(
             anthropic::unsupported("claude-opus-5"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_comes_before_what_a_program_wrote() {
+    fn set_parameters_override_program_fields() {
         let written = Parameters {
             temperature: Some(1.0),
             stop: vec!["a".to_owned()],

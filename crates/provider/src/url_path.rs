@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_lead_elsewhere() {
+    fn a_name_cannot_escape_its_path() {
         assert_eq!(
             segment("arn:aws:bedrock/a?b"),
             "arn%3Aaws%3Abedrock%2Fa%3Fb"

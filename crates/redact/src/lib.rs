@@ -21,7 +21,8 @@ pub fn text(text: &str) -> Cow<'_, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
     }
-    let (mut redacted, mut from) = (String::with_capacity(text.len()), 0);
+    let mut redacted = String::with_capacity(text.len());
+    let mut from = 0;
     for span in spans {
         redacted.push_str(text.get(from..span.start).unwrap_or_default());
         redacted.push_str(REDACTED);
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_commands_stand_one_by_one() {
+    fn separate_command_arguments_are_redacted() {
         let mut found = json!([
             "mysql",
             "--password",

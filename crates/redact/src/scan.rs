@@ -186,10 +186,8 @@ impl<'a> Scan<'a> {
         let Some(colon) = self.bytes[begin..end].iter().position(|byte| *byte == b':') else {
             return from;
         };
-        let (name, password) = (
-            self.slice(begin..begin + colon),
-            self.slice(begin + colon + 1..end),
-        );
+        let name = self.slice(begin..begin + colon);
+        let password = self.slice(begin + colon + 1..end);
         let is_number =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // Numeric user and group ids, and a URL, are no account.

@@ -132,10 +132,8 @@ pub(super) fn is_basic(word: &str) -> bool {
 pub(super) fn looks_random(text: &str) -> bool {
     let is_word = text.len() >= RANDOM_BYTES
         && !text.contains(|char: char| char.is_whitespace() || "(){}<>".contains(char));
-    let (letters, digits) = (
-        text.bytes().any(|byte| byte.is_ascii_alphabetic()),
-        text.bytes().any(|byte| byte.is_ascii_digit()),
-    );
+    let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let is_mixed = text.bytes().any(|byte| byte.is_ascii_uppercase())
         && text.bytes().any(|byte| byte.is_ascii_lowercase());
     is_word && letters && (digits || is_mixed && text.len() >= 24 && !text.contains('.'))

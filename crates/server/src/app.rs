@@ -597,7 +597,7 @@ impl App {
         if let Err(error) = self.usage.write_down().await {
             tracing::warn!(%error, "what was used last is not written down; of runs it is found in their logs");
         }
-        if let Err(error) = self.store.give_up_lease().await {
+        if let Err(error) = self.store.end_lease().await {
             tracing::warn!(%error, "the lease could not be given up; others wait until it expires");
         }
         self.store.close().await;

@@ -178,7 +178,8 @@ impl Decoder {
             return None;
         }
         self.forget_delivered();
-        let (from, to) = (self.start, self.buffer.len());
+        let from = self.start;
+        let to = self.buffer.len();
         if self.splits_objects && self.is_next_object(from, to) {
             return Some(self.deliver());
         }
@@ -207,7 +208,8 @@ impl Decoder {
             self.scanned = self.buffer.len();
             return None;
         };
-        let (from, to) = (self.start, self.scanned + offset);
+        let from = self.start;
+        let to = self.scanned + offset;
         self.after_cr = self.buffer[to] == b'\r';
         self.start = to + 1;
         self.scanned = self.start;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use domain::{CollectionId, DocumentId, EntityId, UserId};
 use store::{
-    Collection, Document, DocumentState, GraphPiece, Most, NewUser, Store, StoreError, UserRole,
-    WasRead, Words,
+    Collection, CollectionLimits, Document, DocumentState, GraphPiece, NewUser, ReadingResult,
+    Store, StoreError, UserRole, Words,
 };
 
 /// Even ones are related to even ones, and odd ones to odd ones: no path connects the halves.
@@ -16,7 +16,7 @@ const THINGS: usize = 20_000;
 const EACH: usize = 3;
 const THINGS_IN_PIECE: usize = 100;
 const WALKS: usize = 50;
-const MOST_STEPS: u32 = 6;
+const MAX_STEPS: u32 = 6;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,11 +48,13 @@ async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
         ("within a half", 1, 9_001),
         ("between the halves", 1, 9_002),
     ] {
-        let (mut times, mut found) = (Vec::new(), 0);
+        let mut times = Vec::new();
+        let mut found = 0;
         for walk in 0..WALKS {
-            let (from, to) = (id(from + walk * 18).await?, id(to + walk * 14).await?);
+            let from = id(from + walk * 18).await?;
+            let to = id(to + walk * 14).await?;
             let start = Instant::now();
-            let way = store.path(collection, (from, to), MOST_STEPS).await?;
+            let way = store.path(collection, (from, to), MAX_STEPS).await?;
             times.push(start.elapsed());
             found += usize::from(!way.entities.is_empty());
         }
@@ -114,7 +116,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
             owner,
             &document,
             b"x",
-            Most {
+            CollectionLimits {
                 documents: 1,
                 bytes: 1,
             },
@@ -124,7 +126,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         .claim_document(10, i64::MAX)
         .await?
         .ok_or(StoreError::NotFound)?;
-    let text = WasRead::Text {
+    let text = ReadingResult::Text {
         content: "x".into(),
         structure: "{}".into(),
         chunks: 1,

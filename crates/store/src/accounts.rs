@@ -86,10 +86,8 @@ impl Store {
             user, suspended_at, ..
         } = account(&mut tx, id).await?;
         let email = change.email.clone().unwrap_or(user.email);
-        let (name, role) = (
-            change.name.clone().unwrap_or(user.name),
-            change.role.unwrap_or(user.role),
-        );
+        let name = change.name.clone().unwrap_or(user.name);
+        let role = change.role.unwrap_or(user.role);
         let suspended_at = match change.suspended {
             Some(true) => suspended_at.or(Some(now)),
             Some(false) => None,

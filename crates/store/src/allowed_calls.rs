@@ -26,8 +26,8 @@ impl Store {
     /// Stores an approval.
     ///
     /// # Errors
-    /// `NotFound` if its owner or chat is gone, `Conflict("limit")` if the person already has `most`.
-    pub async fn allow_call(&self, allowed: &AllowedCall, most: u32) -> Result<(), StoreError> {
+    /// `NotFound` if its owner or chat is gone, `Conflict("limit")` if the person already has `max`.
+    pub async fn allow_call(&self, allowed: &AllowedCall, max: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO allowed_calls (id, owner, chat, tool, arguments, created_at) \
                    SELECT $1, $2, $3, $4, $5, $6 \
                    WHERE (SELECT count(*) FROM allowed_calls WHERE owner = $2) < $7";
@@ -41,7 +41,7 @@ impl Store {
             .text(&allowed.tool)
             .optional_json(allowed.arguments.as_ref())?;
         let query = query.bind(allowed.created_at);
-        match query.bind(i64::from(most)).execute().await? {
+        match query.bind(i64::from(max)).execute().await? {
             0 => Err(StoreError::Conflict("limit")),
             _ => Ok(()),
         }

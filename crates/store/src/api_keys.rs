@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Store, StoreError,
     query::{Row, Tx, readable},
-    sessions::REMEMBERED_MS,
+    sessions::ENDED_RETENTION_MS,
     users::{User, read_user},
 };
 
@@ -337,7 +337,7 @@ impl Store {
         let sql = "DELETE FROM ended_secrets WHERE ended_at <= $1";
         self.db()
             .write(sql)
-            .bind(now - REMEMBERED_MS)
+            .bind(now - ENDED_RETENTION_MS)
             .execute()
             .await
     }

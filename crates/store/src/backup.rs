@@ -22,8 +22,8 @@ pub(crate) async fn before_migrating(
     else {
         return Ok(());
     };
-    let copy = beside(file, &format!(".schema-{schema}"));
-    let unfinished = beside(file, ".copying");
+    let copy = backup_path(file, &format!(".schema-{schema}"));
+    let unfinished = backup_path(file, ".copying");
     if unfinished.exists() {
         std::fs::remove_file(&unfinished).map_err(|error| cannot_copy(&unfinished, &error))?;
     }
@@ -40,7 +40,7 @@ pub(crate) async fn before_migrating(
         .execute(connection)
         .await?;
     std::fs::rename(&unfinished, &copy).map_err(|error| cannot_copy(&copy, &error))?;
-    tracing::info!(copy = %copy.display(), "the database of an earlier version was copied before the update");
+    tracing::info!(copy = %copy.display(), "backed up the database before the migration");
     Ok(())
 }
 
@@ -65,11 +65,14 @@ async fn schema_of(connection: &mut SqliteConnection) -> Result<Option<i64>, Sto
     if known == 0 {
         return Ok(None);
     }
-    let steps = "SELECT max(version) FROM _sqlx_migrations WHERE success";
-    Ok(sqlx::query(steps).fetch_one(connection).await?.try_get(0)?)
+    let migrations = "SELECT max(version) FROM _sqlx_migrations WHERE success";
+    Ok(sqlx::query(migrations)
+        .fetch_one(connection)
+        .await?
+        .try_get(0)?)
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+fn backup_path(file: &Path, ending: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(ending);
     path.into()

@@ -20,11 +20,11 @@ use crate::{
 /// Entries per moment; a moment is a millisecond.
 const MOMENT: i64 = 1 << 20;
 /// Maximum number of shared chats that are searched, the most recently shared ones.
-const MOST_SHARED: i64 = 200;
+const MAX_SHARED_CHATS: i64 = 200;
 /// Maximum number of queries for one page, if most matches are not visible.
-const MOST_LOOKS: usize = 20;
+const MAX_QUERIES_PER_PAGE: usize = 20;
 /// How many of the newest texts are scanned before the index of PostgreSQL is used.
-const NEWEST: i64 = 2_000;
+const MAX_SCANNED: i64 = 2_000;
 /// The marker of titles. No word begins with it.
 const TITLE: &str = "§title";
 
@@ -191,7 +191,7 @@ impl Store {
             .db()
             .read(sql)
             .id(reader)
-            .bind(MOST_SHARED)
+            .bind(MAX_SHARED_CHATS)
             .fetch_all()
             .await?;
         let shared: Vec<String> = shared
@@ -201,7 +201,7 @@ impl Store {
         let question = Question::new(self.db(), reader, shared, search);
         let limit = search.limit as usize;
         let mut before = search.before.unwrap_or(i64::MAX);
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_QUERIES_PER_PAGE {
             // One more than requested tells whether there are more.
             let places = self.places(&question, before, limit + 1).await?;
             for (place, at) in self.at(reader, &places, search).await? {
@@ -252,7 +252,7 @@ impl Store {
             let sql = "SELECT id AS place FROM (SELECT id, words FROM search_pieces WHERE owner = $4 AND id < $2 \
                        ORDER BY id DESC LIMIT $5) AS newest \
                        WHERE words @@ CAST($1 AS tsquery) ORDER BY id DESC LIMIT $3";
-            let rows = ask(sql).id(reader).bind(NEWEST).fetch_all().await?;
+            let rows = ask(sql).id(reader).bind(MAX_SCANNED).fetch_all().await?;
             if rows.len() >= limit {
                 return read(rows);
             }
@@ -364,7 +364,8 @@ async fn add_piece(
                 .text(message)
                 .number(piece.seq);
             query.execute().await?;
-            let (owner, chat) = (mark(&due.owner.to_string()), mark(&due.chat.to_string()));
+            let owner = mark(&due.owner.to_string());
+            let chat = mark(&due.chat.to_string());
             words.extend([owner.as_str(), chat.as_str()]);
             let sql = "INSERT INTO search_words (rowid, words) VALUES ($1, $2)";
             tx.query(sql)
@@ -477,7 +478,8 @@ fn read_place(row: &Row) -> Result<FoundPlace, StoreError> {
     let message = match role {
         None => None,
         Some(_) => {
-            let (run, seq) = (row.optional_id("run")?, row.number("seq")?);
+            let run = row.optional_id("run")?;
+            let seq = row.number("seq")?;
             Some(FoundMessage {
                 id: row.id("message")?,
                 role: read_role(row)?,

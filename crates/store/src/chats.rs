@@ -3,7 +3,7 @@
 use domain::{ChatId, FolderId, MessageId, ModelParameters, UserId};
 
 use crate::{
-    ChatOrder, Principal, Store, StoreError,
+    ChatOrganization, Principal, Store, StoreError,
     query::{Query, Row, readable},
     search,
 };
@@ -30,7 +30,7 @@ pub struct Chat {
     /// Whether a run has ended that its owner has not looked at.
     pub unread: bool,
     /// Its place in the owner's list.
-    pub order: ChatOrder,
+    pub order: ChatOrganization,
 }
 
 /// Which chats to list.
@@ -298,7 +298,7 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         unread: row.get("unread")?,
-        order: ChatOrder {
+        order: ChatOrganization {
             pinned: row.get("pinned")?,
             archived: row.get("archived")?,
             folder: row.optional_id("folder")?,

@@ -171,12 +171,12 @@ impl Store {
     /// Adds a key to a connection.
     ///
     /// # Errors
-    /// `NotFound` if there is no such connection, `Conflict("keys")` if it already has `most`.
+    /// `NotFound` if there is no such connection, `Conflict("keys")` if it already has `max`.
     pub async fn create_connection_key(
         &self,
         connection: ConnectionId,
         key: &ConnectionKey,
-        most: u32,
+        max: u32,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Locks the row, so that concurrent callers count one after the other.
@@ -189,7 +189,7 @@ impl Store {
             .fetch_one()
             .await?
             .get("many")?;
-        if many >= i64::from(most) {
+        if many >= i64::from(max) {
             return Err(StoreError::Conflict("keys"));
         }
         insert_key(&mut tx, connection, key).await?;

@@ -52,7 +52,7 @@ pub enum Datum {
 }
 
 /// The last step of the schema that was taken.
-const STEPS: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
+const LAST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
 /// Tables with the state of running servers, and those derived from others.
 const PASSING: [&str; 11] = [
     "servers",
@@ -70,12 +70,12 @@ const PASSING: [&str; 11] = [
 ];
 
 /// The database of a URL.
-enum Place {
+enum DatabaseUrl {
     Sqlite(SqliteConnectOptions),
     Postgres(PgConnectOptions),
 }
 
-impl Place {
+impl DatabaseUrl {
     fn of(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
             Ok(Self::Postgres(PgConnectOptions::from_str(url)?))

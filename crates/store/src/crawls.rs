@@ -97,12 +97,12 @@ impl Store {
     /// Starts a crawl into a person's collection with its first URL.
     ///
     /// # Errors
-    /// `NotFound` if it is not their collection; `Conflict("crawls")` if `most` of theirs are running.
+    /// `NotFound` if it is not their collection; `Conflict("crawls")` if `max` of theirs are running.
     pub async fn begin_crawl(
         &self,
         owner: UserId,
         new: &Crawl,
-        most: u64,
+        max: u64,
     ) -> Result<Crawl, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
@@ -120,7 +120,7 @@ impl Store {
             .fetch_one()
             .await?
             .number("crawls")?
-            >= most
+            >= max
         {
             return Err(StoreError::Conflict("crawls"));
         }
@@ -349,7 +349,8 @@ impl Store {
             may_read("$1")
         );
         let read = |row: &Row| {
-            let (collection, document) = (row.id("collection")?, row.id("document")?);
+            let collection = row.id("collection")?;
+            let document = row.id("document")?;
             Ok(CrawledPage {
                 collection,
                 document,
@@ -363,7 +364,7 @@ impl Store {
     }
 
     /// Records the result of a URL, and queues its links at one more level. Known URLs are not queued again, and at
-    /// most `most` in total.
+    /// most `max` in total.
     ///
     /// # Errors
     /// Database errors only.
@@ -373,7 +374,7 @@ impl Store {
         page: &CrawlPage,
         visited: &Visited,
         links: &[String],
-        most: u64,
+        max: u64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let (state, problem, is_now) = match visited {
@@ -401,7 +402,7 @@ impl Store {
             let sql = "SELECT MAX(place) AS last FROM crawl_pages WHERE crawl = $1";
             let mut place = tx.query(sql).id(id).fetch_one().await?.number("last")?;
             for link in links {
-                if place + 1 >= most {
+                if place + 1 >= max {
                     break;
                 }
                 let sql = "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, $2, $3, $4, 'waiting') \
@@ -464,7 +465,8 @@ fn read_crawl(row: &Row) -> Result<Crawl, StoreError> {
 }
 
 fn read_page(row: &Row) -> Result<CrawlPage, StoreError> {
-    let (place, depth) = (row.number("place")?, row.number("depth")?);
+    let place = row.number("place")?;
+    let depth = row.number("depth")?;
     Ok(CrawlPage {
         place,
         depth,

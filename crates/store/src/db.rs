@@ -11,11 +11,11 @@ use sqlx::{
 use crate::{
     StoreError,
     backup::{before_migrating, create_private},
-    lanes::{Lanes, PATIENCE, Place},
-    leases::Lessee,
-    mending::{mend_postgres, mend_sqlite},
+    leases::LeaseHolder,
+    migrations::{self, Dialect},
+    pool::{Location, Pool, TIMEOUT},
     query::{On, Query, Tx},
-    steps::{self, Dialect},
+    repair::{repair_postgres, repair_sqlite},
     transaction::Transaction,
 };
 
@@ -36,13 +36,13 @@ pub(crate) enum Db {
     /// SQLite has one writer at a time, so one connection writes and callers queue for it here, where waiting is cheap.
     /// In memory `read` is the same single connection.
     Sqlite {
-        read: Lanes<Sqlite>,
-        write: Lanes<Sqlite>,
+        read: Pool<Sqlite>,
+        write: Pool<Sqlite>,
         /// The file of the write-ahead log; `None` in memory.
         log: Option<PathBuf>,
     },
     /// With the server on whose behalf runs are started and written.
-    Postgres(Lanes<Postgres>, Lessee),
+    Postgres(Pool<Postgres>, LeaseHolder),
 }
 
 impl Db {
@@ -68,7 +68,7 @@ impl Db {
         in_memory: bool,
         until: i64,
     ) -> Result<Self, StoreError> {
-        let options = options.foreign_keys(true).busy_timeout(PATIENCE);
+        let options = options.foreign_keys(true).busy_timeout(TIMEOUT);
         let writing = options
             .clone()
             .create_if_missing(true)
@@ -84,26 +84,26 @@ impl Db {
         if !in_memory {
             create_private(options.get_filename());
         }
-        let write = Lanes::new(Place::Here, writing, 1);
+        let write = Pool::new(Location::Here, writing, 1);
         let mut writer = write.acquire().await?;
         if !in_memory {
             before_migrating(
                 writer.connection()?,
                 options.get_filename(),
-                steps::newest(),
+                migrations::newest(),
             )
             .await?;
         }
-        steps::migrator(Dialect::Sqlite, until)
+        migrations::migrator(Dialect::Sqlite, until)
             .run_direct(None, writer.connection()?, false)
             .await?;
-        if until >= steps::newest() {
-            mend_sqlite(writer.connection()?).await?;
+        if until >= migrations::newest() {
+            repair_sqlite(writer.connection()?).await?;
         }
         drop(writer);
         let read = match in_memory {
             true => write.clone(),
-            false => Lanes::new(Place::Here, options.read_only(true), SQLITE_READERS),
+            false => Pool::new(Location::Here, options.read_only(true), SQLITE_READERS),
         };
         Ok(Self::Sqlite { read, write, log })
     }
@@ -112,24 +112,24 @@ impl Db {
         let options = options.application_name("glasshouse");
         // Not through the pool: it would retry for a while and then report only a timeout.
         let mut connection = PgConnection::connect_with(&options).await?;
-        steps::migrator(Dialect::Postgres, until)
+        migrations::migrator(Dialect::Postgres, until)
             .run_direct(None, &mut connection, false)
             .await?;
-        if until >= steps::newest() {
-            mend_postgres(&mut connection).await?;
+        if until >= migrations::newest() {
+            repair_postgres(&mut connection).await?;
         }
         connection.close().await?;
-        let lanes = Lanes::new(Place::Server, options, POSTGRES_CONNECTIONS);
-        Ok(Self::Postgres(lanes, Lessee::default()))
+        let pool = Pool::new(Location::Server, options, POSTGRES_CONNECTIONS);
+        Ok(Self::Postgres(pool, LeaseHolder::default()))
     }
 
     /// The same database for the writer task, which has a separate connection on PostgreSQL.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
-            Self::Postgres(lanes, lessee) => {
-                let lanes = Lanes::new(Place::Server, lanes.options().clone(), 1);
-                Self::Postgres(lanes, lessee.clone())
+            Self::Postgres(pool, lease_holder) => {
+                let pool = Pool::new(Location::Server, pool.options().clone(), 1);
+                Self::Postgres(pool, lease_holder.clone())
             }
         }
     }
@@ -138,10 +138,10 @@ impl Db {
     ///
     /// # Errors
     /// `NotOurs` between two leases.
-    pub(crate) fn lessee(&self) -> Result<Option<String>, StoreError> {
+    pub(crate) fn lease_holder(&self) -> Result<Option<String>, StoreError> {
         match self {
             Self::Sqlite { .. } => Ok(None),
-            Self::Postgres(_, lessee) => lessee.get(),
+            Self::Postgres(_, lease_holder) => lease_holder.get(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Db {
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Any(read)),
-            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
+            Self::Postgres(pool, _) => Query::Postgres(sqlx::query(sql), On::Any(pool)),
         }
     }
 
@@ -157,7 +157,7 @@ impl Db {
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         match self {
             Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Any(write)),
-            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql), On::Any(lanes)),
+            Self::Postgres(pool, _) => Query::Postgres(sqlx::query(sql), On::Any(pool)),
         }
     }
 
@@ -170,8 +170,8 @@ impl Db {
             Self::Sqlite { write, .. } => {
                 Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write))
             }
-            Self::Postgres(lanes, _) => {
-                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes))
+            Self::Postgres(pool, _) => {
+                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(pool))
             }
         }
     }
@@ -184,8 +184,8 @@ impl Db {
             Self::Sqlite { read, .. } => {
                 Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(read))
             }
-            Self::Postgres(lanes, _) => {
-                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes))
+            Self::Postgres(pool, _) => {
+                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(pool))
             }
         }
     }
@@ -214,7 +214,7 @@ impl Db {
             Self::Sqlite { write, .. } => {
                 Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?)
             }
-            Self::Postgres(lanes, _) => Tx::Postgres(Transaction::begin(lanes, "BEGIN").await?),
+            Self::Postgres(pool, _) => Tx::Postgres(Transaction::begin(pool, "BEGIN").await?),
         })
     }
 
@@ -225,7 +225,7 @@ impl Db {
                 // Last, so that it checkpoints the write-ahead log.
                 write.close().await;
             }
-            Self::Postgres(lanes, _) => lanes.close().await,
+            Self::Postgres(pool, _) => pool.close().await,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
-use crate::{Store, StoreError, halts::NEVER, query::Row, sums::sum};
+use crate::{Store, StoreError, pauses::NEVER, query::Row, sums::sum};
 
 /// A space of comparable vectors: of one model with the same prefixes and chunking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct EmbeddingSpace {
 
 /// A document claimed for embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToEmbed {
+pub struct EmbeddingTask {
     /// The document.
     pub document: DocumentId,
     /// Its collection.
@@ -99,10 +99,10 @@ pub struct Vectors {
 }
 
 /// A document with this many failures no longer blocks others.
-pub const MOST_FAILURES: u64 = 3;
+pub const MAX_FAILURES: u64 = 3;
 
 /// The number of documents whose vectors are deleted at a time, so that others can write in between.
-const FORGOTTEN_AT_ONCE: i32 = 200;
+const DELETE_BATCH: i32 = 200;
 
 const SPACE: &str = "id, model, query_prefix, passage_prefix, chunking";
 
@@ -162,7 +162,7 @@ impl Store {
         space: EmbeddingSpaceId,
         now: i64,
         until: i64,
-    ) -> Result<Option<ToEmbed>, StoreError> {
+    ) -> Result<Option<EmbeddingTask>, StoreError> {
         let sql = "SELECT documents.id, documents.collection, collections.owner, documents.name, documents.version \
                    FROM documents JOIN collections ON collections.id = documents.collection \
                    LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
@@ -195,7 +195,7 @@ impl Store {
                 continue;
             };
             tx.commit().await?;
-            return Ok(Some(ToEmbed {
+            return Ok(Some(EmbeddingTask {
                 document,
                 collection: row.id("collection")?,
                 owner: row.id("owner")?,
@@ -216,7 +216,7 @@ impl Store {
     pub async fn keep_vectors(
         &self,
         space: EmbeddingSpaceId,
-        of: &ToEmbed,
+        of: &EmbeddingTask,
         vectors: &Vectors,
         until: i64,
     ) -> Result<bool, StoreError> {
@@ -262,7 +262,7 @@ impl Store {
     pub async fn note_embedding_failure(
         &self,
         space: EmbeddingSpaceId,
-        of: &ToEmbed,
+        of: &EmbeddingTask,
         problem: &str,
         due_at: i64,
     ) -> Result<(), StoreError> {
@@ -324,7 +324,7 @@ impl Store {
             .db()
             .built_to_read(sql)
             .id(space)
-            .number(MOST_FAILURES)
+            .number(MAX_FAILURES)
             .bind(NEVER)
             .fetch_one()
             .await?;
@@ -414,7 +414,8 @@ impl Store {
             .fetch_all()
             .await?;
         let read = |row: &Row| {
-            let (first, pieces) = (row.number("first")?, row.number("pieces")?);
+            let first = row.number("first")?;
+            let pieces = row.number("pieces")?;
             Ok(Vectors {
                 first,
                 pieces,
@@ -434,7 +435,7 @@ impl Store {
                    FROM document_embeddings JOIN embedding_spaces ON embedding_spaces.id = space \
                    WHERE used_at < $1 LIMIT $2)";
         let query = self.db().write(sql).bind(unused_since);
-        if query.bind(FORGOTTEN_AT_ONCE).execute().await? > 0 {
+        if query.bind(DELETE_BATCH).execute().await? > 0 {
             return Ok(true);
         }
         let sql = "DELETE FROM embedding_spaces WHERE used_at < $1 \
@@ -464,8 +465,8 @@ impl Store {
             .write(sql)
             .id(current)
             .bind(unused_since)
-            .number(MOST_FAILURES);
-        let deleted = query.bind(FORGOTTEN_AT_ONCE).execute().await?;
+            .number(MAX_FAILURES);
+        let deleted = query.bind(DELETE_BATCH).execute().await?;
         if deleted > 0 {
             return Ok(true);
         }

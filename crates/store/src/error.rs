@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_the_data_is_told_from_what_is_wrong_with_the_database() {
+    fn data_errors_are_distinguished_from_database_errors() {
         for (code, is_so) in [
             ("22003", true),
             ("23514", true),

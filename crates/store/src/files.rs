@@ -66,7 +66,7 @@ impl Rows for FileWrite {
     type Key<'a> = (&'a str, &'a str);
     type Answer = u64;
     /// Each may be large.
-    const MOST: usize = 256;
+    const MAX_ROWS: usize = 256;
 
     fn key(&self) -> (&str, &str) {
         (&self.workspace, &self.path)

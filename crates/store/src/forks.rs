@@ -63,7 +63,8 @@ impl Store {
     /// Database errors only.
     pub async fn file_states(&self, workspace: &str) -> Result<Vec<FileState>, StoreError> {
         let read = |row: &Row| {
-            let (path, changed_at) = (row.get("path")?, row.get("changed_at")?);
+            let path = row.get("path")?;
+            let changed_at = row.get("changed_at")?;
             Ok(FileState {
                 path,
                 version: row.number("version")?,
@@ -93,7 +94,7 @@ impl Store {
         for message in &fork.messages {
             add_message(&mut tx, fork.chat.id, message).await?;
         }
-        let server = self.db().lessee()?;
+        let server = self.db().lease_holder()?;
         runs::insert(tx.query(runs::INSERT), &fork.run, server.as_deref())
             .execute()
             .await?;

@@ -11,7 +11,7 @@ use domain::{CollectionId, DocumentId, EntityId, UserId};
 use crate::{
     Store, StoreError,
     collection_readers::may_read,
-    halts::NEVER,
+    pauses::NEVER,
     query::{Row, Tx},
     search::pattern,
 };
@@ -20,7 +20,7 @@ pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
 
 /// A document claimed for graph extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToGraph {
+pub struct GraphTask {
     /// The document.
     pub document: DocumentId,
     /// Its collection.
@@ -127,7 +127,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn claim_graph(&self, now: i64, until: i64) -> Result<Option<ToGraph>, StoreError> {
+    pub async fn claim_graph(&self, now: i64, until: i64) -> Result<Option<GraphTask>, StoreError> {
         let sql = "SELECT documents.id, documents.collection, collections.owner, documents.name, documents.version \
                    FROM documents JOIN collections ON collections.id = documents.collection AND collections.graph \
                    LEFT JOIN document_graphs AS done ON done.document = documents.id \
@@ -157,7 +157,7 @@ impl Store {
                 continue;
             };
             tx.commit().await?;
-            return Ok(Some(ToGraph {
+            return Ok(Some(GraphTask {
                 document,
                 collection,
                 owner: row.id("owner")?,
@@ -177,7 +177,7 @@ impl Store {
     /// Database errors only.
     pub async fn keep_graph(
         &self,
-        of: &ToGraph,
+        of: &GraphTask,
         (at, pieces): (u64, u64),
         piece: &GraphPiece,
         until: i64,
@@ -250,7 +250,7 @@ impl Store {
     /// Database errors only.
     pub async fn note_graph_failure(
         &self,
-        of: &ToGraph,
+        of: &GraphTask,
         problem: &str,
         due_at: i64,
     ) -> Result<(), StoreError> {

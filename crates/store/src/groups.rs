@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Maximum number of rows in one statement.
-const MOST_ROWS: usize = 256;
+const MAX_ROWS: usize = 256;
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,15 +164,15 @@ impl Store {
     /// Creates a group.
     ///
     /// # Errors
-    /// `Conflict("name")` if the name is taken, `Conflict("limit")` if there are already `most`.
-    pub async fn create_group(&self, group: &Group, most: i64) -> Result<(), StoreError> {
+    /// `Conflict("name")` if the name is taken, `Conflict("limit")` if there are already `max`.
+    pub async fn create_group(&self, group: &Group, max: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         let there = tx
             .query("SELECT COUNT(*) AS there FROM user_groups")
             .fetch_one()
             .await?;
-        if there.get::<i64>("there")? >= most {
+        if there.get::<i64>("there")? >= max {
             return Err(StoreError::Conflict("limit"));
         }
         let sql = "INSERT INTO user_groups (id, name, name_key, description, provider_name, created_at) \
@@ -235,10 +235,8 @@ impl Store {
             .execute()
             .await?;
         let sql = "DELETE FROM settings WHERE name = $1 OR name = $2";
-        let (each, total) = (
-            format!("limits:group:{id}"),
-            format!("limits:group_total:{id}"),
-        );
+        let each = format!("limits:group:{id}");
+        let total = format!("limits:group_total:{id}");
         tx.query(sql).text(&each).text(&total).execute().await?;
         tx.commit().await?;
         Ok(name)
@@ -277,7 +275,7 @@ impl Store {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         tx.query(IS_THERE).id(id).fetch_one().await?;
-        for people in people.chunks(MOST_ROWS) {
+        for people in people.chunks(MAX_ROWS) {
             let mut sql = String::from(
                 "INSERT INTO group_members (group_id, member, by_hand, by_provider) VALUES ",
             );
@@ -362,8 +360,8 @@ impl Store {
     /// Sets the permission of a resource, replacing its earlier one. With neither field it follows a wider rule.
     ///
     /// # Errors
-    /// `Conflict("group")` if one of the groups does not exist, `Conflict("limit")` if there are `most` rules.
-    pub async fn put_permission(&self, row: &PermissionRow, most: i64) -> Result<(), StoreError> {
+    /// `Conflict("group")` if one of the groups does not exist, `Conflict("limit")` if there are `max` rules.
+    pub async fn put_permission(&self, row: &PermissionRow, max: i64) -> Result<(), StoreError> {
         let PermissionRow {
             kind,
             name,
@@ -401,7 +399,7 @@ impl Store {
                 })?;
         }
         let sql = "SELECT (SELECT COUNT(*) FROM permissions) + (SELECT COUNT(*) FROM group_permissions) AS there";
-        if tx.query(sql).fetch_one().await?.get::<i64>("there")? > most {
+        if tx.query(sql).fetch_one().await?.get::<i64>("there")? > max {
             return Err(StoreError::Conflict("limit"));
         }
         tx.commit().await

@@ -3,8 +3,8 @@
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
-    Beside, Chat, ChatMessage, Fact, Segment, Store, StoreError, beside, chat_order::add_tags,
-    chats, learning, messages::add_message, query::Tx,
+    Alternatives, Chat, ChatMessage, Fact, Segment, Store, StoreError, alternatives,
+    chat_organization::add_tags, chats, learning, messages::add_message, query::Tx,
 };
 
 /// A finished run from another server.
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Stores an imported fact; with its chat only if that is the person's. Returns false if it is already known, or
-    /// the person has `most`.
+    /// the person has `max`.
     ///
     /// # Errors
     /// Database errors only.
@@ -80,7 +80,7 @@ impl Store {
         &self,
         owner: UserId,
         fact: &Fact,
-        most: u32,
+        max: u32,
     ) -> Result<bool, StoreError> {
         let query = self
             .db()
@@ -93,7 +93,7 @@ impl Store {
             .optional_id(fact.message)
             .bind(fact.learned_at)
             .bind(fact.corrected);
-        Ok(query.bind(i64::from(most)).execute().await? > 0)
+        Ok(query.bind(i64::from(max)).execute().await? > 0)
     }
 }
 
@@ -102,12 +102,12 @@ impl ChatImport {
     ///
     /// # Errors
     /// `Conflict` if it has some already.
-    pub async fn add_beside(
+    pub async fn add_alternatives(
         &mut self,
         answer: MessageId,
-        beside: &Beside,
+        beside: &Alternatives,
     ) -> Result<(), StoreError> {
-        beside::put(&mut self.tx, answer, beside).await
+        alternatives::put(&mut self.tx, answer, beside).await
     }
 
     /// Adds a run of the chat. It is never added to the usage ledger: it was used elsewhere.

@@ -9,7 +9,7 @@ use crate::{
     collection_readers::may_read,
     db::Db,
     graph::forget_unnamed,
-    halts::forget_text,
+    pauses::forget_text,
     query::{Row, Tx, readable},
     sums::sum,
 };
@@ -95,7 +95,7 @@ pub struct Document {
 
 /// A document claimed for reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub struct ReadingTask {
     /// The document.
     pub id: DocumentId,
     /// The file name.
@@ -106,7 +106,7 @@ pub struct Unread {
 
 /// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WasRead {
+pub enum ReadingResult {
     /// It is searchable.
     Text {
         /// The text.
@@ -135,7 +135,7 @@ pub struct CollectionChange {
 
 /// Limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Most {
+pub struct CollectionLimits {
     /// Maximum number of documents in a collection.
     pub documents: u64,
     /// Maximum total size of a person's files, bytes.
@@ -165,8 +165,10 @@ impl Store {
         );
         let rows = self.db().built(sql).id(reader).fetch_all().await?;
         let read = |row: &Row| {
-            let (documents, unread) = (row.number("documents")?, row.number("unread")?);
-            let (owner_name, shared) = (row.get("owner_name")?, row.get("shared")?);
+            let documents = row.number("documents")?;
+            let unread = row.number("unread")?;
+            let owner_name = row.get("owner_name")?;
+            let shared = row.get("shared")?;
             Ok(ListedCollection {
                 collection: read_collection(row)?,
                 owner_name,
@@ -235,8 +237,8 @@ impl Store {
     /// Creates a collection.
     ///
     /// # Errors
-    /// `Conflict("collections")` if its owner already has `most`; of attachments, only unsent ones count.
-    pub async fn create_collection(&self, new: &Collection, most: u32) -> Result<(), StoreError> {
+    /// `Conflict("collections")` if its owner already has `max`; of attachments, only unsent ones count.
+    pub async fn create_collection(&self, new: &Collection, max: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO collections (id, owner, name, description, open, attached, version, created_at, updated_at) \
                    SELECT $1, $2, $3, $4, $5, $6, 0, $7, $7 WHERE (SELECT COUNT(*) FROM collections \
                    WHERE owner = $2 AND attached = $6 AND chat IS NULL) < $8";
@@ -251,7 +253,7 @@ impl Store {
             .bind(new.open)
             .bind(new.attached)
             .bind(new.created_at)
-            .bind(i64::from(most))
+            .bind(i64::from(max))
             .execute()
             .await?;
         if made == 0 {
@@ -401,14 +403,14 @@ impl Store {
     /// the new file is read.
     ///
     /// # Errors
-    /// `NotFound` if it is not their collection; `Conflict("documents")` or `Conflict("bytes")` if a limit of `most`
+    /// `NotFound` if it is not their collection; `Conflict("documents")` or `Conflict("bytes")` if a limit of `max`
     /// would be exceeded.
     pub async fn put_document(
         &self,
         owner: UserId,
         new: &Document,
         file: &[u8],
-        most: Most,
+        max: CollectionLimits,
     ) -> Result<Document, StoreError> {
         let mut tx = self.db().begin().await?;
         // Also prevents concurrent callers from exceeding the limit.
@@ -427,7 +429,7 @@ impl Store {
             .text(&new.name)
             .fetch_one()
             .await?;
-        if row.number("documents")? >= most.documents {
+        if row.number("documents")? >= max.documents {
             return Err(StoreError::Conflict("documents"));
         }
         let sql = format!(
@@ -442,7 +444,7 @@ impl Store {
             .text(&new.name)
             .fetch_one()
             .await?;
-        if row.number("bytes")?.saturating_add(file.len() as u64) > most.bytes {
+        if row.number("bytes")?.saturating_add(file.len() as u64) > max.bytes {
             return Err(StoreError::Conflict("bytes"));
         }
         let sql = format!(
@@ -524,7 +526,11 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn claim_document(&self, now: i64, until: i64) -> Result<Option<Unread>, StoreError> {
+    pub async fn claim_document(
+        &self,
+        now: i64,
+        until: i64,
+    ) -> Result<Option<ReadingTask>, StoreError> {
         let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND claimed_until <= $1 \
                    ORDER BY created_at, id LIMIT 8";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
@@ -540,7 +546,7 @@ impl Store {
                 .bind(now)
                 .bind(until);
             if let Some(claimed) = claim.fetch_optional().await? {
-                return Ok(Some(Unread {
+                return Ok(Some(ReadingTask {
                     id,
                     name: claimed.get("name")?,
                     upload,
@@ -556,8 +562,8 @@ impl Store {
     /// Database errors only.
     pub async fn settle_document(
         &self,
-        of: &Unread,
-        read: &WasRead,
+        of: &ReadingTask,
+        read: &ReadingResult,
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
@@ -574,7 +580,7 @@ impl Store {
             return Ok(());
         };
         let is_still_it = match read {
-            WasRead::Text {
+            ReadingResult::Text {
                 content,
                 structure,
                 chunks,
@@ -596,7 +602,7 @@ impl Store {
                 keep_text(&mut tx, of.id, Some((content, structure))).await?;
                 changed
             }
-            WasRead::Problem(problem) => {
+            ReadingResult::Problem(problem) => {
                 let sql = "UPDATE documents SET state = 'failed', picture = FALSE, problem = $3, claimed_until = 0, version = 0, \
                            chunks = 0, characters = 0, updated_at = $4 WHERE id = $1 AND upload = $2";
                 let query = tx.query(sql).id(of.id).number(of.upload).text(problem);

@@ -87,7 +87,7 @@ impl Store {
         Ok(readable(&query.fetch_all().await?, read))
     }
 
-    /// Stores facts learned from a chat and the progress; a person has at most `most` facts. Returns false if the
+    /// Stores facts learned from a chat and the progress; a person has at most `max` facts. Returns false if the
     /// person has disabled learning, or deleted all facts, meanwhile.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Store {
         &self,
         from: &ChatToLearnFrom,
         learned: &Learned,
-        most: u32,
+        max: u32,
         now: i64,
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
@@ -139,7 +139,7 @@ impl Store {
             query.id(message).bind(now).execute().await?;
         }
         for fact in &learned.new {
-            add(&mut tx, from, fact, most, now).await?;
+            add(&mut tx, from, fact, max, now).await?;
         }
         tx.commit().await?;
         Ok(true)
@@ -168,7 +168,7 @@ async fn add(
     tx: &mut Tx,
     from: &ChatToLearnFrom,
     NewFact { id, text, message }: &NewFact,
-    most: u32,
+    max: u32,
     now: i64,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO facts (id, owner, content, chat, message, learned_at, corrected) \
@@ -182,7 +182,7 @@ async fn add(
         .id(message);
     query
         .bind(now)
-        .bind(i64::from(most))
+        .bind(i64::from(max))
         .execute()
         .await
         .map(drop)

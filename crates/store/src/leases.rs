@@ -14,7 +14,7 @@ use crate::{Principal, Run, Store, StoreError, db::Db, query::Row};
 
 /// The current lease of this process, for all writers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lessee(Arc<Mutex<Lease>>);
+pub(crate) struct LeaseHolder(Arc<Mutex<Lease>>);
 
 #[derive(Debug, Clone, Default)]
 enum Lease {
@@ -27,7 +27,7 @@ enum Lease {
     Lost,
 }
 
-impl Lessee {
+impl LeaseHolder {
     /// The server's id, if it has or had a lease.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Lessee {
 
 /// A running run, as other servers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GoingRun {
+pub struct ActiveRun {
     /// Its id.
     pub id: RunId,
     /// The principal that started it.
@@ -60,7 +60,7 @@ pub struct GoingRun {
     pub waiting_seq: u64,
 }
 
-impl GoingRun {
+impl ActiveRun {
     fn read(row: &Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.id("id")?,
@@ -88,7 +88,7 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn take_lease(&self, server: &str, length: Duration) -> Result<(), StoreError> {
-        let Db::Postgres(_, lessee) = self.db() else {
+        let Db::Postgres(_, lease_holder) = self.db() else {
             return Ok(());
         };
         let sql = format!("INSERT INTO servers (id, alive_until) VALUES ($1, {NOW} + $2)");
@@ -98,7 +98,7 @@ impl Store {
             .bind(millis(length))
             .execute()
             .await?;
-        *lessee.lock() = Lease::Held(server.to_owned());
+        *lease_holder.lock() = Lease::Held(server.to_owned());
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Store {
     /// # Errors
     /// Database errors only; then the lease may have been renewed or not.
     pub async fn renew_lease(&self, length: Duration) -> Result<bool, StoreError> {
-        let Some(server) = self.db().lessee()? else {
+        let Some(server) = self.db().lease_holder()? else {
             return Ok(true);
         };
         let sql = format!("UPDATE servers SET alive_until = {NOW} + $2 WHERE id = $1");
@@ -125,11 +125,11 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only; then it ends when it expires.
-    pub async fn give_up_lease(&self) -> Result<(), StoreError> {
-        let Db::Postgres(_, lessee) = self.db() else {
+    pub async fn end_lease(&self) -> Result<(), StoreError> {
+        let Db::Postgres(_, lease_holder) = self.db() else {
             return Ok(());
         };
-        let held = std::mem::replace(&mut *lessee.lock(), Lease::Lost);
+        let held = std::mem::replace(&mut *lease_holder.lock(), Lease::Lost);
         let Lease::Held(server) = held else {
             return Ok(());
         };
@@ -145,8 +145,8 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn take_left_runs(&self) -> Result<Vec<Run>, StoreError> {
-        let Some(server) = self.db().lessee()? else {
+    pub async fn take_over_runs(&self) -> Result<Vec<Run>, StoreError> {
+        let Some(server) = self.db().lease_holder()? else {
             return self.unfinished_runs().await;
         };
         // Appends lock this row while they write, so that no log is written once it is deleted.
@@ -168,7 +168,7 @@ impl Store {
     /// # Errors
     /// `NotFound`, and `NotOurs` between two leases.
     pub async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
-        let Some(server) = self.db().lessee()? else {
+        let Some(server) = self.db().lease_holder()? else {
             return Ok(true);
         };
         let row = self
@@ -184,8 +184,8 @@ impl Store {
     ///
     /// # Errors
     /// `NotOurs` between two leases.
-    pub async fn our_runs(&self, began_before: i64) -> Result<Vec<RunId>, StoreError> {
-        let Some(server) = self.db().lessee()? else {
+    pub async fn own_runs(&self, began_before: i64) -> Result<Vec<RunId>, StoreError> {
+        let Some(server) = self.db().lease_holder()? else {
             return Ok(Vec::new());
         };
         let sql =
@@ -217,7 +217,7 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if there is no such run.
-    pub async fn leave_command(&self, run: RunId, command: &str) -> Result<(), StoreError> {
+    pub async fn enqueue_command(&self, run: RunId, command: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO run_commands (run, command) VALUES ($1, $2)";
         self.db()
             .write(sql)
@@ -232,8 +232,8 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn commands_for_us(&self) -> Result<Vec<(i64, RunId, String)>, StoreError> {
-        let Some(server) = self.db().lessee()? else {
+    pub async fn pending_commands(&self) -> Result<Vec<(i64, RunId, String)>, StoreError> {
+        let Some(server) = self.db().lease_holder()? else {
             return Ok(Vec::new());
         };
         let sql = "SELECT run_commands.number, run, command FROM run_commands JOIN runs ON runs.id = run_commands.run \
@@ -267,7 +267,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn going_anywhere(&self) -> Result<Vec<GoingRun>, StoreError> {
+    pub async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError> {
         let sql = "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
                    COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
                    LEFT JOIN chats ON chats.id = runs.chat WHERE finished_at IS NULL ORDER BY started_at, runs.id";
@@ -276,7 +276,7 @@ impl Store {
             .fetch_all()
             .await?
             .iter()
-            .map(GoingRun::read)
+            .map(ActiveRun::read)
             .collect()
     }
 

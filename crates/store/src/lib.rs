@@ -7,12 +7,12 @@
 mod accounts;
 mod agents;
 mod allowed_calls;
+mod alternatives;
 mod api_keys;
-mod attached;
+mod attachments;
 mod audit;
 mod backup;
-mod beside;
-mod chat_order;
+mod chat_organization;
 mod chat_search;
 mod chats;
 mod claims;
@@ -32,28 +32,29 @@ mod files;
 mod forks;
 mod graph;
 mod groups;
-mod halts;
 mod hook_inputs;
 mod idempotency;
 mod identities;
 mod imports;
 mod invitations;
 mod knowledge;
-mod lanes;
 mod learning;
 mod leases;
 mod mcp_sign_ins;
 mod memories;
-mod mending;
 mod messages;
-mod near_vectors;
+mod migrations;
 mod pages;
 mod passkeys;
 mod password_resets;
+mod pauses;
+mod pgvector;
 mod pictures;
 mod pipelines;
+mod pool;
 mod principal;
 mod query;
+mod repair;
 mod run_inputs;
 mod runs;
 mod schedules;
@@ -62,7 +63,6 @@ mod second_factors;
 mod sessions;
 mod settings;
 mod sharing;
-mod steps;
 mod sums;
 mod transaction;
 mod usage;
@@ -74,11 +74,11 @@ use std::sync::Arc;
 
 pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
+pub use alternatives::Alternatives;
 pub use api_keys::{ApiKey, ApiKeyRights, KeyHolder, KeyScope, NewApiKey, NewSecret};
-pub use attached::Attached;
+pub use attachments::Attachment;
 pub use audit::{AuditEntry, AuditFilter};
-pub use beside::Beside;
-pub use chat_order::{ChatOrder, ChatOrderChange, Folder, TagCount};
+pub use chat_organization::{ChatOrganization, ChatOrganizationChange, Folder, TagCount};
 pub use chat_search::{
     ChatSearch, Found, FoundMessage, FoundPlace, SearchDue, SearchPiece, SearchWord,
 };
@@ -89,7 +89,8 @@ pub use copy::{Damage, Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
 pub use document_filters::DocumentFilter;
 pub use embeddings::{
-    EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, MOST_FAILURES, ToEmbed, Vectors,
+    EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, EmbeddingTask, MAX_FAILURES,
+    Vectors,
 };
 pub use error::StoreError;
 pub use events::Segment;
@@ -98,27 +99,28 @@ pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
 pub use graph::{
-    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation,
-    SharedEntity, SharedRelation, Subgraph, ToGraph, WholeShare, Words,
+    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphTask, GraphedDocument, Relation,
+    SharedEntity, SharedRelation, Subgraph, WholeShare, Words,
 };
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
-pub use halts::Their;
 pub use idempotency::{IdempotencyKey, StartedBefore};
 pub use imports::{ChatImport, EndedRun};
 pub use invitations::{Invitation, NewInvitation};
 pub use knowledge::{
-    Collection, CollectionChange, Document, DocumentState, ListedCollection, Most, Unread, WasRead,
+    Collection, CollectionChange, CollectionLimits, Document, DocumentState, ListedCollection,
+    ReadingResult, ReadingTask,
 };
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
-pub use leases::GoingRun;
+pub use leases::ActiveRun;
 pub use mcp_sign_ins::McpSignIn;
 pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent};
 pub use messages::{ChatMessage, NewTurn};
-pub use near_vectors::{NearPiece, NearPoint};
 pub use pages::{NewPage, Page};
 pub use passkeys::{NewPasskey, Passkey, PasskeyHolder, UsedChallenge};
 pub use password_resets::NewPasswordReset;
-pub use pictures::{NotSeen, Unseen};
+pub use pauses::OwnedDocument;
+pub use pgvector::{VectorMatch, VectorPoint};
+pub use pictures::{ClaimedPicture, PictureFailure};
 pub use pipelines::{PipelineCall, PipelineSum};
 pub use principal::Principal;
 pub use query::noting_damage;

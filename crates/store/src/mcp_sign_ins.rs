@@ -145,11 +145,11 @@ impl Store {
     /// Starts a sign-in, and deletes expired ones.
     ///
     /// # Errors
-    /// `NotFound` if the person is gone, `Conflict("limit")` if they already have `most` pending ones.
+    /// `NotFound` if the person is gone, `Conflict("limit")` if they already have `max` pending ones.
     pub async fn begin_mcp_sign_in(
         &self,
         begun: &McpSignIn,
-        most: u32,
+        max: u32,
         now: i64,
     ) -> Result<(), StoreError> {
         self.db()
@@ -169,7 +169,7 @@ impl Store {
         let query = query
             .bind(&begun.sealed[..])
             .bind(begun.expires_at)
-            .bind(i64::from(most));
+            .bind(i64::from(max));
         match query.execute().await? {
             0 => Err(StoreError::Conflict("limit")),
             _ => Ok(()),

@@ -67,7 +67,7 @@ pub enum MemoryChange {
         /// The content.
         content: MemoryContent,
         /// Maximum number of memories of the person.
-        most: u32,
+        max: u32,
     },
     /// Replaces this version.
     Replace {
@@ -85,9 +85,9 @@ pub enum MemoryChange {
         /// Audience, name and text. The rest is used only on creation.
         content: MemoryContent,
         /// Maximum number of memories of the person.
-        most: u32,
+        max: u32,
         /// Maximum length of the whole text, characters.
-        most_chars: u32,
+        max_chars: u32,
     },
     /// Deletes it.
     Delete {
@@ -187,7 +187,7 @@ impl Store {
         let row = make(&mut tx, &stamp, change).await.map_err(name_taken)?;
         let memory = match row {
             Some(row) => read(&row)?,
-            None => return Err(why_not(&mut tx, owner, change).await?),
+            None => return Err(conflict_of(&mut tx, owner, change).await?),
         };
         if let Some(call) = call {
             let sql = "UPDATE memory_calls SET version = $3 WHERE run = $1 AND call = $2";
@@ -263,8 +263,8 @@ async fn make(
     change: &MemoryChange,
 ) -> Result<Option<Row>, StoreError> {
     let query = match change {
-        MemoryChange::Create { id, content, most } => {
-            bind(tx.query(CREATE), *id, stamp, content).bind(i64::from(*most))
+        MemoryChange::Create { id, content, max } => {
+            bind(tx.query(CREATE), *id, stamp, content).bind(i64::from(*max))
         }
         MemoryChange::Replace {
             id,
@@ -274,11 +274,11 @@ async fn make(
         MemoryChange::Append {
             id,
             content,
-            most,
-            most_chars,
+            max,
+            max_chars,
         } => {
-            let query = bind(tx.query(APPEND), *id, stamp, content).bind(i64::from(*most));
-            query.text("\n").bind(i64::from(*most_chars))
+            let query = bind(tx.query(APPEND), *id, stamp, content).bind(i64::from(*max));
+            query.text("\n").bind(i64::from(*max_chars))
         }
         MemoryChange::Delete { id, version } => tx
             .query(DELETE)
@@ -317,7 +317,7 @@ fn name_taken(error: StoreError) -> StoreError {
 }
 
 /// Why a change affected no row.
-async fn why_not(
+async fn conflict_of(
     tx: &mut Tx,
     owner: UserId,
     change: &MemoryChange,

@@ -6,7 +6,7 @@ use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, message::plain_te
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Beside, NewRun, Store, StoreError, beside,
+    Alternatives, NewRun, Store, StoreError, alternatives,
     query::{Row, Tx, long_json, readable},
     runs, search,
 };
@@ -48,7 +48,7 @@ pub struct NewTurn {
     /// The new title of the chat, from the first words of the message; `None` keeps it.
     pub title: Option<String>,
     /// The alternatives of the answer, if requested.
-    pub beside: Option<Beside>,
+    pub beside: Option<Alternatives>,
 }
 
 impl Store {
@@ -108,9 +108,9 @@ impl Store {
             add_message(&mut tx, chat, message).await?;
         }
         if let Some(beside) = &turn.beside {
-            beside::put(&mut tx, turn.assistant.id, beside).await?;
+            alternatives::put(&mut tx, turn.assistant.id, beside).await?;
         }
-        let server = self.db().lessee()?;
+        let server = self.db().lease_holder()?;
         runs::insert(tx.query(runs::INSERT), &turn.run, server.as_deref())
             .execute()
             .await?;

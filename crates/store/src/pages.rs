@@ -82,7 +82,8 @@ impl Store {
             && (&latest.content, &latest.title, &latest.url)
                 == (&page.content, &page.title, &page.url)
         {
-            let (etag, last_modified) = (page.etag.clone(), page.last_modified.clone());
+            let etag = page.etag.clone();
+            let last_modified = page.last_modified.clone();
             return self
                 .page_is_as_it_was(
                     Page {

@@ -82,12 +82,12 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict("challenge")` if that was used, `Conflict("passkey")` if it is known, `Conflict("too many")` if the
-    /// person has `most`, `NotFound` if the person is gone.
+    /// person has `max`, `NotFound` if the person is gone.
     pub async fn add_passkey(
         &self,
         new: &NewPasskey,
         challenge: UsedChallenge,
-        most: u64,
+        max: u64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Locks the row: concurrent callers count one after the other.
@@ -98,7 +98,7 @@ impl Store {
         let count = tx
             .query("SELECT count(*) AS passkeys FROM passkeys WHERE owner = $1")
             .id(new.owner);
-        if count.fetch_one().await?.number("passkeys")? >= most {
+        if count.fetch_one().await?.number("passkeys")? >= max {
             return Err(StoreError::Conflict("too many"));
         }
         use_up(&mut tx, challenge).await?;

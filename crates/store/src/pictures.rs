@@ -2,13 +2,13 @@
 
 use domain::{DocumentId, UserId};
 
-use crate::{Store, StoreError, Unread};
+use crate::{ReadingTask, Store, StoreError};
 
 /// A picture claimed by this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unseen {
+pub struct ClaimedPicture {
     /// Its document.
-    pub unread: Unread,
+    pub unread: ReadingTask,
     /// The account that pays.
     pub owner: UserId,
     /// The number of failures.
@@ -17,7 +17,7 @@ pub struct Unseen {
 
 /// Why a picture was not described, and when to retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotSeen {
+pub struct PictureFailure {
     /// The number of failures.
     pub failures: u64,
     /// The reason, as JSON.
@@ -31,7 +31,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn mark_picture(&self, of: &Unread) -> Result<(), StoreError> {
+    pub async fn mark_picture(&self, of: &ReadingTask) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET picture = TRUE, failures = 0, claimed_until = 0 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
         self.db()
@@ -47,7 +47,11 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn claim_picture(&self, now: i64, until: i64) -> Result<Option<Unseen>, StoreError> {
+    pub async fn claim_picture(
+        &self,
+        now: i64,
+        until: i64,
+    ) -> Result<Option<ClaimedPicture>, StoreError> {
         let sql = "SELECT documents.id, upload, owner, failures FROM documents \
                    JOIN collections ON collections.id = documents.collection \
                    WHERE state = 'waiting' AND picture AND claimed_until <= $1 \
@@ -64,12 +68,12 @@ impl Store {
                 .bind(now)
                 .bind(until);
             if let Some(claimed) = claim.fetch_optional().await? {
-                let unread = Unread {
+                let unread = ReadingTask {
                     id,
                     name: claimed.get("name")?,
                     upload,
                 };
-                return Ok(Some(Unseen {
+                return Ok(Some(ClaimedPicture {
                     unread,
                     owner: row.id("owner")?,
                     failures: row.number("failures")?,
@@ -83,7 +87,11 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn note_unseen(&self, of: &Unread, again: &NotSeen) -> Result<(), StoreError> {
+    pub async fn record_picture_failure(
+        &self,
+        of: &ReadingTask,
+        again: &PictureFailure,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET failures = $3, problem = $4, claimed_until = $5 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
         let query = self
@@ -104,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn read_pictures_again(&self) -> Result<(), StoreError> {
+    pub async fn requeue_pictures(&self) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET picture = FALSE, claimed_until = 0 WHERE state = 'waiting' AND picture";
         self.db().write(sql).execute().await?;
         Ok(())

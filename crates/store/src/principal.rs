@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn an_account_and_each_person_of_a_front_end_are_individuals() {
         let account = UserId::generate();
-        let (first_key, second_key) = (ApiKeyId::generate(), ApiKeyId::generate());
+        let first_key = ApiKeyId::generate();
+        let second_key = ApiKeyId::generate();
         let principal = |key, person: Option<&str>| Principal {
             account,
             key,

@@ -10,7 +10,7 @@ use sqlx::{
 
 use crate::{
     StoreError,
-    lanes::{Lane, Lanes},
+    pool::{Pool, PooledConnection},
     transaction::Transaction,
 };
 
@@ -28,16 +28,19 @@ pub(crate) enum Query<'a> {
 
 /// Where a statement runs: on any free connection, or inside a transaction.
 pub(crate) enum On<'a, DB: Database> {
-    Any(&'a Lanes<DB>),
-    Tx(&'a mut Lane<DB>),
+    Any(&'a Pool<DB>),
+    Tx(&'a mut PooledConnection<DB>),
 }
 
 impl<'a, DB: Database> On<'a, DB> {
     /// The connection; one that is borrowed for this statement is kept in `free` and returned from there.
-    async fn lane(self, free: &'a mut Option<Lane<DB>>) -> Result<&'a mut Lane<DB>, sqlx::Error> {
+    async fn pooled(
+        self,
+        free: &'a mut Option<PooledConnection<DB>>,
+    ) -> Result<&'a mut PooledConnection<DB>, sqlx::Error> {
         match self {
-            Self::Any(lanes) => Ok(free.insert(lanes.acquire().await?)),
-            Self::Tx(lane) => Ok(lane),
+            Self::Any(pool) => Ok(free.insert(pool.acquire().await?)),
+            Self::Tx(pooled) => Ok(pooled),
         }
     }
 }
@@ -184,9 +187,9 @@ where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
     let mut free = None;
-    let lane = on.lane(&mut free).await?;
-    let outcome = query.execute(lane.connection()?).await;
-    lane.note(outcome)
+    let pooled = on.pooled(&mut free).await?;
+    let outcome = query.execute(pooled.connection()?).await;
+    pooled.note(outcome)
 }
 
 async fn fetch_all<DB>(
@@ -199,9 +202,9 @@ where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
     let mut free = None;
-    let lane = on.lane(&mut free).await?;
-    let outcome = query.fetch_all(lane.connection()?).await;
-    lane.note(outcome)
+    let pooled = on.pooled(&mut free).await?;
+    let outcome = query.fetch_all(pooled.connection()?).await;
+    pooled.note(outcome)
 }
 
 /// A read-write transaction. Dropped without [`Tx::commit`], it rolls back.
@@ -214,8 +217,8 @@ impl Tx {
     /// A statement inside the transaction.
     pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(tx.lane())),
-            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(tx.lane())),
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(tx.pooled())),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(tx.pooled())),
         }
     }
 
@@ -224,10 +227,10 @@ impl Tx {
         let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite(tx) => {
-                Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.lane()))
+                Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.pooled()))
             }
             Self::Postgres(tx) => {
-                Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.lane()))
+                Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.pooled()))
             }
         }
     }
@@ -341,7 +344,7 @@ pub(crate) fn readable<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, StoreEr
                     .get::<String>("id")
                     .map_or_else(|_| String::new(), |id| format!("{id}: "));
                 let error = StoreError::Corrupt(format!("{which}{error}"));
-                tracing::error!(%error, "a damaged row is left out of a list");
+                tracing::error!(%error, "left a damaged row out of a list");
                 // Outside of `noting_damage`.
                 _ = LEFT_OUT.try_with(|left_out| left_out.borrow_mut().push(error));
             }

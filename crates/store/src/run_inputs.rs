@@ -18,7 +18,7 @@ impl Store {
         input: &Value,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let server = self.db().lessee()?;
+        let server = self.db().lease_holder()?;
         runs::insert(tx.query(runs::INSERT), run, server.as_deref())
             .execute()
             .await?;

@@ -118,7 +118,7 @@ pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -
 impl Rows for NewRun {
     type Key<'a> = RunId;
     type Answer = RunNumber;
-    const MOST: usize = 1024;
+    const MAX_ROWS: usize = 1024;
 
     fn key(&self) -> RunId {
         self.id
@@ -130,7 +130,7 @@ impl Rows for NewRun {
              request_hash, server, api_key, person, key_models, origin, research, booked_seq, workspace) VALUES ",
         );
         db.push_rows(&mut sql, runs.len(), 17);
-        let server = db.lessee()?;
+        let server = db.lease_holder()?;
         sql.push_str(" RETURNING id, number");
         let add = |query, run| insert(query, run, server.as_deref());
         // They may be returned in another order.
@@ -156,7 +156,7 @@ pub(crate) struct RunEnd {
 impl Rows for RunEnd {
     type Key<'a> = RunId;
     type Answer = bool;
-    const MOST: usize = 1024;
+    const MAX_ROWS: usize = 1024;
 
     fn key(&self) -> RunId {
         self.run
@@ -363,7 +363,7 @@ impl Store {
         };
         if let Some(message) = row.optional_id("message")? {
             fill_message(&mut tx, message, summary, &json).await?;
-            webhooks::tell(&mut tx, id, finished_at).await?;
+            webhooks::queue_notices(&mut tx, id, finished_at).await?;
         }
         tx.commit().await
     }

@@ -147,8 +147,8 @@ impl Store {
     /// Stores a new schedule.
     ///
     /// # Errors
-    /// `Conflict("schedules")` if its owner already has `most`.
-    pub async fn create_schedule(&self, new: &NewSchedule, most: u32) -> Result<(), StoreError> {
+    /// `Conflict("schedules")` if its owner already has `max`.
+    pub async fn create_schedule(&self, new: &NewSchedule, max: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO schedules (id, owner, name, prompt, model, cron, once_at, time_zone, new_chat, enabled, \
                    next_at, changed_at) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 \
                    WHERE (SELECT COUNT(*) FROM schedules WHERE owner = $2) < $13";
@@ -156,7 +156,7 @@ impl Store {
         match query
             .bind(new.next_at)
             .bind(new.changed_at)
-            .bind(i64::from(most))
+            .bind(i64::from(max))
             .execute()
             .await?
         {

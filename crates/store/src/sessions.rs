@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// The minimum interval between updates of the last use.
-const NEWS_MS: i64 = 60_000;
+const LAST_USE_INTERVAL_MS: i64 = 60_000;
 /// How long an ended session stays visible. Other servers poll twice a second.
-pub(crate) const REMEMBERED_MS: i64 = 60_000;
+pub(crate) const ENDED_RETENTION_MS: i64 = 60_000;
 
 /// A session to be created.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,14 +101,14 @@ impl Store {
             return Ok(None);
         }
         let id = row.id("session")?;
-        if now - row.get::<i64>("last_used_at")? >= NEWS_MS {
+        if now - row.get::<i64>("last_used_at")? >= LAST_USE_INTERVAL_MS {
             // Of concurrent requests only the first one writes.
             let sql = "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3";
             self.db()
                 .write(sql)
                 .id(id)
                 .bind(now)
-                .bind(now - NEWS_MS)
+                .bind(now - LAST_USE_INTERVAL_MS)
                 .execute()
                 .await?;
         }
@@ -227,7 +227,7 @@ impl Store {
         let sql = "DELETE FROM sessions WHERE expires_at <= $1 OR ended_at <= $1";
         self.db()
             .write(sql)
-            .bind(now - REMEMBERED_MS)
+            .bind(now - ENDED_RETENTION_MS)
             .execute()
             .await
     }

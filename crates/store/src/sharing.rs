@@ -56,7 +56,7 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn anybodys_chat(&self, chat: ChatId) -> Result<SharedChat, StoreError> {
+    pub async fn chat_of_any_owner(&self, chat: ChatId) -> Result<SharedChat, StoreError> {
         let sql = format!(
             "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner WHERE chats.id = $1"
         );
@@ -132,13 +132,13 @@ impl Store {
     /// Adds a reader to a person's chat, if missing.
     ///
     /// # Errors
-    /// `NotFound` if the chat is not the owner's; `Conflict("readers")` if it already has `most`.
+    /// `NotFound` if the chat is not the owner's; `Conflict("readers")` if it already has `max`.
     pub async fn add_reader(
         &self,
         owner: UserId,
         chat: ChatId,
         reader: UserId,
-        most: i64,
+        max: i64,
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
@@ -153,7 +153,7 @@ impl Store {
             .fetch_one()
             .await?
             .get("readers")?;
-        if others >= most {
+        if others >= max {
             return Err(StoreError::Conflict("readers"));
         }
         let sql = "INSERT INTO chat_readers (chat, reader, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
@@ -189,7 +189,8 @@ impl Store {
 }
 
 pub(crate) fn read_shared(row: &Row) -> Result<SharedChat, StoreError> {
-    let (owner_name, owner_email) = (row.get("owner_name")?, row.get("owner_email")?);
+    let owner_name = row.get("owner_name")?;
+    let owner_email = row.get("owner_email")?;
     Ok(SharedChat {
         chat: read_chat(row)?,
         owner_name,

@@ -3,35 +3,35 @@
 use sqlx::{Database, Error, Executor};
 use tokio::runtime::Handle;
 
-use crate::lanes::{Lane, Lanes, Place};
+use crate::pool::{Location, Pool, PooledConnection};
 
 /// A transaction. Dropped without [`Self::commit`], it rolls back.
 pub(crate) struct Transaction<DB: Database> {
-    lane: Lane<DB>,
+    pooled: PooledConnection<DB>,
     is_open: bool,
-    undo: fn(Lane<DB>),
+    undo: fn(PooledConnection<DB>),
 }
 
 impl<DB: Database> Transaction<DB> {
     /// Begins one with the given statement.
-    pub(crate) async fn begin(lanes: &Lanes<DB>, statement: &'static str) -> Result<Self, Error>
+    pub(crate) async fn begin(pool: &Pool<DB>, statement: &'static str) -> Result<Self, Error>
     where
         for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
     {
-        let lane = lanes.acquire().await?;
+        let pooled = pool.acquire().await?;
         // Open from here on: the state of an abandoned statement is unknown.
         let mut transaction = Self {
-            lane,
+            pooled,
             is_open: true,
             undo: undo::<DB>,
         };
-        run(&mut transaction.lane, statement).await?;
+        run(&mut transaction.pooled, statement).await?;
         Ok(transaction)
     }
 
     /// The connection, for a statement inside the transaction.
-    pub(crate) fn lane(&mut self) -> &mut Lane<DB> {
-        &mut self.lane
+    pub(crate) fn pooled(&mut self) -> &mut PooledConnection<DB> {
+        &mut self.pooled
     }
 
     /// Commits it.
@@ -39,7 +39,7 @@ impl<DB: Database> Transaction<DB> {
     where
         for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
     {
-        run(&mut self.lane, "COMMIT").await?;
+        run(&mut self.pooled, "COMMIT").await?;
         self.is_open = false;
         Ok(())
     }
@@ -48,34 +48,37 @@ impl<DB: Database> Transaction<DB> {
 impl<DB: Database> Drop for Transaction<DB> {
     fn drop(&mut self) {
         if self.is_open {
-            (self.undo)(self.lane.take());
+            (self.undo)(self.pooled.take());
         }
     }
 }
 
 /// Returns the connection after a rollback in the background.
-fn undo<DB: Database>(mut lane: Lane<DB>)
+fn undo<DB: Database>(mut pooled: PooledConnection<DB>)
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    match (lane.place(), Handle::try_current()) {
-        (Place::Here, Ok(runtime)) => {
+    match (pooled.location(), Handle::try_current()) {
+        (Location::Here, Ok(runtime)) => {
             runtime.spawn(async move {
-                if let Err(error) = run(&mut lane, "ROLLBACK").await {
+                if let Err(error) = run(&mut pooled, "ROLLBACK").await {
                     // There was nothing to roll back: the transaction had not begun, or SQLite has ended it itself.
-                    tracing::debug!(%error, "nothing was undone");
+                    tracing::debug!(%error, "rollback failed");
                 }
             });
         }
         // A server rolls back when the connection closes.
-        _ => lane.discard(),
+        _ => pooled.discard(),
     }
 }
 
-async fn run<DB: Database>(lane: &mut Lane<DB>, statement: &'static str) -> Result<(), Error>
+async fn run<DB: Database>(
+    pooled: &mut PooledConnection<DB>,
+    statement: &'static str,
+) -> Result<(), Error>
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let outcome = lane.connection()?.execute(statement).await.map(drop);
-    lane.note(outcome)
+    let outcome = pooled.connection()?.execute(statement).await.map(drop);
+    pooled.note(outcome)
 }

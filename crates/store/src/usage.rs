@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Maximum number of runs or rows in one statement.
-const MOST_ROWS: usize = 256;
+const MAX_ROWS: usize = 256;
 
 /// The dimensions of a ledger row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -69,15 +69,15 @@ impl UsageSum {
     /// The usage of one model call, bounded, whatever its server, its price or an old log say.
     #[must_use]
     pub fn of_call(usage: Usage, cost_micro_usd: Option<u64>) -> Self {
-        let most = TokenCount::MAX.get();
+        let max = TokenCount::MAX.get();
         Self {
             requests: 1,
-            input_tokens: usage.input_tokens.min(most),
-            output_tokens: usage.output_tokens.min(most),
+            input_tokens: usage.input_tokens.min(max),
+            output_tokens: usage.output_tokens.min(max),
             cost_micro_usd: cost_micro_usd.unwrap_or(0).min(Self::MAX_CALL_MICRO_USD),
-            cached_tokens: usage.cached_tokens.min(most),
-            cache_write_tokens: usage.cache_write_tokens.min(most),
-            reasoning_tokens: usage.reasoning_tokens.min(most),
+            cached_tokens: usage.cached_tokens.min(max),
+            cache_write_tokens: usage.cache_write_tokens.min(max),
+            reasoning_tokens: usage.reasoning_tokens.min(max),
             unpriced_requests: u64::from(cost_micro_usd.is_none()),
             estimated_requests: u64::from(usage.estimated),
         }
@@ -209,7 +209,7 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let mut sums: BTreeMap<String, (&UsageKey, UsageSum)> = BTreeMap::new();
         let mut outcomes = Vec::with_capacity(booking.runs.len());
-        for runs in booking.runs.chunks(MOST_ROWS) {
+        for runs in booking.runs.chunks(MAX_ROWS) {
             let found = mark(self.db(), &mut tx, runs).await?;
             for (run, outcome) in runs.iter().zip(&found) {
                 if *outcome == Outcome::Noted {
@@ -226,7 +226,7 @@ impl Store {
             .for_each(|(key, sum)| add(&mut sums, key, *sum));
         // Always in the same order, as servers that lock rows in different orders can deadlock.
         let rows: Vec<_> = sums.into_values().collect();
-        for rows in rows.chunks(MOST_ROWS) {
+        for rows in rows.chunks(MAX_ROWS) {
             upsert(self.db(), &mut tx, rows).await?;
         }
         tx.commit().await?;
@@ -343,10 +343,8 @@ fn add<'a>(
 
 /// Advances the position of the runs' logs, if it is as expected. Deleted runs count as booked.
 async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, StoreError> {
-    let (mut sql, mut there) = (
-        String::from("SELECT id, booked_seq FROM runs WHERE id IN "),
-        BTreeMap::new(),
-    );
+    let mut sql = String::from("SELECT id, booked_seq FROM runs WHERE id IN ");
+    let mut there = BTreeMap::new();
     db.push_rows(&mut sql, 1, runs.len());
     if let Tx::Postgres(_) = tx {
         // Does not wait, so that it cannot block the writers of the runs' ends.

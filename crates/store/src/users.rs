@@ -99,7 +99,8 @@ impl Store {
         let local = tx.query(FIRST_ADMIN).fetch_optional().await?;
         let row = match local {
             Some(local) => {
-                let (id, created_at) = (local.id("id")?, local.get("created_at")?);
+                let id = local.id("id")?;
+                let created_at = local.get("created_at")?;
                 let taken_over = NewUser {
                     id,
                     created_at,

@@ -79,8 +79,8 @@ impl Store {
     /// Stores a webhook.
     ///
     /// # Errors
-    /// `Conflict("webhooks")` if its owner already has `most`.
-    pub async fn create_webhook(&self, new: &Webhook, most: u32) -> Result<(), StoreError> {
+    /// `Conflict("webhooks")` if its owner already has `max`.
+    pub async fn create_webhook(&self, new: &Webhook, max: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO webhooks (id, owner, sealed, created_at) SELECT $1, $2, $3, $4 \
                    WHERE (SELECT COUNT(*) FROM webhooks WHERE owner = $2) < $5";
         let query = self
@@ -90,7 +90,7 @@ impl Store {
             .id(new.owner)
             .bind(&new.sealed[..])
             .bind(new.created_at);
-        match query.bind(i64::from(most)).execute().await? {
+        match query.bind(i64::from(max)).execute().await? {
             0 => Err(StoreError::Conflict("webhooks")),
             _ => Ok(()),
         }
@@ -185,7 +185,7 @@ impl Store {
 }
 
 /// Queues notifications of a run that ends now, if a schedule has started it.
-pub(crate) async fn tell(tx: &mut Tx, run: RunId, now: i64) -> Result<(), StoreError> {
+pub(crate) async fn queue_notices(tx: &mut Tx, run: RunId, now: i64) -> Result<(), StoreError> {
     let sql = "INSERT INTO webhook_deliveries (webhook, run, created_at, due_at) \
                SELECT webhooks.id, runs.id, $2, $2 FROM runs \
                JOIN webhooks ON webhooks.owner = runs.owner \

@@ -59,7 +59,8 @@ impl Sources {
         }
         marks.sort_by_key(|(at, ..)| *at);
         marks.truncate(MAX_CITATIONS);
-        let (mut counted, mut chars) = (0, 0);
+        let mut counted = 0;
+        let mut chars = 0;
         let marked = marks.into_iter().map(|(at, size, source)| {
             chars += text[counted..at].chars().count();
             counted = at;
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_providers_stand_beside_marks_where_they_are_within_the_text() {
+    fn provider_ranges_complement_marks() {
         let mut sources = Sources::default();
         sources.add(&[source(
             "1",

@@ -337,17 +337,20 @@ mod tests {
     }
 
     #[test]
-    fn instructions_alone_are_asked() {
+    fn lone_instructions_become_a_user_message() {
         let roles = |list: Value| {
             read(list)
                 .iter()
                 .map(|message| message.role)
                 .collect::<Vec<_>>()
         };
-        let told = json!({"role": "system", "content": "x"});
-        assert_eq!(roles(json!([told, told])), [Role::System, Role::User]);
+        let described = json!({"role": "system", "content": "x"});
         assert_eq!(
-            roles(json!([told, {"role": "assistant", "content": "y"}])),
+            roles(json!([described, described])),
+            [Role::System, Role::User]
+        );
+        assert_eq!(
+            roles(json!([described, {"role": "assistant", "content": "y"}])),
             [Role::System, Role::Assistant]
         );
     }

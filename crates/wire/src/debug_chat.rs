@@ -77,7 +77,8 @@ impl DebugChatRequest {
                 }
             },
         };
-        let (model, mode) = (optional_text(&fields, "model")?, mode(&fields)?);
+        let model = optional_text(&fields, "model")?;
+        let mode = mode(&fields)?;
         Ok(Self {
             said,
             before,
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_fields_are_named() {
         let user = json!([{"role": "user", "content": "Hi"}]);
         for (body, words) in [
             (json!([]), "The body must be a JSON object"),

@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_news::file_news, hook_news::hook_news, memory_update::memory_update};
+use crate::{file_change::file_change, hook_event::hook_event, memory_update::memory_update};
 
 /// One debug event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -81,7 +81,7 @@ impl DebugEvent {
     /// while the run is live: the person's message, or the request to a model.
     #[must_use]
     pub fn of(event: &RunEvent, detail: Option<&Value>) -> Option<Self> {
-        let (kind, source, mut data, description) = told(&event.body, detail)?;
+        let (kind, source, mut data, description) = described(&event.body, detail)?;
         if let (Some(Value::Object(detail)), Value::Object(fields)) = (detail, &mut data) {
             fields.extend(detail.clone());
         }
@@ -98,7 +98,7 @@ const RECEIVED: &str = "User message received";
 const SENDING: &str = "Sending request to LLM";
 const RESPONDED: &str = "LLM responded";
 
-fn told(
+fn described(
     body: &EventBody,
     detail: Option<&Value>,
 ) -> Option<(DebugKind, DebugSource, Value, String)> {
@@ -333,12 +333,12 @@ fn told(
             (
                 Request,
                 Backend,
-                hook_news(body),
+                hook_event(body),
                 format!("Hook {} is called ({at})", call.hook),
             )
         }
         EventBody::HookFinished(end) => {
-            let mut data = hook_news(body);
+            let mut data = hook_event(body);
             for (name, value) in [
                 ("change", &end.change),
                 ("context", &end.context.clone().map(Value::from)),
@@ -369,7 +369,7 @@ fn told(
         EventBody::FileChanged { path, deleted, .. } => (
             Response,
             Backend,
-            file_news(body),
+            file_change(body),
             if *deleted {
                 format!("{path} was deleted")
             } else {

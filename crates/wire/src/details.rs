@@ -126,7 +126,7 @@ impl DetailsEncoder {
             } => {
                 self.add(
                     call,
-                    finished(call, name, arguments, (result, *error), files),
+                    finished(call, name, arguments, result, *error, files),
                     out,
                 );
             }
@@ -152,7 +152,9 @@ impl DetailsEncoder {
                 schema,
                 ..
             } => {
-                let (question_id, tool_id, schema) = (question, call, schema.as_ref());
+                let question_id = question;
+                let tool_id = call;
+                let schema = schema.as_ref();
                 out.push(&Payload::Question {
                     question_id,
                     tool_id,
@@ -264,7 +266,8 @@ fn finished(
     call: &str,
     name: &str,
     arguments: &Value,
-    (result, error): (&str, bool),
+    result: &str,
+    error: bool,
     files: &[ToolFile],
 ) -> String {
     let result = Value::from(cut(&shown(result, error), RESULT_LIMIT_CHARS));

@@ -379,20 +379,22 @@ impl Line {
 }
 
 /// Maximum number of JSON values in a line, or in other imported JSON: parsed, each is many times larger than its text.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 
 /// Whether parsing this JSON could take far more memory than it has bytes.
 pub(crate) fn has_too_many_values(json: &[u8]) -> bool {
     // Those inside strings count too: a text with so many of them is large in any case.
     memchr::memchr3_iter(b',', b'[', b'{', json)
-        .nth(MOST_VALUES)
+        .nth(MAX_VALUES)
         .is_some()
-        && values(json) > MOST_VALUES
+        && values(json) > MAX_VALUES
 }
 
 /// The approximate number of values of a JSON text, not counting those inside strings.
 fn values(json: &[u8]) -> usize {
-    let (mut count, mut in_text, mut bytes) = (0, false, json.iter());
+    let mut count = 0;
+    let mut in_text = false;
+    let mut bytes = json.iter();
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => in_text = !in_text,
@@ -434,8 +436,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
-        let (chat, run) = (ChatId::generate(), RunId::generate());
+    fn written_data_can_be_read() {
+        let chat = ChatId::generate();
+        let run = RunId::generate();
         let event = |seq| RunEvent {
             run,
             seq,
@@ -501,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_without_what_it_says() {
+    fn errors_do_not_quote_content() {
         let deep = format!(
             "{{\"agent\":{{\"name\":\"a\",\"definition\":{}1{}}}}}",
             "[".repeat(5000),

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_read_with_their_type() {
+    fn files_have_media_types() {
         let of = |url: &str, said| file(&json!(url), said, "a\n.x", "at");
         let expected = |url: &str, media_type: &str| {
             Ok(Part::File {

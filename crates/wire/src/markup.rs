@@ -196,7 +196,9 @@ impl MarkupEncoder {
                     format!("**❓ Question:** {}{labels}", markdown_line(text)),
                     out,
                 );
-                let (question_id, tool_id, schema) = (question, call, schema.as_ref());
+                let question_id = question;
+                let tool_id = call;
+                let schema = schema.as_ref();
                 out.push(&Payload::Question {
                     question_id,
                     tool_id,

@@ -89,13 +89,11 @@ pub(crate) fn input_audio(value: Option<&Value>, at: &str) -> Checked<Part> {
 
 /// The note that replaces content that models cannot receive.
 pub(crate) fn left_out(kind: &str, name: &str) -> Part {
-    let clean = |text: &str, most: usize| -> String {
-        text.chars()
-            .filter(|c| !c.is_control())
-            .take(most)
-            .collect()
+    let clean = |text: &str, max: usize| -> String {
+        text.chars().filter(|c| !c.is_control()).take(max).collect()
     };
-    let (kind, name) = (clean(kind, MAX_TYPE_BYTES), clean(name, 100));
+    let kind = clean(kind, MAX_TYPE_BYTES);
+    let name = clean(name, 100);
     let name = if name.is_empty() {
         name
     } else {

@@ -67,9 +67,9 @@ pub struct Message {
 }
 
 /// Maximum number of messages of a chat.
-const MOST_MESSAGES: usize = 20_000;
+const MAX_MESSAGES: usize = 20_000;
 /// Maximum number of tags that are read.
-const MOST_TAGS: usize = 100;
+const MAX_TAGS: usize = 100;
 
 /// A chat as exported. Other fields are ignored.
 #[derive(Deserialize)]
@@ -134,9 +134,12 @@ impl Chat {
                 "It is an export of {product}, which is not supported."
             ));
         }
-        let (id, outer_title) = (text_of(&row.id), text_of(&row.title));
-        let (pinned, archived) = (is_so(&row.pinned), is_so(&row.archived));
-        let (made, changed) = (time(&row.created_at), time(&row.updated_at));
+        let id = text_of(&row.id);
+        let outer_title = text_of(&row.title);
+        let pinned = is_so(&row.pinned);
+        let archived = is_so(&row.archived);
+        let made = time(&row.created_at);
+        let changed = time(&row.updated_at);
         // A single chat may come without the fields around it.
         let inner = match row.chat {
             Value::Object(inner) => inner,
@@ -158,8 +161,8 @@ impl Chat {
             id
         };
         let found = tree::Found::of(&inner).ok_or_else(|| "It has no messages.".to_owned())?;
-        if found.len() > MOST_MESSAGES {
-            return Err(format!("It has more than {MOST_MESSAGES} messages."));
+        if found.len() > MAX_MESSAGES {
+            return Err(format!("It has more than {MAX_MESSAGES} messages."));
         }
         let created_at = made
             .or_else(|| inner.get("timestamp").and_then(time))
@@ -225,7 +228,7 @@ fn tags_of(meta: &Value, inner: &Map<String, Value>) -> Vec<String> {
         .get("tags")
         .or_else(|| inner.get("tags"))
         .and_then(Value::as_array);
-    let tags = found.into_iter().flatten().take(MOST_TAGS);
+    let tags = found.into_iter().flatten().take(MAX_TAGS);
     // Tag ids have underscores for spaces.
     tags.filter_map(Value::as_str)
         .map(|tag| tag.replace('_', " "))

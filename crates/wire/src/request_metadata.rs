@@ -82,7 +82,7 @@ impl RequestMetadata {
 /// The part that is passed to model servers.
 #[must_use]
 pub fn passed_on(metadata: &Map<String, Value>) -> Map<String, Value> {
-    let mut told = Map::new();
+    let mut described = Map::new();
     let mut room = PASSED_ON_LIMIT_BYTES;
     for (name, value) in metadata {
         let Some(value) = short(value).filter(|value| value != "") else {
@@ -91,10 +91,10 @@ pub fn passed_on(metadata: &Map<String, Value>) -> Map<String, Value> {
         let bytes = name.len() + value.to_string().len();
         if bytes <= room {
             room -= bytes;
-            told.insert(name.clone(), value);
+            described.insert(name.clone(), value);
         }
     }
-    told
+    described
 }
 
 /// The value without nulls and long texts.
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_open_webui_sends_is_read() {
+    fn open_webui_metadata_is_read() {
         let sent = json!({
             "user_id": "u", "chat_id": "c 1", "session_id": "s", "message_id": "m", "filter_ids": ["f"],
             "tool_ids": ["python", "server:mcp:files"],
@@ -330,15 +330,15 @@ mod tests {
             "files": [{"id": "7", "file": {"data": {"content": "x".repeat(4_001)}}}],
             "long": vec!["x".repeat(4_000); 9],
         });
-        let told = passed_on(sent.as_object().unwrap());
+        let described = passed_on(sent.as_object().unwrap());
         let expected = json!({
             "user_id": "u", "own": {"deep": [1]}, "files": [{"id": "7", "file": {"data": {}}}],
         });
-        assert_eq!(Value::Object(told), expected);
+        assert_eq!(Value::Object(described), expected);
     }
 
     #[test]
-    fn a_session_stands_for_a_chat_that_is_not_named() {
+    fn a_session_id_replaces_a_missing_chat_id() {
         assert_eq!(
             read(json!({"session_id": "s"})).unwrap().chat_id.as_deref(),
             Some("s")
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_name() {
+    fn invalid_metadata_is_named() {
         refused(json!("x"), "`metadata` must be an object");
         refused(json!({"chat_id": 1}), "`metadata.chat_id` must be a string");
         refused(json!({"session_id": {}}), "`metadata.session_id`");

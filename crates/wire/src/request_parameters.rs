@@ -106,7 +106,8 @@ impl Reader {
         let Some(value) = value else { return Ok(()) };
         let fields = Map::from_iter([(parameter.name().to_owned(), value)]);
         let read = ModelParameters::deserialize(fields).map_err(|error| {
-            let (ours, theirs) = (format!("`{}`", parameter.name()), format!("`{field}`"));
+            let ours = format!("`{}`", parameter.name());
+            let theirs = format!("`{field}`");
             InvalidRequest(format!(
                 "{}.",
                 error.to_string().replacen(&ours, &theirs, 1)
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_what_they_have() {
+    fn messages_parameters_are_read() {
         let set = Parameters {
             temperature: Some(1.0),
             max_output_tokens: Some(32_000),

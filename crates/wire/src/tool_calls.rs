@@ -14,7 +14,7 @@ use crate::{
     chat_stream::encoder::THINKING,
     escape::cut,
     frames::Frames,
-    hook_news::{HookEndFrame, HookFrame},
+    hook_event::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
 };
 
@@ -202,7 +202,8 @@ impl ToolCallsEncoder {
                     let arguments = serde_json::json!({"question": text, "options": options});
                     self.start(call, &name, &arguments, out);
                 }
-                let (question_id, tool_call_id) = (question, call);
+                let question_id = question;
+                let tool_call_id = call;
                 let schema = schema.as_ref();
                 out.push(&Payload::Question {
                     question_id,
@@ -213,7 +214,8 @@ impl ToolCallsEncoder {
                 });
             }
             EventBody::MemoryUpdateStarted { call, name, .. } => {
-                let (tool_call_id, name) = (call.as_deref(), name.as_deref());
+                let tool_call_id = call.as_deref();
+                let name = name.as_deref();
                 out.push(&Payload::MemoryUpdateStarted { tool_call_id, name });
             }
             EventBody::MemoryUpdateCompleted {
@@ -298,7 +300,9 @@ fn finish_call(
     error: bool,
     files: &[ToolFile],
 ) {
-    let (tool_call_id, tool_name, result) = (call, name, &*cut(result, RESULT_LIMIT_CHARS));
+    let tool_call_id = call;
+    let tool_name = name;
+    let result = &*cut(result, RESULT_LIMIT_CHARS);
     out.push(&if error {
         Payload::ToolCallError {
             tool_call_id,

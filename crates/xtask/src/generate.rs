@@ -66,9 +66,13 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
         EVENTS,
         &example(&["typescript", "--features", "domain/typescript"])?,
     )?;
-    let document: Value =
-        serde_json::from_slice(&example(&["openapi", "--features", SHIPPED_FEATURES])?)
-            .context("the example `openapi` of crates/server printed no JSON")?;
+    let document: Value = serde_json::from_slice(&example(&[
+        "openapi",
+        "--bins",
+        "--features",
+        SHIPPED_FEATURES,
+    ])?)
+    .context("the example `openapi` of crates/server printed no JSON")?;
     let types = typescript::types(&document, &events)?;
     let types = format(TYPES, types.as_bytes())?;
     let mut files = vec![(EVENTS.to_owned(), events), (TYPES.to_owned(), types)];
@@ -82,7 +86,7 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
 
 /// What an example prints. The arguments are its name and what else it is built with.
 fn example(arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
-    // The whole workspace is named so that its crates share their dependencies with other builds.
+    // The whole workspace and its programs are named so that dependencies are shared with other builds.
     let mut build = vec!["build", "--workspace", "--example"];
     build.extend(arguments);
     run(&mut cargo(&build))?;

@@ -342,7 +342,7 @@ async fn change(ann: &Person, name: &str, text: &str) {
     let create = MemoryChange::Create {
         id: domain::MemoryId::generate(),
         content,
-        most: 9,
+        max: 9,
     };
     ann.store
         .change_memory(ann.id, &create, None, 1)

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::{MOST_CHOICES, TEXT_LIMIT_CHARS, WORDS_LIMIT_CHARS, formats};
+use super::{MAX_CHOICES, TEXT_LIMIT_CHARS, WORDS_LIMIT_CHARS, formats};
 use crate::{Words, refusal::Forms};
 
 /// Maximum number of choices named in a sentence.
@@ -221,7 +221,8 @@ impl Kind {
                 let is_choice =
                     |value: &Value| choices.iter().any(|choice| *value == *choice.value);
                 let is_new = |at: usize| !values[..at].contains(&values[at]);
-                let (count, most) = (values.len() as u64, most.unwrap_or(u64::MAX));
+                let count = values.len() as u64;
+                let most = most.unwrap_or(u64::MAX);
                 // Few enough to compare all pairs once they are known to be choices.
                 (*least..=most).contains(&count)
                     && values.len() <= choices.len()
@@ -257,7 +258,7 @@ impl Kind {
         let Some(choices) = choices else {
             return Ok(());
         };
-        if choices.is_empty() || choices.len() > MOST_CHOICES {
+        if choices.is_empty() || choices.len() > MAX_CHOICES {
             return Err("has to have 1 to 100 choices");
         }
         if choices
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_is_not_read_out() {
+    fn long_lists_of_choices_are_cut() {
         let choices = (0..20)
             .map(|n| Choice {
                 value: n.to_string(),

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_mcp_has_is_read_and_written_as_it_is() {
+    fn mcp_schemas_round_trip() {
         let all = json!({"type": "object", "properties": {
             "b": {"type": "string", "title": "B", "description": "Help", "minLength": 1, "maxLength": 9, "default": "x"},
             "a": {"type": "string", "format": "date-time"},
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn older_choices_and_what_only_decorates() {
+    fn older_choices_and_annotations() {
         let schema = properties(json!({
             "pet": {"type": "string", "enum": ["p1"], "enumNames": ["Cat"], "default": "p9", "format": 7},
             "long": {"type": "boolean", "title": "x".repeat(600), "description": ""},
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form() {
+    fn invalid_schemas_are_rejected() {
         let names: Map<String, Value> = (0..100)
             .map(|n| (n.to_string(), json!({"type": "string"})))
             .collect();

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_in_words() {
+    fn a_form_as_text() {
         let form = form(json!({
             "a": {"type": "string", "title": "City", "maxLength": 9, "description": "Where to."},
             "seats": {"type": "integer", "minimum": 1},

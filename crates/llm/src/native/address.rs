@@ -16,7 +16,8 @@ pub(crate) const FOUNDATION_MODELS: &str = "foundation-models";
 pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     let base = &server.base_url;
     let options = &server.options;
-    let (answers, embeds) = (call == "chat/completions", call == "embeddings");
+    let answers = call == "chat/completions";
+    let embeds = call == "embeddings";
     match server.kind {
         ProviderKind::OpenaiResponses if answers => base.join("responses"),
         ProviderKind::Openai | ProviderKind::OpenaiResponses => base.join(call),

@@ -191,7 +191,7 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
         }
         AnswerEvent::Arguments { index, delta } => ModelEvent::ToolArgumentsDelta { index, delta },
         AnswerEvent::Data { part, data } => ModelEvent::ProviderData { part, data },
-        AnswerEvent::ServerTool(news) => ModelEvent::ServerTool(news),
+        AnswerEvent::ServerTool(updates) => ModelEvent::ServerTool(updates),
         AnswerEvent::Citations(citations) => ModelEvent::Citations(citations),
         AnswerEvent::Finished { reason, usage } => {
             let reason = match reason {

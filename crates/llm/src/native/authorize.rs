@@ -81,7 +81,8 @@ impl<T: Clone> TokenCache<T> {
 pub(crate) async fn authorize(
     request: RequestBuilder,
     server: &ServerSettings,
-    (key, key_index): (Option<&Secret>, usize),
+    key: Option<&Secret>,
+    key_index: usize,
     tokens: &Tokens,
     http: &HttpClient,
 ) -> Result<RequestBuilder, Fault> {
@@ -133,7 +134,7 @@ pub(crate) async fn authorize(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "what is signed says when, by the clock of the world"
+    reason = "a signature contains the wall-clock time"
 )]
 fn sign(
     request: RequestBuilder,
@@ -147,8 +148,14 @@ fn sign(
             .body()
             .and_then(|body| body.as_bytes())
             .unwrap_or_default();
-        let what = (built.method().as_str(), built.url().as_str());
-        signed(credentials, region, what, body, SystemTime::now())
+        signed(
+            credentials,
+            region,
+            built.method().as_str(),
+            built.url().as_str(),
+            body,
+            SystemTime::now(),
+        )
     });
     Ok(
         request

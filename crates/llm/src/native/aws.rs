@@ -43,7 +43,8 @@ impl AwsKey {
 pub(crate) fn signed(
     credentials: Credentials,
     region: &str,
-    (method, url): (&str, &str),
+    method: &str,
+    url: &str,
     body: &[u8],
     at: SystemTime,
 ) -> Option<HeaderMap> {
@@ -85,8 +86,7 @@ mod tests {
         };
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_440_938_160);
         let url = "https://bedrock-runtime.eu-central-1.amazonaws.com/model/a%3A0/converse-stream";
-        let of =
-            |body: &[u8]| signed(keys.clone(), "eu-central-1", ("POST", url), body, at).unwrap();
+        let of = |body: &[u8]| signed(keys.clone(), "eu-central-1", "POST", url, body, at).unwrap();
         let headers = of(b"{}");
         let authorization = headers["authorization"].to_str().unwrap();
         assert!(

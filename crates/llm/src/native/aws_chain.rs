@@ -87,7 +87,8 @@ struct Connector {
 
 impl HttpConnector for Connector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let (http, timeout) = (self.http.clone(), self.timeout);
+        let http = self.http.clone();
+        let timeout = self.timeout;
         HttpConnectorFuture::new(async move { send(request, &http, timeout).await })
     }
 }

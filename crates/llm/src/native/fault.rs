@@ -42,7 +42,9 @@ pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
 /// An answer with an unsuccessful status.
 pub(crate) fn of_status(
     format: Format,
-    (status, headers, body): (StatusCode, &HeaderMap, &str),
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &str,
     target: &Target,
 ) -> Fault {
     if status.is_redirection() {

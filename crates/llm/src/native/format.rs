@@ -1,6 +1,6 @@
 //! The native formats and their codecs.
 
-use domain::{Abilities, LeftOut, ListedModel, Parameter};
+use domain::{Capabilities, LeftOut, ListedModel, Parameter};
 use provider::{
     AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini,
     openai::model_list, openai_responses, tool_schema::ToolFormat,
@@ -186,13 +186,13 @@ fn of_anthropic(model: anthropic::ListedModel) -> ListedModel {
         display_name: model.display_name,
         context_tokens: model.context_window,
         max_output_tokens: model.max_output_tokens,
-        abilities: Abilities {
+        abilities: Capabilities {
             vision: model.images,
             pdf: model.documents,
             tools: Some(true),
             structured_output: model.structured_output,
             reasoning: model.reasoning,
-            ..Abilities::default()
+            ..Capabilities::default()
         },
         ..ListedModel::named(&model.id)
     }
@@ -203,9 +203,9 @@ fn of_gemini(model: gemini::ListedModel) -> ListedModel {
         display_name: model.display_name,
         context_tokens: model.context_window,
         max_output_tokens: model.max_output_tokens,
-        abilities: Abilities {
+        abilities: Capabilities {
             reasoning: model.reasons,
-            ..Abilities::default()
+            ..Capabilities::default()
         },
         ..ListedModel::named(&model.name)
     }
@@ -214,9 +214,9 @@ fn of_gemini(model: gemini::ListedModel) -> ListedModel {
 fn of_bedrock(model: bedrock::ListedModel) -> ListedModel {
     ListedModel {
         display_name: model.display_name,
-        abilities: Abilities {
+        abilities: Capabilities {
             vision: model.images,
-            ..Abilities::default()
+            ..Capabilities::default()
         },
         ..ListedModel::named(&model.id)
     }

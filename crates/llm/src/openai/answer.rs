@@ -256,7 +256,8 @@ impl Answer {
     pub(crate) fn break_off(&mut self) {
         let half = self.halves.finish();
         self.read_text(half);
-        let (mut said, mut pieces) = (Vec::new(), Vec::new());
+        let mut said = Vec::new();
+        let mut pieces = Vec::new();
         self.thinking.finish(false, &mut said);
         for said in said {
             match said {
@@ -318,10 +319,7 @@ impl Answer {
             Ok(chunk) => self.read_chunk(chunk, target)?,
             // A keep-alive in plain text, or data after a complete answer.
             Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
-                tracing::debug!(
-                    model = target.model,
-                    "what the model server sent is no chunk, and left out"
-                );
+                tracing::debug!(model = target.model, "ignored malformed stream data");
                 self.keep_malformed(data);
             }
             Err(_) => return Err(fault::no_answer(data, target)),

@@ -140,7 +140,8 @@ impl OpenAiCall {
                 self.target = Some(Arc::clone(&target));
                 self.silence
                     .set(Instant::now() + settings.first_token_timeout);
-                let (mut headers, mut body) = (self.headers.clone(), self.ask.body(&target));
+                let mut headers = self.headers.clone();
+                let mut body = self.ask.body(&target);
                 headers.extend(self.ask.headers().cloned().unwrap_or_default());
                 if let Some(caller) = target.may_know(self.caller.as_deref()) {
                     headers.extend(caller.headers().clone());
@@ -250,13 +251,14 @@ impl OpenAiCall {
             return Err(fault.into_error());
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
-        let (failed_attempts, reason) = (self.failed_attempts, fault.error.words());
+        let failed_attempts = self.failed_attempts;
+        let reason = fault.error.words();
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(
             model = settings.model,
             wait_ms,
             reason = reason.message,
-            "asking the model server again"
+            "retrying a model call"
         );
         Ok(ModelEvent::Retrying {
             failed_attempts,

@@ -92,7 +92,9 @@ pub(crate) fn completed(json: &str) -> Option<String> {
     if !json.ends_with(['}', ']', '"']) {
         return None;
     }
-    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
+    let mut open = Vec::new();
+    let mut in_string = false;
+    let mut escaped = false;
     for byte in json.bytes() {
         match byte {
             _ if escaped => escaped = false,

@@ -257,7 +257,8 @@ mod tests {
 
     /// Each call as `id name(arguments)`.
     fn read(pieces: impl IntoIterator<Item = Piece>) -> Vec<String> {
-        let (mut calls, mut out) = (Calls::default(), VecDeque::new());
+        let mut calls = Calls::default();
+        let mut out = VecDeque::new();
         pieces
             .into_iter()
             .for_each(|piece| push(&mut calls, piece, &mut out));

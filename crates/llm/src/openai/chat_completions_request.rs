@@ -303,7 +303,8 @@ impl ChatCompletionsRequest {
                 pool,
                 ..
             } => {
-                let (tools, syntax) = (std::mem::take(tools), syntax.take().unwrap_or_default());
+                let tools = std::mem::take(tools);
+                let syntax = syntax.take().unwrap_or_default();
                 self.reading = Reading::Prompt {
                     tools,
                     syntax,
@@ -554,8 +555,8 @@ fn text_body(request: &ChatRequest<'_>, endpoint: &ModelEndpoint) -> Bytes {
         "model": endpoint.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
         "stream_options": {"include_usage": true},
     });
-    if let Some(most) = request.parameters.max_output_tokens {
-        fields["max_tokens"] = json!(most);
+    if let Some(max) = request.parameters.max_output_tokens {
+        fields["max_tokens"] = json!(max);
     }
     if let Some(temperature) = request.parameters.temperature {
         fields["temperature"] = json!(temperature);

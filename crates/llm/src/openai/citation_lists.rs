@@ -37,10 +37,8 @@ impl CitationLists {
         let whole =
             |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());
         let annotations = std::mem::take(&mut self.annotations);
-        let (results, citations) = (
-            whole(self.search_results.take()),
-            whole(self.citations.take()),
-        );
+        let results = whole(self.search_results.take());
+        let citations = whole(self.citations.take());
         chat_citations(&annotations, &results, &citations, text_chars)
     }
 }

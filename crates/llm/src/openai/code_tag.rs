@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_tags_are_told_from_text() {
+    fn code_tags_are_distinguished_from_text() {
         let whole = |language: &str, size| Head::Whole(language.to_owned(), size);
         for (text, head) in [
             ("<code_interpreter>x", whole("python", 18)),

@@ -73,7 +73,8 @@ impl UpstreamRoute {
     }
 
     fn no_embeddings(&self) -> ForwardError {
-        let (model, kind) = (self.model().to_owned(), self.kind().name().to_owned());
+        let model = self.model().to_owned();
+        let kind = self.kind().name().to_owned();
         ForwardError::Failed(ModelError::new(
             ProblemCode::InvalidRequest,
             Sentence::NoEmbeddings { model, kind },
@@ -107,7 +108,8 @@ impl UpstreamRoute {
                 .map_err(|_| ForwardError::from(Fault::truncated()))?
             {
                 if bytes.len() + more.len() > MAX_ANSWER_BYTES {
-                    let (model, limit) = (self.model().to_owned(), (MAX_ANSWER_BYTES >> 20) as u64);
+                    let model = self.model().to_owned();
+                    let limit = (MAX_ANSWER_BYTES >> 20) as u64;
                     return Err(self.failed(Sentence::AnswerOver { model, limit }));
                 }
                 bytes.extend_from_slice(&more);
@@ -115,10 +117,8 @@ impl UpstreamRoute {
             Ok(bytes)
         };
         timeout_at(until, read).await.unwrap_or_else(|_| {
-            let (server, seconds) = (
-                self.model().to_owned(),
-                wait.as_secs_f64().ceil().to_string(),
-            );
+            let server = self.model().to_owned();
+            let seconds = wait.as_secs_f64().ceil().to_string();
             let late = Sentence::NoAnswerWithin { server, seconds };
             Err(ForwardError::Failed(ModelError::new(
                 ProblemCode::ModelTimeout,

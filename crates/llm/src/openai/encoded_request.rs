@@ -155,8 +155,8 @@ impl EncodedRequest {
         }
         match &mut self.form {
             Form::Chat(ask) => ask.use_other_form(after).then(|| {
-                let is_told = matches!(after.retry, Retry::WithoutMedia(_));
-                is_told.then(|| ModelEvent::FailedOver {
+                let is_reported = matches!(after.retry, Retry::WithoutMedia(_));
+                is_reported.then(|| ModelEvent::FailedOver {
                     words: Sentence::MediaLeftOut.into(),
                 })
             }),

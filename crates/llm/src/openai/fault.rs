@@ -217,7 +217,7 @@ pub(crate) fn from_status(
     target: &Target,
 ) -> Fault {
     if let Some(format) = target.format() {
-        return native::of_status(format, (status, headers, body), target);
+        return native::of_status(format, status, headers, body, target);
     }
     let upstream = UpstreamError::decode(body);
     let words = match &upstream {

@@ -160,7 +160,7 @@ impl UpstreamRoute {
             let Some(next) = next else { return Err(answer) };
             target.server.record_failover();
             let error = next.instead_of(&target, fault.error.clone().words());
-            tracing::warn!(model = self.model(), %error, "a request is passed on elsewhere");
+            tracing::warn!(model = self.model(), %error, "failing over to another model server");
             target = next;
         }
     }
@@ -209,7 +209,8 @@ impl UpstreamRoute {
             return Ok(UpstreamResponse { response, first });
         }
         let body = call::read_error(&mut response).await;
-        let (status, headers) = (response.status(), response.headers());
+        let status = response.status();
+        let headers = response.headers();
         let fault = fault::from_status(status, headers, &body, target);
         let refused = Refused {
             status: status.as_u16(),

@@ -217,7 +217,8 @@ pub(crate) struct ModelEndpoint {
 
 impl ModelEndpoint {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
-        let (http, call) = (http.clone(), call.to_owned());
+        let http = http.clone();
+        let call = call.to_owned();
         let format = Format::of(settings.pool.kind());
         let provider = match format {
             Some(format) => format.provider().to_owned(),
@@ -332,7 +333,8 @@ impl Target {
         native::authorize(
             request,
             settings,
-            (self.key(), self.key.key),
+            self.key(),
+            self.key.key,
             &self.server.tokens,
             &self.http,
         )

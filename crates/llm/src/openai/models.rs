@@ -46,7 +46,8 @@ pub async fn list_models(
     match timeout(time_limit, lists).await {
         Ok(answer) => answer,
         Err(_) => {
-            let (server, seconds) = (target.shown(), time_limit.as_secs_f32().to_string());
+            let server = target.shown();
+            let seconds = time_limit.as_secs_f32().to_string();
             Err(ModelError::new(
                 ProblemCode::ModelTimeout,
                 Sentence::NoAnswerWithin { server, seconds },
@@ -72,7 +73,7 @@ fn merge_lists(
             Ok(models)
         }
         (Ok(models), Err(error)) | (Err(error), Ok(models)) => {
-            tracing::debug!(%error, "one of two lists of models cannot be read");
+            tracing::debug!(%error, "failed to read one of two model lists");
             Ok(models)
         }
         (Err(error), Err(_)) => Err(error),

@@ -274,7 +274,8 @@ impl Pool {
                 ..Fault::new(code, Sentence::TriedJustNow)
             };
         };
-        let (name, seconds) = (server.settings.name.clone(), wait.as_secs() + 1);
+        let name = server.settings.name.clone();
+        let seconds = wait.as_secs() + 1;
         let words = Words::from(Sentence::LeftAlone { name, seconds });
         let words = match server.last_failure() {
             Some(failure) => Sentence::Because {
@@ -367,7 +368,8 @@ mod tests {
             server("a", 1, &[1, 1]),
             server("b", 1, &[]),
         ]);
-        let (mut attempts, mut order) = (Attempts::default(), Vec::new());
+        let mut attempts = Attempts::default();
+        let mut order = Vec::new();
         let mut target = Some(pool.first(None).unwrap());
         while let Some(now) = target {
             order.push(now.server);

@@ -29,12 +29,17 @@ pub(crate) fn plain_messages(
     let was_offered = prompt.code.as_ref().filter(|code| code.not_run.is_some());
     let code = offered.or(was_offered.map(|code| code.tool.as_str()));
     let written = |message: &Message| assistant_text(message, code);
-    let told = |name: &str, said: &str| match name {
+    let render_result = |name: &str, said: &str| match name {
         UNREADABLE => NOT_READ.to_owned(),
         name if code == Some(name) => format!("The code printed:\n{said}"),
         name => plain::result_of(name, said),
     };
-    let mut plain = plain::plain_messages(messages, instructions(tools, prompt), written, told);
+    let mut plain = plain::plain_messages(
+        messages,
+        instructions(tools, prompt),
+        written,
+        render_result,
+    );
     let calls = messages
         .iter()
         .rev()
@@ -233,7 +238,8 @@ mod tests {
 
     #[test]
     fn one_correction_for_each_unreadable_call() {
-        let (tools, prompt) = (tools(), prompt(true));
+        let tools = tools();
+        let prompt = prompt(true);
         let corrects = |history: &[Message]| call_syntax(history, &tools, &prompt).corrects;
         let mut history = vec![Message::text(Role::User, "What is there?")];
         assert!(corrects(&history));

@@ -90,7 +90,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_cancelled_pause_is_not_extended() {
         let mut crowd: Vec<_> = (0..150 * *PROCESSORS).map(|_| ReadPacer::new()).collect();
-        let (start, one) = (Instant::now(), &mut crowd[0]);
+        let start = Instant::now();
+        let one = &mut crowd[0];
         one.over().await;
         assert_eq!(
             start.elapsed(),

@@ -41,7 +41,8 @@ impl ReasoningDetails {
 
     /// The data to return with the reasoning so far, once that is complete; `None` if the server needs none.
     pub(super) fn take(&mut self) -> Option<Value> {
-        let (field, details) = (self.field.take(), std::mem::take(&mut self.details));
+        let field = self.field.take();
+        let details = std::mem::take(&mut self.details);
         match (field, details.is_empty()) {
             (_, false) => Some(json!({ "reasoning_details": details })),
             (Some("content"), _) => Some(json!({ "content_thinking": true })),

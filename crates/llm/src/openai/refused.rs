@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_refused_level_does_not_affect_others() {
-        let (low, high) = (set(ReasoningEffort::Low), set(ReasoningEffort::High));
+        let low = set(ReasoningEffort::Low);
+        let high = set(ReasoningEffort::High);
         let known = RefusedFields::default();
         let refused = RefusedField::new(field(Parameter::ReasoningEffort), &low);
         known.note("m", &[refused, refused]);

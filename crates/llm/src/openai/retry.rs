@@ -70,11 +70,11 @@ mod tests {
     #[test]
     fn waits_double_with_jitter() {
         let first = Duration::from_millis(500);
-        for (failed, most_ms) in [(1, 500), (2, 1000), (3, 2000), (9, 8000), (u32::MAX, 8000)] {
-            let most = Duration::from_millis(most_ms);
+        for (failed, max_ms) in [(1, 500), (2, 1000), (3, 2000), (9, 8000), (u32::MAX, 8000)] {
+            let max = Duration::from_millis(max_ms);
             let waits: Vec<Duration> = (0..20).map(|_| backoff(first, failed)).collect();
             assert!(
-                waits.iter().all(|wait| *wait >= most / 2 && *wait <= most),
+                waits.iter().all(|wait| *wait >= max / 2 && *wait <= max),
                 "{waits:?}"
             );
             assert!(

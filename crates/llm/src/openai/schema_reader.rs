@@ -68,7 +68,7 @@ impl SchemaReader {
                     out.push(Piece::Text(reply));
                 }
             }
-            Form::Prose(rescue) => rescue.push(text, out),
+            Form::Prose(parser) => parser.push(text, out),
         }
     }
 
@@ -76,7 +76,7 @@ impl SchemaReader {
     pub(crate) fn finish(&mut self, out: &mut Vec<Piece>) {
         match std::mem::replace(&mut self.form, Form::Unknown) {
             Form::Unknown => {}
-            Form::Prose(mut rescue) => rescue.finish(false, out),
+            Form::Prose(mut parser) => parser.finish(false, out),
             // The emitted text cannot be taken back; it was the reply.
             Form::Json { shown: true, .. } => {}
             Form::Json { raw, .. } => self.read_whole(raw, out),
@@ -196,7 +196,8 @@ mod tests {
     fn check(answer: &str, text: &str, calls: &[&str]) {
         let by_char: Vec<String> = answer.chars().map(String::from).collect();
         for tokens in [vec![answer], by_char.iter().map(String::as_str).collect()] {
-            let (mut seen, mut called) = (String::new(), Vec::new());
+            let mut seen = String::new();
+            let mut called = Vec::new();
             for piece in read(&tokens) {
                 match piece {
                     Piece::Text(more) => seen.push_str(&more),

@@ -362,7 +362,10 @@ impl Server {
         self.reopened.store(0, Relaxed);
         self.probing.store(false, Relaxed);
         if self.open_until_ms.swap(0, Relaxed) != 0 {
-            tracing::info!(server = self.settings.name, "a model server works again");
+            tracing::info!(
+                server = self.settings.name,
+                "circuit breaker of a model server closed"
+            );
         }
     }
 
@@ -384,7 +387,7 @@ impl Server {
                     server = self.settings.name,
                     failures,
                     message = words.message,
-                    "a model server is left alone"
+                    "circuit breaker of a model server opened"
                 );
             }
         } else if until != 0 && (self.probing.swap(false, Relaxed) || until <= now) {

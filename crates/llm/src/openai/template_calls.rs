@@ -201,7 +201,8 @@ fn read_mistral(inside: &str, tools: &[String]) -> Option<Vec<Piece>> {
 /// JSON values of calls, with nothing but space, commas and semicolons between them.
 fn read_json(text: &str, tools: &[String]) -> Option<Vec<Piece>> {
     let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
-    let (mut rest, mut calls) = (text.trim_matches(is_between), Vec::new());
+    let mut rest = text.trim_matches(is_between);
+    let mut calls = Vec::new();
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let value = values.next()?.ok()?;
@@ -226,7 +227,8 @@ mod tests {
 
     fn read_all(whole: &str, size: usize, is_cut: bool) -> Vec<Piece> {
         let mut calls = TemplateCalls::new(vec!["ls".into(), "write_file".into()]);
-        let (mut pieces, mut text) = (Vec::new(), String::new());
+        let mut pieces = Vec::new();
+        let mut text = String::new();
         let chars: Vec<char> = whole.chars().collect();
         for piece in chars.chunks(size) {
             text.extend(calls.push(piece.iter().collect()));

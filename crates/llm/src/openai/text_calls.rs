@@ -244,7 +244,9 @@ impl TextCallParser {
 
     /// The first place with a marker or a partial one; the end of the text if there is none.
     fn next_marker(&self) -> (usize, Option<MarkerMatch>) {
-        let (rest, mut line_is_blank, mut before) = (self.rest(), self.line_is_blank, self.before);
+        let rest = self.rest();
+        let mut line_is_blank = self.line_is_blank;
+        let mut before = self.before;
         let mut line_is_quoted = self.line_is_quoted;
         for (at, c) in rest.char_indices() {
             let here = &rest[at..];

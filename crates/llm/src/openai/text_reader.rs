@@ -28,9 +28,9 @@ impl TextReader {
         match self {
             Self::Plain | Self::Continuing => pieces.push(Piece::Text(text)),
             Self::Native(calls) => pieces.extend(calls.push(text).map(Piece::Text)),
-            Self::Instructed(calls, rescue) => {
+            Self::Instructed(calls, parser) => {
                 if let Some(text) = calls.push(text) {
-                    rescue.push(&text, pieces);
+                    parser.push(&text, pieces);
                 }
             }
             Self::Schema(reader) => reader.push(&text, pieces),
@@ -45,11 +45,11 @@ impl TextReader {
                 Ok(calls) => pieces.extend(calls),
                 Err(text) => pieces.extend((!text.is_empty()).then_some(Piece::Text(text))),
             },
-            Self::Instructed(calls, rescue) => match calls.finish(is_cut) {
+            Self::Instructed(calls, parser) => match calls.finish(is_cut) {
                 Ok(calls) => pieces.extend(calls),
                 Err(text) => {
-                    rescue.push(&text, pieces);
-                    rescue.finish(is_cut, pieces);
+                    parser.push(&text, pieces);
+                    parser.finish(is_cut, pieces);
                 }
             },
             Self::Schema(reader) => reader.finish(pieces),
@@ -61,7 +61,7 @@ impl TextReader {
         match self {
             Self::Plain | Self::Continuing | Self::Schema(_) => String::new(),
             Self::Native(calls) => calls.restart(),
-            Self::Instructed(calls, rescue) => calls.restart() + &rescue.restart(),
+            Self::Instructed(calls, parser) => calls.restart() + &parser.restart(),
         }
     }
 
@@ -76,11 +76,11 @@ impl TextReader {
 
     /// After the end: whether the answer is only an empty list of calls.
     pub(crate) fn calls_nothing(&self) -> bool {
-        matches!(self, Self::Instructed(_, rescue) if rescue.calls_nothing())
+        matches!(self, Self::Instructed(_, parser) if parser.calls_nothing())
     }
 
     /// Whether further text does not matter.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self, Self::Instructed(_, rescue) if rescue.is_done())
+        matches!(self, Self::Instructed(_, parser) if parser.is_done())
     }
 }

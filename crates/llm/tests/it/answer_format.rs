@@ -26,7 +26,8 @@ async fn the_answer_format_is_sent_and_dropped_if_refused() {
         }
     }))
     .await;
-    let (model, format) = (model(&server), json!({"type": "json_object"}));
+    let model = model(&server);
+    let format = json!({"type": "json_object"});
     let messages = [Message::text(Role::User, "As JSON")];
     for asked in [1, 3] {
         let (events, error) = drain(model.call(&request(&messages, &format))).await;
@@ -53,7 +54,8 @@ async fn thinking_is_disabled_as_far_as_the_server_supports_it() {
         }
     }))
     .await;
-    let (model, format) = (model(&server), json!({"type": "json_object"}));
+    let model = model(&server);
+    let format = json!({"type": "json_object"});
     let messages = [Message::text(Role::User, "As JSON")];
     for asked in [2, 3] {
         let quick = ChatRequest {
@@ -85,7 +87,8 @@ async fn a_request_refused_in_every_form_is_not_remembered() {
         _ => Reply::text("{}"),
     }))
     .await;
-    let (model, format) = (model(&server), json!({"type": "json_object"}));
+    let model = model(&server);
+    let format = json!({"type": "json_object"});
     let messages = [Message::text(Role::User, "As JSON")];
     let quick = ChatRequest {
         without_thinking: true,
@@ -112,10 +115,9 @@ async fn the_older_schema_form_is_used_where_required() {
     }))
     .await;
     let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
-    let (model, format) = (
-        model(&server),
-        json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}),
-    );
+    let model = model(&server);
+    let format =
+        json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
     let messages = [Message::text(Role::User, "As JSON")];
     let quick = ChatRequest {
         without_thinking: true,

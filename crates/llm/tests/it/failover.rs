@@ -30,11 +30,11 @@ fn model_of(servers: &[Arc<Server>]) -> ChatModel {
 }
 
 fn turns(events: &[ModelEvent]) -> Vec<&str> {
-    let told = events.iter().filter_map(|event| match event {
+    let reported = events.iter().filter_map(|event| match event {
         ModelEvent::FailedOver { words } => Some(words.message.as_str()),
         _ => None,
     });
-    told.collect()
+    reported.collect()
 }
 
 fn keys_sent(server: &ScriptedServer) -> Vec<String> {
@@ -75,12 +75,12 @@ async fn a_refused_key_cools_down_and_the_next_is_used_at_once() {
             "nobody waits where there is another key"
         );
         assert_eq!(text_of(&events), "Hi");
-        let told = turns(&events);
+        let reported = turns(&events);
         assert!(
-            told.len() == 1 && told[0].ends_with("Another key of Mine is used."),
-            "{told:?}"
+            reported.len() == 1 && reported[0].ends_with("Another key of Mine is used."),
+            "{reported:?}"
         );
-        assert!(!told[0].contains("sk-"), "{told:?}");
+        assert!(!reported[0].contains("sk-"), "{reported:?}");
         assert_eq!(keys_sent(&server).len(), 2);
         // The next calls do not try it again, and the server is not blamed.
         for _ in 0..3 {
@@ -116,10 +116,8 @@ async fn keys_rotate() {
 
 #[tokio::test]
 async fn one_run_stays_with_its_key_and_server() {
-    let (a, b) = (
-        server(Reply::text("Hi")).await,
-        server(Reply::text("Hi")).await,
-    );
+    let a = server(Reply::text("Hi")).await;
+    let b = server(Reply::text("Hi")).await;
     let model = model_of(&[known("A", &a, 1, &KEYS), known("B", &b, 1, &KEYS)]);
     for _ in 0..6 {
         events(&model, ToolMode::Native).await;
@@ -146,14 +144,16 @@ async fn another_server_answers_before_the_first_token() {
         Reply::stream(&[Step::Silence]),
         Reply::stream(&[role(), Step::Silence]),
     ] {
-        let (bad, good) = (server(fault).await, server(Reply::text("Hi")).await);
-        let (a, b) = (known("A", &bad, 1, &KEYS), known("B", &good, 0, &[]));
+        let bad = server(fault).await;
+        let good = server(Reply::text("Hi")).await;
+        let a = known("A", &bad, 1, &KEYS);
+        let b = known("B", &good, 0, &[]);
         let events = events(&model_of(&[a.clone(), b]), ToolMode::Native).await;
         assert_eq!(text_of(&events), "Hi");
-        let told = turns(&events);
+        let reported = turns(&events);
         assert!(
-            told.len() == 1 && told[0].ends_with("B is asked instead."),
-            "{told:?}"
+            reported.len() == 1 && reported[0].ends_with("B is asked instead."),
+            "{reported:?}"
         );
         assert_eq!(bad.requests().len(), 1, "its other key would do no better");
         assert_eq!(bad.requests()[0], good.requests()[0]);
@@ -169,7 +169,8 @@ async fn no_failover_after_the_first_token() {
         Step::Pause { ms: 20 },
         Step::Cut,
     ]);
-    let (bad, good) = (server(broken).await, server(Reply::text("Hi")).await);
+    let bad = server(broken).await;
+    let good = server(Reply::text("Hi")).await;
     let model = model_of(&[known("A", &bad, 1, &[]), known("B", &good, 0, &[])]);
     let (events, error) = failure(&model).await;
     assert_eq!(
@@ -186,10 +187,8 @@ async fn request_errors_do_not_fail_over() {
         (422, "no"),
         (400, "maximum context length is 4096 tokens"),
     ] {
-        let (a, b) = (
-            server(Reply::error(status, words)).await,
-            server(Reply::text("Hi")).await,
-        );
+        let a = server(Reply::error(status, words)).await;
+        let b = server(Reply::text("Hi")).await;
         failure(&model_of(&[
             known("A", &a, 1, &KEYS),
             known("B", &b, 0, &[]),
@@ -201,11 +200,10 @@ async fn request_errors_do_not_fail_over() {
 
 #[tokio::test]
 async fn a_server_that_keeps_failing_is_not_called() {
-    let (bad, good) = (
-        server(Reply::error(500, "broken")).await,
-        server(Reply::text("Hi")).await,
-    );
-    let (a, b) = (known("A", &bad, 1, &[]), known("B", &good, 0, &[]));
+    let bad = server(Reply::error(500, "broken")).await;
+    let good = server(Reply::text("Hi")).await;
+    let a = known("A", &bad, 1, &[]);
+    let b = known("B", &good, 0, &[]);
     for _ in 0..20 {
         let events = events(&model_of(&[a.clone(), b.clone()]), ToolMode::Native).await;
         assert_eq!(text_of(&events), "Hi");

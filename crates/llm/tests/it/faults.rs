@@ -310,7 +310,8 @@ async fn silence() {
 async fn an_answer_that_is_complete_needs_no_formal_end() {
     let finish = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
     // However long the first-token timeout is.
-    let (brief, long) = (Duration::from_millis(40), Duration::from_secs(3_600));
+    let brief = Duration::from_millis(40);
+    let long = Duration::from_secs(3_600);
     for (tail, idle_timeout) in [
         (Step::Silence, brief),
         (Step::Silence, long),

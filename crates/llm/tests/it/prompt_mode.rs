@@ -17,13 +17,14 @@ fn prompt() -> ToolPrompt {
     }
 }
 
-async fn told(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Option<ModelError>) {
+async fn reported(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Option<ModelError>) {
     let code = json!({"type": "object", "properties": {"code": {"type": "string"}}});
     let python = ToolSpec {
         parameters: code.into(),
         ..tool("python")
     };
-    let (tools, prompt) = ([tool("ls"), python], prompt());
+    let tools = [tool("ls"), python];
+    let prompt = prompt();
     let extra = json!({"tool_choice": "required", "top_p": 0.5});
     drain(model.call(&ChatRequest {
         messages: &[Message::text(Role::User, "Hello")],
@@ -45,7 +46,7 @@ const WRITTEN: &str = "I look.\n```json\n{\"tool_calls\": [{\"name\": \"ls\", \"
 #[tokio::test]
 async fn calls_are_written_and_read() {
     let server = server(Reply::text(WRITTEN)).await;
-    let (events, _) = told(&model(&server), ToolMode::Prompt).await;
+    let (events, _) = reported(&model(&server), ToolMode::Prompt).await;
     assert_eq!(
         calls_of(&events),
         [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]
@@ -86,7 +87,7 @@ async fn an_empty_call_list_is_reported_as_such() {
         ("", FinishReason::Stop, ""),
     ] {
         let server = server(Reply::text(written)).await;
-        let (events, _) = told(&model(&server), ToolMode::Prompt).await;
+        let (events, _) = reported(&model(&server), ToolMode::Prompt).await;
         assert_eq!(calls_of(&events), [], "{written}");
         assert_eq!(
             (finish_of(&events).0, text_of(&events).as_str()),
@@ -105,7 +106,7 @@ async fn text_after_a_call_is_not_awaited() {
         Step::Silence,
     ];
     let server = server(Reply::stream(&steps)).await;
-    let (events, error) = told(&model(&server), ToolMode::Prompt).await;
+    let (events, error) = reported(&model(&server), ToolMode::Prompt).await;
     assert_eq!(error, None);
     assert_eq!(
         calls_of(&events),
@@ -145,7 +146,7 @@ async fn a_server_that_refuses_tools_gets_them_in_the_prompt() {
         .await;
         let model = model(&server);
         for _ in 0..2 {
-            let (events, _) = told(&model, ToolMode::Native).await;
+            let (events, _) = reported(&model, ToolMode::Native).await;
             assert_eq!(calls_of(&events).len(), 1, "{words}: {events:?}");
         }
         let native: Vec<bool> = server
@@ -167,7 +168,7 @@ async fn one_invalid_tool_is_no_refusal_of_tools() {
     let bad_tool = "Invalid schema for function 'ls' in tools: x is not supported.";
     for (words, asked) in [(bad_tool, 4), ("no such model setting", 1)] {
         let server = server(Reply::error(400, words)).await;
-        let (_, error) = told(&model(&server), ToolMode::Native).await;
+        let (_, error) = reported(&model(&server), ToolMode::Native).await;
         assert_error(&error.expect("an error"), ProblemCode::ModelRejected, words);
         let requests = server.requests();
         assert_eq!(requests.len(), asked);
@@ -183,8 +184,8 @@ async fn one_invalid_tool_is_no_refusal_of_tools() {
     ]))
     .await;
     let model = model(&server);
-    assert_eq!(told(&model, ToolMode::Native).await.1, None);
-    let (_, error) = told(&model, ToolMode::Native).await;
+    assert_eq!(reported(&model, ToolMode::Native).await.1, None);
+    let (_, error) = reported(&model, ToolMode::Native).await;
     assert_error(
         &error.expect("an error"),
         ProblemCode::ModelRejected,

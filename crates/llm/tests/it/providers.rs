@@ -149,7 +149,8 @@ async fn listing(models_reply: Reply) -> ScriptedServer {
 
 #[tokio::test]
 async fn each_kind_lists_models_and_reports_refused_keys() {
-    let (http, limit) = (HttpClient::new().unwrap(), Duration::from_secs(5));
+    let http = HttpClient::new().unwrap();
+    let limit = Duration::from_secs(5);
     for (kind, _) in KINDS {
         let (written, expected) = list(kind);
         for (reply, works) in [(Reply::json(&written), true), (refused_key(kind), false)] {

@@ -79,7 +79,7 @@ async fn retry_after_is_respected() {
         ("retry-after", later),
         ("date", "Sun, 06 Nov 1994 08:49:36 GMT"),
     ];
-    for (status, headers, at_least_ms) in [
+    for (status, headers, min_ms) in [
         (429, &[("retry-after", "0.2")][..], 200),
         (503, &[("retry-after", "0.1")], 100),
         (429, &dated, 1000),
@@ -90,10 +90,10 @@ async fn retry_after_is_respected() {
         let events = events(&model(&server), ToolMode::Native).await;
         let (_, wait_ms) = waits(&events)[0];
         assert!(
-            (at_least_ms..at_least_ms + 10).contains(&wait_ms),
+            (min_ms..min_ms + 10).contains(&wait_ms),
             "{headers:?}: {wait_ms} ms"
         );
-        assert!(started.elapsed().as_millis() >= u128::from(at_least_ms));
+        assert!(started.elapsed().as_millis() >= u128::from(min_ms));
     }
 }
 

@@ -116,10 +116,8 @@ async fn usage_may_follow_the_reason() {
 
 #[tokio::test]
 async fn parallel_calls() {
-    let (a, b) = (
-        json!({"path": "/a/rather/long/path"}),
-        json!({"path": "/b/é"}),
-    );
+    let a = json!({"path": "/a/rather/long/path"});
+    let b = json!({"path": "/b/é"});
     let calls = vec![call("ls", a.clone()), call("cat", b.clone())];
     let finish = Step::Finish {
         reason: Finish::ToolCalls,

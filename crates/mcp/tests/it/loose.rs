@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp::{CallError, Program, Way};
+use mcp::{CallError, Program, Transport};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -59,7 +59,7 @@ fn program(said: &Said) -> Tried {
         "read -r line; cat 0; read -r line; read -r line; cat 1; read -r line; cat 2; sleep 60";
     let environment = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    start(Way::Stdio(Program {
+    start(Transport::Stdio(Program {
         command: "sh".into(),
         arguments,
         environment,
@@ -70,13 +70,16 @@ fn program(said: &Said) -> Tried {
 async fn web(over: Over, said: Said) -> Tried {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let (tasks, said, stopping) = (TaskTracker::new(), Arc::new(said), CancellationToken::new());
+    let tasks = TaskTracker::new();
+    let said = Arc::new(said);
+    let stopping = CancellationToken::new();
     let stopped = stopping.clone();
     let guard = stopping.drop_guard();
     let accepting = tasks.clone();
     tasks.spawn(async move {
         while let Some(Ok((stream, _))) = stopped.run_until_cancelled(listener.accept()).await {
-            let (said, stopped) = (Arc::clone(&said), stopped.clone());
+            let said = Arc::clone(&said);
+            let stopped = stopped.clone();
             accepting.spawn(async move {
                 stopped
                     .run_until_cancelled(answer(stream, over, said))
@@ -159,15 +162,13 @@ async fn check(said: Said, expected: Result<&str, CallError>) {
 }
 
 fn text(text: &[u8]) -> Vec<u8> {
-    let (before, after) = (
-        r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":""#,
-        r#""}]}}"#,
-    );
+    let before = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":""#;
+    let after = r#""}]}}"#;
     [before.as_bytes(), text, after.as_bytes()].concat()
 }
 
 #[tokio::test]
-async fn a_character_that_is_none_costs_one_character() {
+async fn an_invalid_character_is_replaced() {
     for (written, read) in [
         (br"a\ud800b".as_slice(), "a\u{FFFD}b"),
         (br"a\udc00b", "a\u{FFFD}b"),
@@ -203,7 +204,7 @@ async fn junk_around_a_message_does_no_harm() {
 }
 
 #[tokio::test]
-async fn an_error_that_says_little_is_an_error_at_once() {
+async fn a_minimal_error_fails_its_call_at_once() {
     for (error, message) in [
         (r#"{"message":"no key"}"#, "no key"),
         (
@@ -249,7 +250,7 @@ async fn an_envelope_that_is_nearly_right() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_read_fails_its_call_at_once() {
+async fn an_unreadable_answer_fails_its_call_at_once() {
     let unreadable = |why: &str| Err(CallError::Unreadable(why.to_owned()));
     for call in [
         r#"{"jsonrpc":"2.0","id":2,"result":{"content":[}}"#,
@@ -309,7 +310,7 @@ async fn contents_that_are_no_list_of_blocks() {
 }
 
 #[tokio::test]
-async fn nulls_where_nothing_need_be() {
+async fn null_fields_are_ignored() {
     let answer = text(b"yes");
     let handshake = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":null},"logging":null,"experimental":[],"prompts":true},"serverInfo":{"name":"odd","version":null,"title":null,"icons":null,"websiteUrl":null},"instructions":null,"_meta":null},"error":null}"#;
     let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","title":null,"description":null,"inputSchema":{"type":"object","properties":null,"required":null},"outputSchema":null,"annotations":null,"icons":null,"execution":null,"_meta":null}],"nextCursor":null,"_meta":null}}"#;

@@ -12,7 +12,7 @@ mod web;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use mcp::{Call, CallError, Definition, News, Server, State, Way};
+use mcp::{Call, CallError, CallEvent, Definition, Server, State, Transport};
 use serde_json::{Map, json};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
@@ -34,8 +34,9 @@ impl Drop for Tried {
     }
 }
 
-pub(crate) fn start(way: Way) -> Tried {
-    let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
+pub(crate) fn start(way: Transport) -> Tried {
+    let tasks = TaskTracker::new();
+    let stopping = CancellationToken::new();
     let call_timeout = Duration::from_millis(1_500);
     let definition = Definition {
         name: "odd".into(),
@@ -60,7 +61,7 @@ impl Tried {
     }
 
     pub(crate) async fn problem(&self) -> String {
-        let status = self.server.tried(Duration::from_secs(10)).await;
+        let status = self.server.first_attempt(Duration::from_secs(10)).await;
         assert_eq!(status.state, State::Down, "{status:?}");
         status.problems[0].to_string()
     }
@@ -78,9 +79,9 @@ impl Tried {
 pub(crate) async fn end_of(call: &mut Call) -> Result<String, CallError> {
     loop {
         match call.next().await {
-            News::Ended(result) => return result.map(|answer| answer.text()),
-            News::Progress(_) => {}
-            News::Asks(question) => panic!("it asks {question:?}"),
+            CallEvent::Ended(result) => return result.map(|answer| answer.text()),
+            CallEvent::Progress(_) => {}
+            CallEvent::Asks(question) => panic!("it asks {question:?}"),
         }
     }
 }

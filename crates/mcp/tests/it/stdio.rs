@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp::{Answer, CallError, News, Program, Reply, State, Way};
+use mcp::{Answer, CallError, CallEvent, Program, Reply, State, Transport};
 use serde_json::{Map, json};
 
 use crate::{Tried, end_of, line_in, new_folder, start};
@@ -27,7 +27,7 @@ const UNASKED: &str = r#"
 fn sh(script: &str) -> Tried {
     let environment = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    start(Way::Stdio(Program {
+    start(Transport::Stdio(Program {
         command: "sh".into(),
         arguments,
         environment,
@@ -40,15 +40,16 @@ fn well_until(then: &str) -> Tried {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_or_ends_at_once() {
-    let (command, none) = ("no-such-program".to_owned(), Vec::new);
+async fn a_missing_or_exiting_program() {
+    let command = "no-such-program".to_owned();
+    let none = Vec::new;
     let program = Program {
         command,
         arguments: none(),
         environment: Vec::new(),
         folder: None,
     };
-    let problem = start(Way::Stdio(program)).problem().await;
+    let problem = start(Transport::Stdio(program)).problem().await;
     assert!(
         problem.starts_with("The program no-such-program cannot be started"),
         "{problem}"
@@ -102,7 +103,7 @@ async fn lists_without_an_end_and_with_bad_tools() {
 }
 
 #[tokio::test]
-async fn the_list_ends_where_its_mark_leads_nowhere() {
+async fn an_invalid_cursor_ends_the_list() {
     // java-sdk#628, csharp-sdk#1072, codebase-memory-mcp#1247
     for (mark, pages) in [
         (r#""""#, 1),
@@ -122,7 +123,7 @@ async fn the_list_ends_where_its_mark_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_no_pages_is_read_once() {
+async fn a_server_without_pagination_is_read_once() {
     for (mark, tools, names) in [
         ("same", r#"[{"name":"a","inputSchema":{}}]"#, vec!["a"]),
         ("on'$id'", r#"[{"name":"a","inputSchema":{}}]"#, vec!["a"]),
@@ -140,7 +141,7 @@ async fn a_server_that_knows_no_pages_is_read_once() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_says_little_is_enough() {
+async fn a_minimal_handshake_is_accepted() {
     for said in [
         r#""capabilities":{"tools":{}}"#,
         r#""capabilities":null,"serverInfo":null"#,
@@ -158,7 +159,7 @@ async fn a_handshake_that_says_little_is_enough() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_none() {
+async fn an_invalid_list() {
     let answer = |body: &str| {
         sh(&format!(
             "{SHAKE_HANDS} read -r line; echo '{body}'; sleep 60"
@@ -225,19 +226,19 @@ async fn dying_in_the_middle_of_a_call() {
 }
 
 #[tokio::test]
-async fn silence_ends_a_call_and_the_server_is_told() {
+async fn silence_cancels_a_call() {
     let folder = new_folder("silence");
-    let told = folder.join("told");
+    let received = folder.join("told");
     let tried = well_until(&format!(
         "read -r line; read -r line; echo \"$line\" > {}; sleep 60",
-        told.display()
+        received.display()
     ));
     tried.names().await;
     assert_eq!(
         end_of(&mut tried.call("me").await).await,
         Err(CallError::TimedOut(1))
     );
-    let line = line_in(&told).await;
+    let line = line_in(&received).await;
     std::fs::remove_dir_all(folder).unwrap();
     assert!(
         line.contains("notifications/cancelled") && line.contains("\"requestId\":2"),
@@ -277,7 +278,7 @@ async fn a_server_that_knows_no_pings_is_there_all_the_same() {
 }
 
 #[tokio::test]
-async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
+async fn progress_keeps_a_call_alive_and_floods_are_harmless() {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":'$n',"total":5000,"message":"on"}}"#;
     // The token is the number after its name.
     let token =
@@ -288,16 +289,16 @@ async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
     let tried = well_until(&format!("{token}; {slowly}; {flood}; {done}"));
     tried.names().await;
     let mut call = tried.call("me").await;
-    let mut news = Vec::new();
+    let mut events = Vec::new();
     let result = loop {
         match call.next().await {
-            News::Progress(words) => news.push(words),
-            News::Ended(result) => break result.map(|answer| answer.text()),
-            News::Asks(question) => panic!("{question:?}"),
+            CallEvent::Progress(words) => events.push(words),
+            CallEvent::Ended(result) => break result.map(|answer| answer.text()),
+            CallEvent::Asks(question) => panic!("{question:?}"),
         }
     };
     assert_eq!(result, Ok(String::new()));
-    assert_eq!(news[0], "on (1 of 5000)");
+    assert_eq!(events[0], "on (1 of 5000)");
 }
 
 /// Asks something while call 2 is open.
@@ -311,11 +312,11 @@ const TELL: &str = r#"
 "#;
 
 #[tokio::test]
-async fn a_question_goes_to_whose_call_it_is_and_waiting_for_people_takes_no_time() {
+async fn a_question_reaches_its_caller_without_using_up_time() {
     let tried = well_until(&format!("read -r line; {ASK}; {TELL}"));
     tried.names().await;
     let mut call = tried.call("me").await;
-    let News::Asks(question) = call.next().await else {
+    let CallEvent::Asks(question) = call.next().await else {
         panic!("it should ask")
     };
     assert_eq!(question.message, "Sure?");
@@ -330,17 +331,18 @@ async fn a_question_goes_to_whose_call_it_is_and_waiting_for_people_takes_no_tim
 }
 
 #[tokio::test]
-async fn a_question_that_could_be_for_two_people_is_asked_of_none() {
+async fn an_ambiguous_question_is_dropped() {
     let tried = well_until(&format!("read -r line; read -r line; {ASK}; {TELL}"));
     tried.names().await;
-    let (mut mine, theirs) = (tried.call("me").await, tried.call("them").await);
+    let mut mine = tried.call("me").await;
+    let theirs = tried.call("them").await;
     assert_eq!(end_of(&mut mine).await, Ok("cancel".to_owned()));
     drop(theirs);
 }
 
 /// Its call was cancelled, and the program has not noticed: no other call receives the question.
 #[tokio::test]
-async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
+async fn a_question_of_a_cancelled_call_is_dropped() {
     // The first call, its cancellation, the second call and a ping; the latter two in any order.
     let stopped = format!(
         r#"
@@ -362,7 +364,7 @@ async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
     assert_eq!(end_of(&mut theirs).await, Ok("cancel".to_owned()));
     // Now it knows, and may ask questions for others again.
     let mut next = tried.call("them").await;
-    let News::Asks(question) = next.next().await else {
+    let CallEvent::Asks(question) = next.next().await else {
         panic!("it should ask")
     };
     question.reply(Reply::Decline);
@@ -370,7 +372,7 @@ async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
 }
 
 #[tokio::test]
-async fn a_changed_list_is_asked_for_again() {
+async fn a_changed_list_is_reloaded() {
     let changed = r#"
         sleep 0.2; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
         read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"b","inputSchema":{}}]}}'

@@ -1,6 +1,6 @@
 //! Misbehaving web servers.
 
-use mcp::{Site, Way};
+use mcp::{Endpoint, Transport};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -45,7 +45,7 @@ pub(crate) fn site(url: String) -> Tried {
         .build()
         .unwrap();
     let headers = vec![("X-Key".to_owned(), "very-secret-key".to_owned())];
-    start(Way::Http(Site {
+    start(Transport::Http(Endpoint {
         url,
         headers,
         client,
@@ -54,7 +54,7 @@ pub(crate) fn site(url: String) -> Tried {
 }
 
 #[tokio::test]
-async fn nobody_there_and_answers_that_are_none() {
+async fn missing_servers_and_invalid_answers() {
     let problem = site("http://127.0.0.1:1/mcp".into()).problem().await;
     assert!(
         problem.starts_with("The server cannot be used: Connection refused"),
@@ -96,7 +96,7 @@ async fn keys_do_not_follow_a_redirect() {
 }
 
 #[tokio::test]
-async fn a_body_without_an_end_is_not_read_to_its_end() {
+async fn an_endless_body_is_cut() {
     let head =
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     let chunk = format!("{:x}\r\n{}\r\n", 1_000_000, "x".repeat(1_000_000));

@@ -57,7 +57,7 @@ async fn get(outbound: &Outbound, url: &str) -> Result<Answer, Fault> {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_here_is_refused_and_the_error_says_not_where() {
+async fn a_name_of_this_machine_is_refused_without_details() {
     let site = Site::start(|_| site::text("secret"));
     for address in [
         "127.0.0.1",
@@ -94,7 +94,7 @@ async fn of_the_addresses_of_a_name_only_those_that_are_let_are_connected_to() {
 }
 
 #[tokio::test]
-async fn an_answer_of_the_name_server_that_flips_after_the_check_changes_nothing() {
+async fn dns_rebinding_has_no_effect() {
     let inside = Site::start(|_| site::text("inside"));
     let outside = Site::start_at("127.0.0.2", inside.port, |_| {
         site::text("outside").closing()
@@ -113,7 +113,7 @@ async fn an_answer_of_the_name_server_that_flips_after_the_check_changes_nothing
 }
 
 #[tokio::test]
-async fn what_an_administrator_has_named_or_chosen_may_be_anywhere() {
+async fn listed_hosts_may_have_any_address() {
     let site = Site::start(|_| site::text("here"));
     let here = format!("http://127.0.0.1:{}/", site.port);
     assert_eq!(
@@ -156,7 +156,7 @@ async fn what_an_administrator_has_named_or_chosen_may_be_anywhere() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_is_refused() {
+async fn limits_are_enforced() {
     let site = Site::start(|asked| match asked.path() {
         "/large" => site::text(&"x".repeat(1_001)),
         "/fits" => site::text(&"x".repeat(1_000)),
@@ -210,7 +210,7 @@ async fn what_is_too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn nobody_there_and_no_such_name_say_the_same() {
+async fn missing_servers_and_unknown_names_give_the_same_error() {
     let outbound = Outbound::with_lookup(allowing(&["127.0.0.0/8"]), names(|_, _| vec![]));
     let gone = Site::start(|_| site::text("")).port;
     assert_eq!(

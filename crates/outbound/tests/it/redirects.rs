@@ -128,7 +128,7 @@ async fn credentials_do_not_go_to_another_server() {
 }
 
 #[tokio::test]
-async fn a_body_is_sent_once_to_whom_it_is_meant_for() {
+async fn a_body_is_sent_once_to_its_target() {
     let two = Site::start_at("127.0.0.3", 0, |_| site::text("two"));
     let to = format!("http://two.example:{}/", two.port);
     let one = Site::start_at("127.0.0.2", 0, move |asked| match asked.path() {

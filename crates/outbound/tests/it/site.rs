@@ -117,7 +117,8 @@ impl Site {
 }
 
 fn read(connection: &mut impl Read) -> Option<String> {
-    let (mut request, mut chunk) = (String::new(), [0; 4096]);
+    let mut request = String::new();
+    let mut chunk = [0; 4096];
     loop {
         if let Some((head, body)) = request.split_once("\r\n\r\n") {
             let length = head

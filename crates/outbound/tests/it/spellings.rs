@@ -94,7 +94,7 @@ async fn no_spelling_leads_here() {
 }
 
 #[test]
-fn what_is_seen_without_asking_for_a_name() {
+fn urls_are_checked_without_a_lookup() {
     let outbound = Outbound::new(Allowed::default());
     let chosen = ["10.0.0.1".to_owned()];
     for (url, expected) in [

@@ -134,7 +134,8 @@ impl Texts {
     /// A range given in characters of the current part.
     fn in_part(&self, start: Option<u64>, end: Option<u64>) -> Option<Range<usize>> {
         let place = |at: Option<u64>| self.part.checked_add(usize::try_from(at?).ok()?);
-        let (start, end) = (place(start)?, place(end)?);
+        let start = place(start)?;
+        let end = place(end)?;
         (start < end && end <= self.chars).then_some(start..end)
     }
 }

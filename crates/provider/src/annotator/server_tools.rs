@@ -93,8 +93,10 @@ fn of_item(kind: &str, item: &Value) -> Vec<ServerTool> {
 
 /// A part of Gemini's.
 fn of_part(part: &Value) -> Vec<ServerTool> {
-    let (code, result) = (&part["executableCode"], &part["codeExecutionResult"]);
-    let (call, response) = (&part["toolCall"], &part["toolResponse"]);
+    let code = &part["executableCode"];
+    let result = &part["codeExecutionResult"];
+    let call = &part["toolCall"];
+    let response = &part["toolResponse"];
     if code.is_object() {
         vec![started(
             &code["id"],

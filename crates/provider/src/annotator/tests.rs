@@ -54,7 +54,7 @@ fn citation(
 }
 
 #[test]
-fn blocks_of_messages_and_converse_rest_on_their_citations() {
+fn messages_and_converse_cite_whole_blocks() {
     let searched = json!({"type": "text", "citations": [
         {"type": "web_search_result_location", "url": "https://a.org/x", "title": "A", "cited_text": "So."},
         {"type": "page_location", "document_index": 0, "document_title": "b.pdf", "cited_text": "Or so."},
@@ -83,7 +83,7 @@ fn blocks_of_messages_and_converse_rest_on_their_citations() {
 }
 
 #[test]
-fn annotations_count_from_the_beginning_of_their_part() {
+fn annotations_are_relative_to_their_part() {
     let annotations = json!({"id": "msg_1", "annotations": [
         {"type": "url_citation", "url": "https://a.org", "title": "A", "start_index": 1, "end_index": 3},
         {"type": "url_citation", "url": "https://a.org", "title": "A", "start_index": 1, "end_index": 99},
@@ -107,7 +107,7 @@ fn annotations_count_from_the_beginning_of_their_part() {
 }
 
 #[test]
-fn segments_of_gemini_are_places_in_bytes_or_where_their_words_stand() {
+fn gemini_segments_are_located_by_bytes_or_text() {
     let metadata = json!({"metadata": {
         "groundingMetadata": {
             "groundingChunks": [
@@ -208,7 +208,7 @@ fn addresses_are_of_the_web() {
 }
 
 #[test]
-fn what_is_hostile_is_bounded() {
+fn hostile_input_is_bounded() {
     let one = json!({"type": "web_search_result_location", "url": "javascript:x", "title": "T\u{0}\n".repeat(900), "cited_text": "q".repeat(9_000)});
     let cited = read(vec![
         text("a"),

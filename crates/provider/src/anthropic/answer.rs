@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_why() {
+    fn a_refusal_has_a_reason() {
         let stop = r#"{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":"Not this."}},"usage":{"input_tokens":2,"output_tokens":1}}"#;
         let usage = Some(Usage::of(2, 1));
         assert_eq!(
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_the_stream_are_told_unless_the_answer_is_whole() {
+    fn stream_errors_count_until_the_answer_is_complete() {
         let overloaded =
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
         let error = AnswerError {
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_the_place_of_another_block_is_kept() {
+    fn unexpected_text_deltas_are_kept() {
         let (out, error) = read(&[
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm","signature":"s"}}"#,
             DELTA,
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_the_provider_come_whole() {
+    fn provider_blocks_are_complete() {
         let (out, error) = read(&[
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":null}}"#,
             r#"{"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"So far: "}}"#,

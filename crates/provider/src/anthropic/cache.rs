@@ -19,7 +19,8 @@ pub(crate) fn mark(conversation: &mut Conversation<'_>) {
         .enumerate()
         .rev()
         .filter(|(_, turn)| turn.role == "user");
-    let (last, repeated) = (of_user.next(), of_user.next().map(|(at, _)| at));
+    let last = of_user.next();
+    let repeated = of_user.next().map(|(at, _)| at);
     let Some((last, begins)) = last.map(|(at, turn)| (at, is_request(turn))) else {
         return;
     };

@@ -277,9 +277,11 @@ mod tests {
 
     /// As recorded: `document_url_input`, `document_binary_content_input` and `text_plain_document_anthropic`.
     #[test]
-    fn files_are_documents_or_words() {
+    fn files_are_documents_or_text() {
         let check = |url: &str, media_type: &str, expected: Value| {
-            let (url, media_type, name) = (url.to_owned(), media_type.to_owned(), "a".to_owned());
+            let url = url.to_owned();
+            let media_type = media_type.to_owned();
+            let name = "a".to_owned();
             let part = Part::File {
                 url,
                 media_type,

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_known_by_their_type_and_else_by_status() {
+    fn errors_are_classified_by_type_or_status() {
         for (status, body, kind, message) in [
             (
                 404,

@@ -274,7 +274,8 @@ fn pair_provider_calls(turns: &mut [Turn<'_>]) {
             .filter_map(|block| field(block, name))
             .collect()
     };
-    let (called, answered) = (all(turns, "id"), all(turns, "tool_use_id"));
+    let called = all(turns, "id");
+    let answered = all(turns, "tool_use_id");
     let last = turns.iter().rposition(|turn| turn.role == "assistant");
     for (at, turn) in turns.iter_mut().enumerate() {
         turn.content.retain(

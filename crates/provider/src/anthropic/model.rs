@@ -3,7 +3,7 @@
 /// The capabilities of a model. Other vendors' servers that speak this format are treated as a plain model with
 /// budgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Abilities {
+pub(crate) struct Capabilities {
     pub(crate) thinking: Thinking,
     pub(crate) off: ThinkingOff,
     /// The level for the maximum effort.
@@ -53,7 +53,7 @@ pub(crate) enum ThinkingOff {
 }
 
 /// The capabilities of a model by its name, with or without a region, a vendor or a date.
-pub(crate) fn abilities(model: &str) -> Abilities {
+pub(crate) fn abilities(model: &str) -> Capabilities {
     let Some(Claude { line, version }) = Claude::parse(model) else {
         return OTHER;
     };
@@ -80,7 +80,7 @@ pub(crate) fn abilities(model: &str) -> Abilities {
         (4, 5) => (32_000, 64_000),
         _ => (32_000, 128_000),
     };
-    Abilities {
+    Capabilities {
         thinking,
         off,
         top_effort: match thinking {
@@ -99,7 +99,7 @@ pub(crate) fn abilities(model: &str) -> Abilities {
     }
 }
 
-const OTHER: Abilities = Abilities {
+const OTHER: Capabilities = Capabilities {
     thinking: Thinking::Budget,
     off: ThinkingOff::Disabled,
     top_effort: None,

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn abilities_are_read_where_they_are_said() {
+    fn listed_capabilities_are_read() {
         let body = r#"{"data":[
             {"type":"model","id":"claude-opus-5","display_name":"Claude Opus 5","created_at":"2026-05-01T00:00:00Z","lifecycle":"active",
              "max_input_tokens":1000000,"max_tokens":128000,"capabilities":{"image_input":{"supported":true},"pdf_input":{"supported":true},

@@ -8,7 +8,7 @@ use super::{
     PROVIDER, cache,
     content::{Block, CacheControl},
     messages::{Conversation, Turn},
-    model::{Abilities, abilities},
+    model::{Capabilities, abilities},
     schema,
     thinking::{Plan, ThinkingConfig},
 };
@@ -218,7 +218,7 @@ fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
 }
 
 /// `None` is the API's default: the model decides.
-fn choice<'a>(parameters: &'a Parameters, model: &Abilities) -> Option<Choice<'a>> {
+fn choice<'a>(parameters: &'a Parameters, model: &Capabilities) -> Option<Choice<'a>> {
     let disable_parallel_tool_use = parameters.parallel_tool_calls == Some(false);
     let (kind, name) = match &parameters.tool_choice {
         ToolChoice::None => {
@@ -240,7 +240,7 @@ fn choice<'a>(parameters: &'a Parameters, model: &Abilities) -> Option<Choice<'a
     })
 }
 
-fn format(parameters: &Parameters, model: &Abilities) -> Option<OutputFormat> {
+fn format(parameters: &Parameters, model: &Capabilities) -> Option<OutputFormat> {
     match &parameters.answer_format {
         Some(AnswerFormat::Schema { schema, .. }) if model.json_schema => Some(OutputFormat {
             kind: "json_schema",
@@ -253,7 +253,7 @@ fn format(parameters: &Parameters, model: &Abilities) -> Option<OutputFormat> {
 /// Temperature and `top_p`, of which many models accept one at most, and none while they think.
 fn sampling(
     parameters: &Parameters,
-    model: &Abilities,
+    model: &Capabilities,
     thinks: bool,
 ) -> (Option<f64>, Option<f64>) {
     let temperature = parameters.temperature.map(|it| it.clamp(0.0, 1.0));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_closed_and_constraints_are_words() {
+    fn objects_are_closed_and_constraints_described() {
         let schema = json!({"$schema": "x", "type": "object", "required": ["score"], "properties": {
             "score": {"type": "number", "minimum": 0, "maximum": 1, "description": "How sure."},
             "tags": {"type": "array", "items": {"oneOf": [{"type": "string", "pattern": "^a"}]}, "maxItems": 3},

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::model::{Abilities, Thinking, ThinkingOff};
+use super::model::{Capabilities, Thinking, ThinkingOff};
 use crate::{Effort, Parameters, Reasoning, ToolChoice};
 
 /// The minimum budget of the API.
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// `may_budget`: whether the conversation allows a budget; see `Conversation::calls_without_thinking`.
-    pub(crate) fn new(parameters: &Parameters, model: &Abilities, may_budget: bool) -> Self {
+    pub(crate) fn new(parameters: &Parameters, model: &Capabilities, may_budget: bool) -> Self {
         let (thinking, effort) = match parameters.reasoning {
             None => (None, None),
             Some(Reasoning::Off) => off(model),
@@ -55,12 +55,12 @@ impl Plan {
             .and_then(|it| {
                 let is_callers = matches!(parameters.reasoning, Some(Reasoning::Budget(_)));
                 match parameters.max_output_tokens {
-                    Some(most) => within(it, most.min(model.max_output), is_callers),
+                    Some(max) => within(it, max.min(model.max_output), is_callers),
                     None => within(it, model.max_output, true),
                 }
             });
         let max_tokens = match (parameters.max_output_tokens, thinking) {
-            (Some(most), _) => most,
+            (Some(max), _) => max,
             (None, Some(ThinkingConfig::Enabled { budget_tokens })) => model
                 .default_output
                 .max(budget_tokens.saturating_add(ANSWER_TOKENS)),
@@ -84,7 +84,7 @@ impl Plan {
 
 type Asked = (Option<ThinkingConfig>, Option<&'static str>);
 
-fn off(model: &Abilities) -> Asked {
+fn off(model: &Capabilities) -> Asked {
     match model.off {
         ThinkingOff::Default => (None, None),
         ThinkingOff::Disabled => (Some(ThinkingConfig::Disabled), None),
@@ -93,7 +93,7 @@ fn off(model: &Abilities) -> Asked {
     }
 }
 
-fn on(reasoning: Reasoning, model: &Abilities) -> Asked {
+fn on(reasoning: Reasoning, model: &Capabilities) -> Asked {
     let adaptive = |display, effort| (Some(ThinkingConfig::Adaptive { display }), effort);
     // Their thinking is omitted from the answer unless requested.
     let summarized = Some("summarized");
@@ -141,7 +141,7 @@ fn level_of(tokens: u64) -> Effort {
     }
 }
 
-fn effort(level: Effort, model: &Abilities) -> Option<&'static str> {
+fn effort(level: Effort, model: &Capabilities) -> Option<&'static str> {
     match level {
         Effort::Minimal | Effort::Low => Some("low"),
         Effort::Medium => Some("medium"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn each_generation_is_told_in_its_own_words() {
+    fn each_generation_has_its_thinking_fields() {
         let enabled = |budget: u64| json!({"type": "enabled", "budget_tokens": budget});
         let adaptive = json!({"type": "adaptive"});
         let summarized = json!({"type": "adaptive", "display": "summarized"});

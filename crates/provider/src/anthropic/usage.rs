@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_counts_fail_nothing() {
+    fn invalid_counts_are_ignored() {
         for (said, expected) in [
             (vec![], None),
             (vec![json!(null)], None),

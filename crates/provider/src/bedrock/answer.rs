@@ -372,7 +372,8 @@ fn append_base64(all: &mut String, more: &str) {
 /// Bedrock's `inputTokens` exclude cached tokens, ours include them.
 fn usage(value: &Value) -> Option<Usage> {
     let of = |field: &str| count(&value[field]);
-    let (input, output) = (of("inputTokens"), of("outputTokens"));
+    let input = of("inputTokens");
+    let output = of("outputTokens");
     input.or(output)?;
     let cached = of("cacheReadInputTokens").unwrap_or_default();
     let written = of("cacheWriteInputTokens").unwrap_or_default();
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_ends_the_answer_unless_it_is_whole() {
+    fn an_exception_ends_an_incomplete_answer() {
         let text = (
             "contentBlockDelta",
             r#"{"contentBlockIndex":0,"delta":{"text":"a"}}"#,

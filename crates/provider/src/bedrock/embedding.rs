@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_family_is_asked_in_its_format() {
+    fn each_family_has_its_request_format() {
         let texts = ["a".to_owned(), "b".to_owned()];
         let body = |family: EmbeddingFamily, dimensions| -> Value {
             let texts = &texts[..family.max_texts().min(texts.len())];

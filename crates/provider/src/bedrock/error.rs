@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_known_by_their_name() {
+    fn errors_are_classified_by_name() {
         let address = "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/";
         for (status, name, body, kind, message) in [
             (

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn events_exceptions_and_errors_are_told_apart() {
+    fn events_exceptions_and_errors_are_distinguished() {
         let pair = |name: &str, data: &str| Ok((name.to_owned(), data.to_owned()));
         let event = [
             text(":message-type", "event"),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     Effort, Parameters, Reasoning,
     anthropic::{
-        model::{Abilities, Thinking, abilities},
+        model::{Capabilities, Thinking, abilities},
         thinking::Plan,
     },
 };
@@ -13,7 +13,7 @@ use crate::{
 /// A model family, derived from the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    Claude(Abilities),
+    Claude(Capabilities),
     Nova,
     /// Models of OpenAI.
     GptOss,
@@ -71,7 +71,7 @@ impl Family {
     pub(super) fn forced_choice(self) -> bool {
         !matches!(
             self,
-            Self::Claude(Abilities {
+            Self::Claude(Capabilities {
                 forced_choice: false,
                 ..
             }) | Self::GptOss
@@ -144,7 +144,7 @@ impl Asked {
     }
 }
 
-fn claude(plan: Plan, model: &Abilities, has_tools: bool) -> Asked {
+fn claude(plan: Plan, model: &Capabilities, has_tools: bool) -> Asked {
     let mut fields = Map::new();
     if let Some(thinking) = plan.thinking {
         // Serializing a plain enum cannot fail.

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_that_can_be_asked_are_listed() {
+    fn callable_models_are_listed() {
         let list = r#"{"modelSummaries":[
             {"modelId":"amazon.nova-pro-v1:0","modelName":"Nova Pro","inputModalities":["TEXT","IMAGE"],"outputModalities":["TEXT"],
              "inferenceTypesSupported":["ON_DEMAND","INFERENCE_PROFILE"],"modelLifecycle":{"status":"ACTIVE"}},

@@ -47,7 +47,8 @@ pub fn embedding_path(model: &str) -> String {
 }
 
 fn left_out(request: &ModelRequest<'_>, body: &Body<'_>) -> Vec<LeftOut> {
-    let (parameters, family) = (request.parameters, Family::of(request.model));
+    let parameters = request.parameters;
+    let family = Family::of(request.model);
     let Body {
         inference,
         additional,

@@ -192,13 +192,13 @@ impl<'a> Turns<'a> {
             return;
         }
         let mut parts = Vec::with_capacity(step.tool_calls.len());
-        let mut beside = Vec::new();
+        let mut extra = Vec::new();
         for call in &step.tool_calls {
             let at = results
                 .iter()
                 .position(|it| it.tool_call_id.as_deref() == Some(call.id.as_str()));
             let result = at.map(|at| results.remove(at));
-            let function_response = self.response(call, result, &mut beside);
+            let function_response = self.response(call, result, &mut extra);
             parts.push(Piece::Response { function_response });
         }
         if !parts.is_empty() {
@@ -207,9 +207,9 @@ impl<'a> Turns<'a> {
                 parts,
             });
         }
-        beside.extend(results.into_iter().flat_map(said));
-        if !beside.is_empty() {
-            self.add_user(beside);
+        extra.extend(results.into_iter().flat_map(said));
+        if !extra.is_empty() {
+            self.add_user(extra);
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a> Turns<'a> {
         &self,
         call: &'a ToolCall,
         result: Option<&'a Message>,
-        beside: &mut Vec<Piece<'a>>,
+        extra: &mut Vec<Piece<'a>>,
     ) -> FunctionResponse<'a> {
         let media = result
             .iter()
@@ -227,12 +227,12 @@ impl<'a> Turns<'a> {
             media.partition(|media| self.generation.is_third() && media.nests());
         if !apart.is_empty() {
             let about = format!("Returned by {} beside its result:", call.name);
-            beside.push(Piece::Text(TextPiece {
+            extra.push(Piece::Text(TextPiece {
                 text: Cow::Owned(about),
                 thought: false,
                 thought_signature: None,
             }));
-            beside.extend(apart.into_iter().map(Piece::Media));
+            extra.extend(apart.into_iter().map(Piece::Media));
         }
         let response = match result {
             Some(result) => response(result),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_status_name_and_reason() {
+    fn errors_are_classified_by_status_name_and_reason() {
         let quota = r#"{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",
             "details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaValue":"10"}]},
             {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.25s"}]}}"#;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_error_object_is_quoted() {
+    fn other_bodies_are_quoted() {
         check(
             502,
             "<html>Bad gateway</html>",

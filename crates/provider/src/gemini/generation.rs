@@ -107,7 +107,7 @@ impl Generation {
             Reasoning::Effort(Effort::High | Effort::XHigh) | Reasoning::Budget(_) => Level::High,
         };
         // No model can disable thinking; the first one has only two levels.
-        let least = match self.size {
+        let min = match self.size {
             Size::Lite => Level::Minimal,
             Size::Flash if self.version <= Some((3, 6)) => Level::Minimal,
             Size::Flash | Size::Pro => Level::Low,
@@ -118,12 +118,12 @@ impl Generation {
         } else {
             wanted
         };
-        Some(wanted.max(least))
+        Some(wanted.max(min))
     }
 
     /// In tokens; -1 leaves it to the model.
     fn budget(self, reasoning: Reasoning) -> i64 {
-        let (least, most) = match self.size {
+        let (min, max) = match self.size {
             Size::Pro => (MIN_BUDGET_PRO, MAX_BUDGET_PRO),
             Size::Flash => (1, MAX_BUDGET_FLASH),
             Size::Lite => (MIN_BUDGET_LITE, MAX_BUDGET_FLASH),
@@ -132,15 +132,15 @@ impl Generation {
             Reasoning::On => return -1,
             // The large one cannot disable it.
             Reasoning::Off | Reasoning::Budget(0) if self.size != Size::Pro => return 0,
-            Reasoning::Off => least,
+            Reasoning::Off => min,
             Reasoning::Budget(tokens) => tokens,
             Reasoning::Effort(Effort::Minimal) => 512,
             Reasoning::Effort(Effort::Low) => 1024,
             Reasoning::Effort(Effort::Medium) => 8192,
             Reasoning::Effort(Effort::High) => MAX_BUDGET_FLASH,
-            Reasoning::Effort(Effort::XHigh) => most,
+            Reasoning::Effort(Effort::XHigh) => max,
         };
-        tokens.clamp(least, most).cast_signed()
+        tokens.clamp(min, max).cast_signed()
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_do_not_think_are_not_told() {
+    fn models_without_thinking_get_no_setting() {
         for model in [
             "gemini-2.0-flash",
             "gemini-1.5-pro",

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_put_where_their_path_says() {
+    fn values_are_placed_by_path() {
         check(json!([]), json!({}));
         let pieces = json!([
             {"jsonPath": "$.city", "stringValue": "New ", "willContinue": true},
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_cannot_be_followed_are_left_out() {
+    fn invalid_paths_are_ignored() {
         let paths = [
             "",
             "a",

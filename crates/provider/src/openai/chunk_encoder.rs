@@ -19,7 +19,8 @@ impl ChunkEncoder {
     /// Chunks of the answer `id`, made at `created` (seconds since 1970) by `model`.
     #[must_use]
     pub fn new(id: &str, created: i64, model: &str) -> Self {
-        let (id, model) = (Value::from(id), Value::from(model));
+        let id = Value::from(id);
+        let model = Value::from(model);
         let head = format!(
             r#"{{"id":{id},"object":"chat.completion.chunk","created":{created},"model":{model},"#
         );
@@ -207,10 +208,8 @@ mod tests {
         assert_eq!(Chunk::decode(&text).unwrap().content, "a \"b\"\n✓");
         let reasoning = encoder.reasoning("hm");
         assert_eq!(Chunk::decode(&reasoning).unwrap().reasoning, "hm");
-        let (start, more) = (
-            encoder.call_started(1, "id", "ls"),
-            encoder.call_arguments(1, "{}"),
-        );
+        let start = encoder.call_started(1, "id", "ls");
+        let more = encoder.call_arguments(1, "{}");
         let started = Chunk::decode(&start).unwrap().calls.remove(0);
         assert_eq!(
             (

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_come_in_the_order_of_their_texts() {
+    fn vectors_are_in_text_order() {
         let both = Ok((vec![vec![1.0, 2.0], vec![3.0, 4.0]], Some(7)));
         let turned = r#"{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":7}}"#;
         check(turned, 2, both.clone());

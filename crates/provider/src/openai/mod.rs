@@ -3,12 +3,12 @@
 pub mod chunk;
 pub mod chunk_encoder;
 pub mod embeddings;
-mod given_back;
 pub mod model_list;
 pub mod parameters;
 pub mod reasoning_complaint;
 pub mod request;
 pub mod rerank;
+mod returned_data;
 pub mod status;
 pub mod upstream_error;
 mod usage_reader;

@@ -1,6 +1,6 @@
 //! Model lists of OpenAI-compatible servers, with the limits and capabilities that some of them add.
 
-mod abilities;
+mod capabilities;
 
 use std::collections::HashSet;
 
@@ -84,7 +84,7 @@ fn model(value: &Value) -> Option<ListedModel> {
             .map(str::to_owned),
         context_tokens: first_count(value, &CONTEXT),
         max_output_tokens: first_count(value, &OUTPUT),
-        abilities: abilities::read(value),
+        abilities: capabilities::read(value),
     })
 }
 

@@ -119,7 +119,7 @@ impl<'a> ParameterFields<'a> {
             .and_then(|wanted| effort(wanted, family));
         let takes_sampling = family.takes_sampling(effort);
         let stop = set.stop.as_deref().unwrap_or_default();
-        let most = if dialect == Dialect::OpenAi {
+        let max = if dialect == Dialect::OpenAi {
             MAX_STOP
         } else {
             usize::MAX
@@ -127,7 +127,7 @@ impl<'a> ParameterFields<'a> {
         let mut fields = Self {
             temperature: set.temperature.filter(|_| takes_sampling),
             top_p: set.top_p.filter(|_| takes_sampling),
-            stop: &stop[..stop.len().min(most)],
+            stop: &stop[..stop.len().min(max)],
             seed: set.seed,
             ..Self::default()
         };
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_models_of_openai_do_not_take_is_left_out() {
+    fn unsupported_openai_parameters_are_omitted() {
         use Parameter::{ReasoningEffort, Temperature, TopP};
         let sampling = || json!({"temperature": 0.2, "top_p": 0.9});
         let neither = [LeftOut::Parameter(Temperature), LeftOut::Parameter(TopP)];
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_known_by_their_domain() {
+    fn dialects_are_derived_from_the_domain() {
         for (host, dialect) in [
             ("api.openai.com", Dialect::OpenAi),
             ("acme.services.ai.azure.com", Dialect::OpenAi),

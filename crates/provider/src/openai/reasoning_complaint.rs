@@ -111,7 +111,8 @@ fn has_calls(message: &Value) -> bool {
 
 /// Adds reasoning to every answer with calls that has none, and to the answers after them in the same turn.
 fn fill_reasoning(messages: &mut Vec<Value>) -> bool {
-    let (mut is_changed, mut in_calls) = (false, false);
+    let mut is_changed = false;
+    let mut in_calls = false;
     for message in messages {
         match message["role"].as_str() {
             Some("user") => in_calls = false,
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_in_what_is_missing() {
+    fn fills_in_missing_reasoning() {
         let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "ls", "arguments": "{}"}});
         let of = |fields: Value| {
             let mut message = json!({"role": "assistant"});
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_stays() {
+    fn other_bodies_are_unchanged() {
         for body in [
             "",
             "[]",

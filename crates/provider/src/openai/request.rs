@@ -7,8 +7,8 @@ use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    given_back::{AnswerFields, GivenBack},
     parameters::ParameterFields,
+    returned_data::{AnswerFields, ReturnedData},
 };
 use crate::{
     file_part::{PDF, file_in_words},
@@ -258,16 +258,16 @@ fn messages<'a>(messages: &'a [Message], provider: &str) -> Vec<WireMessage<'a>>
                     .filter_map(part),
             );
         } else {
-            written.extend(told_by_user(&mut returned));
+            written.extend(user_message(&mut returned));
         }
         written.push(message(it, provider));
     }
-    written.extend(told_by_user(&mut returned));
+    written.extend(user_message(&mut returned));
     written
 }
 
 /// A user message with these parts, which are taken; `None` if there are none.
-fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
+fn user_message<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     if parts.is_empty() {
         return None;
     }
@@ -289,7 +289,7 @@ fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
 }
 
 fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
-    let given = GivenBack::of(message, provider);
+    let given = ReturnedData::of(message, provider);
     let content = match (message.role, given.content) {
         (_, Some(content)) => content,
         (Role::Tool, None) => Content::Text(message.result_text()),

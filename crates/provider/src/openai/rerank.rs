@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_come_in_the_order_of_their_documents() {
+    fn scores_are_in_document_order() {
         let body = r#"{"results":[{"index":2,"relevance_score":0.9},{"index":0,"relevance_score":-3}],"usage":{"total_tokens":9}}"#;
         check(body, 3, Ok(vec![Some(-3.0), None, Some(0.9)]));
         assert_eq!(decode(body.as_bytes(), 3).unwrap().input_tokens, Some(9));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn text_beside_a_status_stays_text() {
+    fn text_with_a_status_stays_text() {
         let chunk = Chunk::decode(
             r#"{"type":"status","data":{"description":"x"},"choices":[{"delta":{"content":"Hi"}}]}"#,
         );

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_servers_send() {
+    fn reads_errors_of_servers() {
         for (body, message, kind) in [
             (
                 r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,

@@ -15,10 +15,8 @@ const TICKS_PER_USD: f64 = 1e10;
 #[must_use]
 pub fn read_usage(json: &str) -> Option<Usage> {
     let fields: Fields = serde_json::from_str(json).ok()?;
-    let (prompt, inputs) = (
-        count(&fields, "prompt_tokens")?,
-        count(&fields, "input_tokens")?,
-    );
+    let prompt = count(&fields, "prompt_tokens")?;
+    let inputs = count(&fields, "input_tokens")?;
     let outputs = first([
         count(&fields, "completion_tokens")?,
         count(&fields, "output_tokens")?,
@@ -54,7 +52,8 @@ pub fn read_usage(json: &str) -> Option<Usage> {
         top("reasoning_tokens"),
     ])
     .unwrap_or(0);
-    let (cached, cache_write) = (cached.unwrap_or(0), cache_write.unwrap_or(0));
+    let cached = cached.unwrap_or(0);
+    let cache_write = cache_write.unwrap_or(0);
     let mut input = first([prompt, inputs]).unwrap_or(0);
     // Anthropic excludes cached tokens from the input; its counts come through proxies unchanged.
     let is_anthropic =

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn no_ids_and_nothing_of_the_provider_without_reasoning() {
+    fn no_ids_and_provider_items_without_reasoning() {
         let search = StoredBlock::Other {
             data: json!({"type": "web_search_call", "id": "ws"}),
         };
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_that_leads_to_nothing_is_left_out() {
+    fn dangling_reasoning_is_omitted() {
         check(
             &[],
             &[],

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_azure_has_filtered() {
+    fn reports_azure_filter_categories() {
         let body = r#"{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"content_filter",
             "status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{
             "hate":{"filtered":true,"severity":"high"},"jailbreak":{"detected":true,"filtered":true},

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_provider_knows_does_not_go_back() {
+    fn reasoning_stored_by_the_provider_is_not_sent_back() {
         assert_eq!(
             there_and_back(
                 &json!({"id": "rs_1", "summary": []}),

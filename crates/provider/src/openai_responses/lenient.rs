@@ -37,7 +37,8 @@ pub(super) fn usage(value: &Value) -> Option<Usage> {
         };
         TokenCount::from_json(&text)
     };
-    let (input, output) = (count("/input_tokens"), count("/output_tokens"));
+    let input = count("/input_tokens");
+    let output = count("/output_tokens");
     if input.is_none() && output.is_none() {
         return None;
     }
@@ -77,7 +78,7 @@ mod tests {
     #[test]
     fn usage_of_all_kinds() {
         // OpenRouter, recorded.
-        let told = json!({"input_tokens": 4020, "input_tokens_details": {"cache_write_tokens": 4012, "cached_tokens": 1},
+        let described = json!({"input_tokens": 4020, "input_tokens_details": {"cache_write_tokens": 4012, "cached_tokens": 1},
             "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 4025});
         let expected = Usage {
             cached_tokens: 1,
@@ -85,7 +86,7 @@ mod tests {
             reasoning_tokens: 3,
             ..Usage::of(4020, 5)
         };
-        assert_eq!(usage(&told), Some(expected));
+        assert_eq!(usage(&described), Some(expected));
         assert_eq!(
             usage(&json!({"input_tokens": "7", "output_tokens": 2.0})),
             Some(Usage::of(7, 2))

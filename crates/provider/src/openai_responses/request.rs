@@ -252,10 +252,8 @@ mod tests {
     fn a_whole_body() {
         let closed = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
             "additionalProperties": false});
-        let (closed, open) = (
-            ToolSchema::from(closed),
-            ToolSchema::from(json!({"type": "object"})),
-        );
+        let closed = ToolSchema::from(closed);
+        let open = ToolSchema::from(json!({"type": "object"}));
         let parameters = Parameters {
             temperature: Some(0.5),
             max_output_tokens: Some(1),
@@ -365,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_with_free_text_have_outputs_of_their_own() {
+    fn custom_calls_have_custom_outputs() {
         let call = domain::ToolCall {
             id: "c".into(),
             name: "patch".into(),

@@ -192,7 +192,7 @@ fn gemini_and_bedrock() {
 }
 
 #[test]
-fn an_object_that_is_left_empty_goes_too() {
+fn empty_objects_are_removed() {
     let effort = &openai_responses::OPTIONAL_FIELDS[1];
     assert_eq!(
         effort

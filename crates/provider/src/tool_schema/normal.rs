@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_one_meaning_stays() {
+    fn ambiguous_keywords_stay() {
         for schema in [
             json!({"required": [1]}),
             json!({"minimum": "1"}),

@@ -53,7 +53,7 @@ mod tests {
     use super::is_regular;
 
     #[test]
-    fn look_around_and_references_are_told() {
+    fn look_around_and_references_are_detected() {
         for pattern in [
             r"^\d{3}-[a-z]+$",
             r"(?:a|b)\(",

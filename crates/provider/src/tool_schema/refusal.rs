@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn all_get_a_plain_schema_where_none_is_named() {
+    fn all_tools_get_plain_schemas_if_none_is_named() {
         let both = [("ls", Change::Plain), ("mail", Change::Plain)];
         for (status, said) in [
             (
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_again_is_left_out() {
+    fn a_schema_refused_again_is_omitted() {
         let said = r#"{"error":{"message":"Invalid schema for function 'mail'"}}"#;
         let once = check(
             &of_chat(&["ls", "mail"]),

@@ -35,7 +35,7 @@ const WHOLE: [ToolFormat; 4] = [
 ];
 
 #[test]
-fn what_is_taken_stays_as_it_is() {
+fn supported_schemas_are_unchanged() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -54,12 +54,12 @@ fn what_is_taken_stays_as_it_is() {
 }
 
 #[test]
-fn patterns_are_sent_where_they_are_taken() {
+fn patterns_are_sent_if_supported() {
     let regular = json!({"type": "string", "pattern": "^\\d+$", "description": "Id."});
-    let told = json!({"type": "string", "description": "Id. (pattern: ^\\d+$)"});
-    check_argument(ToolFormat::Chat, regular.clone(), told.clone(), &[]);
+    let described = json!({"type": "string", "description": "Id. (pattern: ^\\d+$)"});
+    check_argument(ToolFormat::Chat, regular.clone(), described.clone(), &[]);
     check_argument(ToolFormat::Responses, regular.clone(), regular.clone(), &[]);
-    check_argument(ToolFormat::GenerateContent, regular, told, &[]);
+    check_argument(ToolFormat::GenerateContent, regular, described, &[]);
     // Zod's e-mail address.
     for pattern in [
         "^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$",
@@ -100,7 +100,7 @@ fn tuples_become_lists() {
 }
 
 #[test]
-fn lists_say_what_their_items_are() {
+fn lists_define_their_items() {
     let list = json!({"type": ["array", "null"]});
     check_argument(
         ToolFormat::Chat,
@@ -239,7 +239,7 @@ fn other_keywords_that_servers_refuse() {
 }
 
 #[test]
-fn arguments_with_odd_names_are_told_in_words() {
+fn arguments_with_invalid_names_are_described() {
     let schema = json!({"type": "object", "properties": {"größe": {"type": "integer"}, "a": {}}, "required": ["größe", "a"]});
     check(
         ToolFormat::Messages,

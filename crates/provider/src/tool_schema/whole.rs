@@ -55,7 +55,7 @@ pub(super) fn lower(schema: &Value, accepts: &'static Accepts) -> (Value, BTreeS
 enum Pattern {
     Taken,
     /// It is in the description.
-    Told,
+    Described,
     Lost,
 }
 
@@ -197,16 +197,16 @@ impl<'a> Lowering<'a> {
         fields: &Fields<'a>,
         depth: usize,
     ) -> Map<String, Value> {
-        let beside: Fields<'a> = fields
+        let extra: Fields<'a> = fields
             .iter()
             .filter(|(keyword, _)| *keyword != "$ref")
             .copied()
             .collect();
         let Some((name, target)) = self.references.resolve(reference) else {
             self.lost.insert("$ref");
-            return self.fields(&beside, depth);
+            return self.fields(&extra, depth);
         };
-        let has_more = beside
+        let has_more = extra
             .iter()
             .any(|(keyword, _)| !matches!(*keyword, "$defs" | "definitions"));
         if has_more && !self.is_copying {
@@ -215,12 +215,12 @@ impl<'a> Lowering<'a> {
             self.is_copying = false;
             let text = Value::Object(copy.clone()).to_string();
             if !text.contains("\"$ref\"") && text.len() <= MAX_COPY_BYTES {
-                copy.extend(self.fields(&beside, depth));
+                copy.extend(self.fields(&extra, depth));
                 return copy;
             }
-            let is_told =
+            let is_described =
                 |keyword: &str| matches!(keyword, "description" | "title" | "default" | "examples");
-            if beside.iter().any(|(keyword, _)| !is_told(keyword)) {
+            if extra.iter().any(|(keyword, _)| !is_described(keyword)) {
                 self.lost.insert("$ref");
             }
         }
@@ -229,7 +229,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn fields(&mut self, fields: &Fields<'a>, depth: usize) -> Map<String, Value> {
-        let (mut node, mut notes) = (Map::new(), Vec::new());
+        let mut node = Map::new();
+        let mut notes = Vec::new();
         let get = |name: &str| {
             fields
                 .iter()
@@ -245,7 +246,7 @@ impl<'a> Lowering<'a> {
                 ("prefixItems" | "items", _) if tuple.is_some() => continue,
                 ("pattern", Value::String(pattern)) => match self.pattern(pattern) {
                     Pattern::Taken => (*value).clone(),
-                    Pattern::Told => {
+                    Pattern::Described => {
                         notes.push(format!("pattern: {pattern}"));
                         continue;
                     }
@@ -293,7 +294,7 @@ impl<'a> Lowering<'a> {
             node.insert((*keyword).to_owned(), lowered);
         }
         if let Some(tuple) = tuple {
-            self.add_tuple(&mut node, &mut notes, (tuple, get("items")), depth);
+            self.add_tuple(&mut node, &mut notes, tuple, get("items"), depth);
         }
         if self.accepts.needs_items && is_array(&node) && !node.contains_key("items") {
             node.insert("items".to_owned(), json!({}));
@@ -309,7 +310,7 @@ impl<'a> Lowering<'a> {
         }
         match self.accepts.patterns {
             Patterns::Regular => Pattern::Taken,
-            Patterns::None if pattern.len() <= MAX_PATTERN_BYTES => Pattern::Told,
+            Patterns::None if pattern.len() <= MAX_PATTERN_BYTES => Pattern::Described,
             Patterns::None => Pattern::Lost,
         }
     }
@@ -339,7 +340,8 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: &mut Map<String, Value>,
         notes: &mut Vec<String>,
-        (tuple, others): (&'a [Value], Option<&'a Value>),
+        tuple: &'a [Value],
+        others: Option<&'a Value>,
         depth: usize,
     ) {
         self.lost.insert("prefixItems");

@@ -47,7 +47,7 @@ pub(crate) fn lines(events: &[AnswerEvent]) -> String {
         AnswerEvent::CallStarted { index, id, name } => format!("call {index} {name} {id}"),
         AnswerEvent::Arguments { index, delta } => format!("arguments {index} {delta}"),
         AnswerEvent::Data { part, data } => format!("data {part:?} {data}"),
-        AnswerEvent::ServerTool(news) => format!("{news:?}"),
+        AnswerEvent::ServerTool(updates) => format!("{updates:?}"),
         AnswerEvent::Citations(citations) => format!("citations {citations:?}"),
         AnswerEvent::Finished { reason, usage } => format!("finished {reason:?} {usage:?}"),
     };
@@ -89,7 +89,8 @@ pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
                     id: id.clone(),
                     data: None,
                 });
-                let (id, name) = (id.clone(), name.clone());
+                let id = id.clone();
+                let name = name.clone();
                 message.tool_calls.push(ToolCall {
                     id,
                     name,

@@ -21,13 +21,11 @@ fn read(decoder: impl AnswerDecoder, exchange: &Exchange) -> Read {
         true => decode_whole(decoder, &body),
         false => decode_stream(decoder, [body.as_bytes()]),
     };
-    let (mut annotator, mut read) = (
-        Annotator::default(),
-        Read {
-            text: String::new(),
-            citations: Vec::new(),
-        },
-    );
+    let mut annotator = Annotator::default();
+    let mut read = Read {
+        text: String::new(),
+        citations: Vec::new(),
+    };
     // One by one, as they come.
     for event in events.unwrap() {
         let mut events = vec![event];
@@ -111,7 +109,7 @@ fn citations_of_recorded_answers() {
 }
 
 #[test]
-fn places_of_gemini_are_where_its_segments_stand() {
+fn gemini_ranges_match_their_segments() {
     for exchange in exchanges("citations", "gemini_web_search_stream") {
         let read = read(gemini::Decoder::default(), &exchange);
         let body = exchange

@@ -59,7 +59,7 @@ fn answers_become_events() {
 
 /// All but the metadata of the whole answer is sent back in the original order and with its signatures.
 #[test]
-fn requests_give_back_what_came() {
+fn requests_send_back_received_data() {
     let mut turns = 0;
     for (name, exchanges) in recordings() {
         let mut answers: Vec<Message> = Vec::new();
@@ -221,7 +221,7 @@ fn a_stream_as_a_list_is_the_same_answer() {
 }
 
 #[test]
-fn cuts_change_nothing() {
+fn chunking_does_not_matter() {
     for (name, exchanges) in recordings() {
         for exchange in &exchanges {
             let Some(stream) = &exchange.stream else {
@@ -238,7 +238,7 @@ proptest! {
 
     /// Of an interrupted stream, the received part is emitted, and it is reported as incomplete.
     #[test]
-    fn a_broken_stream_is_never_a_whole_answer(at in any::<prop::sample::Index>()) {
+    fn an_interrupted_stream_is_never_complete(at in any::<prop::sample::Index>()) {
         let exchanges = recording("streamed_thoughts");
         let stream = exchanges[0].stream.as_deref().unwrap().as_bytes();
         let whole = stream.windows(13).position(|window| window == b"\"finishReason").unwrap();

@@ -155,7 +155,7 @@ fn thinking_of_mistral_is_a_part_of_the_content() {
 
 /// As Google documents it for its OpenAI-compatible server: of calls in parallel the first has the signature.
 #[test]
-fn signatures_go_back_beside_their_calls() {
+fn signatures_are_sent_back_with_their_calls() {
     let call = |id: &str| ToolCall {
         id: id.into(),
         name: "ls".into(),

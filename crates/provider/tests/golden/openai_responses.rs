@@ -71,7 +71,9 @@ fn golden_answers() {
 
 /// The conversation of a recorded request, with these answers in place of the assistant's items.
 fn conversation(input: &[Value], answers: &[Message]) -> Vec<Message> {
-    let (mut messages, mut answers, mut is_answer) = (Vec::new(), answers.iter(), false);
+    let mut messages = Vec::new();
+    let mut answers = answers.iter();
+    let mut is_answer = false;
     for item in input {
         let text = |name: &str| item[name].as_str().unwrap();
         let was_answer = std::mem::replace(&mut is_answer, false);
@@ -125,7 +127,7 @@ fn plain(value: &Value) -> Value {
 
 /// In each later turn the recorded answers are sent back as the recorded client did, including ids and order.
 #[test]
-fn the_next_turn_gives_back_what_came() {
+fn the_next_turn_sends_back_received_items() {
     for name in [
         "call_without_reasoning",
         "function_call_stream",
@@ -238,7 +240,7 @@ proptest! {
 
     /// A truncated stream yields a prefix of the whole one, and is not reported as complete.
     #[test]
-    fn a_cut_stream_is_not_whole(stream in any_stream(), at in any::<proptest::sample::Index>()) {
+    fn a_truncated_stream_is_not_complete(stream in any_stream(), at in any::<proptest::sample::Index>()) {
         let whole = read_stream(ResponsesDecoder::new(), &stream, usize::MAX).unwrap();
         let cut = &stream[..stream.floor_char_boundary(at.index(stream.len()))];
         if let Ok(events) = read_stream(ResponsesDecoder::new(), cut, usize::MAX) {
@@ -270,7 +272,8 @@ proptest! {
     #[test]
     fn events_in_any_order_never_panic(stream in any_stream(), seed in any::<prop::sample::Index>(), step in 1_usize..50) {
         let events: Vec<&str> = stream.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
-        let (mut decoder, mut out) = (ResponsesDecoder::new(), Vec::new());
+        let mut decoder = ResponsesDecoder::new();
+        let mut out = Vec::new();
         let start = seed.index(events.len());
         for at in (0..events.len()).map(|at| (start + at * step) % events.len()) {
             let _ = decoder.event(None, events[at], &mut out);

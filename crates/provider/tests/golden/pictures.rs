@@ -46,15 +46,15 @@ fn of_responses() -> Vec<AnswerEvent> {
 fn tools(events: &[AnswerEvent]) -> Vec<&ServerTool> {
     let mut tools = Vec::new();
     for event in events {
-        if let AnswerEvent::ServerTool(news) = event {
-            tools.push(news);
+        if let AnswerEvent::ServerTool(updates) = event {
+            tools.push(updates);
         }
     }
     tools
 }
 
 #[test]
-fn a_picture_is_a_call_of_the_models_own() {
+fn a_generated_picture_is_a_tool_call() {
     for (events, id) in [
         (of_gemini(), ""),
         (
@@ -120,7 +120,7 @@ fn pictures_go_back_as_they_came() {
 }
 
 #[test]
-fn pictures_of_chat_completions_stand_beside_the_text() {
+fn chat_completions_pictures_accompany_the_text() {
     let stream = first(OPENROUTER)["stream"].as_str().unwrap().to_owned();
     let chunks = stream
         .lines()

@@ -103,7 +103,7 @@ pub(crate) fn shown(events: &[AnswerEvent]) -> String {
         AnswerEvent::CallStarted { index, id, name } => format!("call {index} {id} {name}"),
         AnswerEvent::Arguments { index, delta } => format!("arguments {index} {}", cut(delta)),
         AnswerEvent::Data { part, data } => format!("data {part:?} {}", shortened(data)),
-        AnswerEvent::ServerTool(news) => format!("{news:?}"),
+        AnswerEvent::ServerTool(updates) => format!("{updates:?}"),
         AnswerEvent::Citations(citations) => format!("citations {citations:?}"),
         AnswerEvent::Finished { reason, usage } => format!("finished {reason:?} {usage:?}"),
     };

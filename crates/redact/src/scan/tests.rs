@@ -14,7 +14,7 @@ fn stays(found: &str) {
 }
 
 #[test]
-fn keys_are_known_by_their_form() {
+fn keys_are_recognized_by_format() {
     for key in [
         "sk-1234567890abcdef",
         "sk-proj-abcDEF123456ghiJKL7890",
@@ -45,7 +45,7 @@ fn keys_are_known_by_their_form() {
 }
 
 #[test]
-fn secrets_stand_behind_their_names() {
+fn secrets_follow_their_names() {
     for (found, expected) in [
         (
             "KEY_A=1 OPENAI_API_KEY=abc DEBUG=1",
@@ -214,7 +214,7 @@ fn document_002_named_cases_are_redacted() {
 }
 
 #[test]
-fn addresses_keep_their_place_and_lose_their_secrets() {
+fn urls_lose_only_their_secrets() {
     for (found, expected) in [
         (
             "postgres://ada:s3cret@db:5432/x?sslmode=require",
@@ -262,7 +262,7 @@ fn addresses_keep_their_place_and_lose_their_secrets() {
 }
 
 #[test]
-fn private_keys_keep_their_head_and_foot() {
+fn private_keys_keep_header_and_footer() {
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "] {
         let key = format!(
             "a\n-----BEGIN {kind}PRIVATE KEY-----\nMIIEvQ\nabc+/=\n-----END {kind}PRIVATE KEY-----\nb"

@@ -201,7 +201,7 @@ impl ChatAccess {
         }
         match self.store.shared_chat(caller.id(), chat).await {
             Err(StoreError::NotFound) if self.moderates(caller) => {
-                Ok((self.store.anybodys_chat(chat).await?, false))
+                Ok((self.store.chat_of_any_owner(chat).await?, false))
             }
             shared => Ok((shared?, true)),
         }

@@ -9,7 +9,7 @@ use agent::RunSpec;
 use domain::{
     AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal,
 };
-use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, Run, Segment, Store};
+use store::{Chat, ChatMessage, ChatOrganization, FileState, Fork, Run, Segment, Store};
 
 use crate::{
     chat::{
@@ -173,7 +173,7 @@ impl Forks {
             current: Some(message),
             created_at: now,
             updated_at: now,
-            order: ChatOrder::default(),
+            order: ChatOrganization::default(),
             ..chat
         };
         start.spec.workspace = id.to_string();

@@ -47,7 +47,7 @@ impl Housekeeping {
         let runs = store.purge_runs(now - config.retention_ms).await;
         steps.note("runs without a chat", runs);
         steps.note("hook inputs", store.purge_hook_inputs().await);
-        let files = store.purge_unsent_files(now - UNSENT_FILES_MS).await;
+        let files = store.purge_unsent_attachments(now - UNSENT_FILES_MS).await;
         steps.note("unsent files", files);
         let calls = store.purge_pipeline_calls(now - pipelines::KEPT_MS).await;
         steps.note("pipeline calls", calls);

@@ -141,7 +141,7 @@ impl Leases {
         } = self.lease_times();
         tracing::error!("this server cannot keep its lease; its runs are left to others");
         // First of all: from here on no run begins.
-        if let Ok(Err(error)) = timeout(every, self.store.give_up_lease()).await {
+        if let Ok(Err(error)) = timeout(every, self.store.end_lease()).await {
             tracing::warn!(%error, "the old lease ends when it expires");
         }
         self.runs.abandon().await;

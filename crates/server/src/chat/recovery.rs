@@ -107,7 +107,7 @@ impl Recovery {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
-        let left = self.store.take_left_runs().await?;
+        let left = self.store.take_over_runs().await?;
         self.take_over_all(left, self.models.configured_are_awaited())
             .await;
         Ok(())
@@ -118,7 +118,7 @@ impl Recovery {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn take_over_left_runs(self: &Arc<Self>) -> anyhow::Result<()> {
-        let left = self.store.take_left_runs().await?;
+        let left = self.store.take_over_runs().await?;
         self.take_over_later(left).await
     }
 
@@ -133,7 +133,7 @@ impl Recovery {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let mut ours = self
             .store
-            .our_runs(self.clock.now_ms().saturating_sub(age))
+            .own_runs(self.clock.now_ms().saturating_sub(age))
             .await?;
         {
             let set_aside = self.commands.set_aside.lock().await;

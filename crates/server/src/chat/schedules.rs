@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use axum::http::StatusCode;
 use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
-use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Store, Turn, TurnKind};
+use store::{
+    Chat, ChatOrganization, IdempotencyKey, Principal, Schedule, Settled, Store, Turn, TurnKind,
+};
 use tokio::sync::Notify;
 
 use crate::{
@@ -37,7 +39,7 @@ const GRACE_MS: i64 = 3600 * 1000;
 /// How long a server that has claimed a schedule is waited for, milliseconds.
 const CLAIM_MS: i64 = 60 * 1000;
 /// After so many failures in a row a schedule turns itself off.
-const MOST_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 5;
 /// A clock that is so far behind what it showed before was set, milliseconds.
 const CLOCK_SET_BACK_MS: i64 = 60 * 1000;
 /// A time that comes so much later than the next one should was found with a wrong clock, milliseconds. A clock that was
@@ -364,7 +366,7 @@ impl Schedules {
             created_at: now,
             updated_at: now,
             unread: false,
-            order: ChatOrder::default(),
+            order: ChatOrganization::default(),
         };
         self.store.create_chat(&chat).await?;
         Ok(chat)
@@ -379,7 +381,7 @@ impl Schedules {
         let tried = tried.filter(|turn| matches!(turn.kind, TurnKind::Started | TurnKind::Failed));
         let has_failed =
             |turn: &&Turn| turn.kind == TurnKind::Failed || turn.outcome == Some(Outcome::Failed);
-        Ok(tried.take_while(has_failed).count() >= MOST_FAILURES)
+        Ok(tried.take_while(has_failed).count() >= MAX_FAILURES)
     }
 }
 

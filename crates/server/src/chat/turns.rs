@@ -11,7 +11,7 @@ mod starting_run;
 use agent::RunSpec;
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
 use std::sync::Arc;
-use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
+use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use preparation::{Preparation, RunSubject};
@@ -73,7 +73,7 @@ pub struct Exchange {
     /// The run that writes it.
     pub run: RunId,
     /// What the answer stands beside, where it was asked for so.
-    pub beside: Option<Beside>,
+    pub beside: Option<Alternatives>,
 }
 
 /// Starts runs: the turns of chats, and runs without a chat.
@@ -143,7 +143,7 @@ impl Turns {
         &self,
         chat: Chat,
         new: NewAnswer,
-        beside: Option<Beside>,
+        beside: Option<Alternatives>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);

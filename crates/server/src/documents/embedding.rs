@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{EmbeddingSpaceId, Sentence};
 use embedder::Urgency;
 use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
-use store::{EmbeddingSpace, Principal, StoreError, ToEmbed, Vectors};
+use store::{EmbeddingSpace, EmbeddingTask, Principal, StoreError, Vectors};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
@@ -129,7 +129,7 @@ impl Documents {
     async fn note_no_help(
         &self,
         space: EmbeddingSpaceId,
-        of: &ToEmbed,
+        of: &EmbeddingTask,
         no_help: NoHelp,
     ) -> Result<Next, Failure> {
         let NoHelp { kind, words } = no_help;
@@ -165,7 +165,7 @@ impl Documents {
         &self,
         settings: &EmbeddingSettings,
         space: EmbeddingSpaceId,
-        of: &ToEmbed,
+        of: &EmbeddingTask,
     ) -> Result<Result<(), NoHelp>, ApiError> {
         let (text, structure) = match self.store.document_text(of.document).await {
             Ok(text) => text,
@@ -217,7 +217,7 @@ impl Documents {
     async fn embed_texts(
         &self,
         settings: &EmbeddingSettings,
-        of: &ToEmbed,
+        of: &EmbeddingTask,
         texts: &[String],
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
         let principal = Principal::of_account(of.owner);

@@ -7,7 +7,7 @@ use agent::graph::{self, Found, Proof, key};
 use domain::{ProblemCode, Sentence};
 use knowledge::{Chunk, Document, Sizes, cut};
 use serde_json::Map;
-use store::{GraphPiece, StoreError, ToGraph, Words};
+use store::{GraphPiece, GraphTask, StoreError, Words};
 use tokio::task::spawn_blocking;
 
 use super::{on_account::Asked, reading::as_column};
@@ -24,7 +24,7 @@ const CLAIM_MS: i64 = 300_000;
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
 /// A piece that fails so often is passed over.
-const MOST_FAILURES: u64 = 4;
+const MAX_FAILURES: u64 = 4;
 /// About what the question around a piece has, and most that the answer may have, tokens.
 const FRAME_TOKENS: u64 = 500;
 const ANSWER_TOKENS: u64 = 4_000;
@@ -63,7 +63,11 @@ impl Documents {
         Ok(Next::Now)
     }
 
-    async fn graph_document(&self, model: &ResolvedModel, mut of: ToGraph) -> Result<(), ApiError> {
+    async fn graph_document(
+        &self,
+        model: &ResolvedModel,
+        mut of: GraphTask,
+    ) -> Result<(), ApiError> {
         let (text, structure) = match self.store.document_text(of.document).await {
             // Deleted just now.
             Err(StoreError::NotFound) => return Ok(()),
@@ -85,7 +89,7 @@ impl Documents {
             let text = document.text.get(piece.bytes.clone()).unwrap_or_default();
             let found = match self.look(&of, model, &title, text).await? {
                 Some(found) => found,
-                None if of.failures + 1 >= MOST_FAILURES => Found::default(),
+                None if of.failures + 1 >= MAX_FAILURES => Found::default(),
                 None => return Ok(()),
             };
             let kept = to_keep(found, piece.first);
@@ -108,7 +112,7 @@ impl Documents {
     /// What a piece speaks of. Nothing where the model did not help, which is noted.
     async fn look(
         &self,
-        of: &ToGraph,
+        of: &GraphTask,
         model: &ResolvedModel,
         title: &str,
         text: &str,
@@ -150,7 +154,7 @@ impl Documents {
 
     async fn note_no_graph(
         &self,
-        of: &ToGraph,
+        of: &GraphTask,
         code: &str,
         words: domain::Words,
         wait_s: Option<u64>,

@@ -11,7 +11,7 @@ use std::{
 
 use domain::{DocumentId, EmbeddingSpaceId};
 use knowledge::{Chunk, ChunkToIndex, Document, Index, Sizes, ToIndex, cut};
-use store::{Collection, Embedding, MOST_FAILURES, Store, StoreError, Vectors};
+use store::{Collection, Embedding, MAX_FAILURES, Store, StoreError, Vectors};
 use tokio::task::spawn_blocking;
 
 use super::Documents;
@@ -152,7 +152,7 @@ pub(super) fn serving(
         .filter(|far| versions.get(&far.document) == Some(&far.version))
     {
         let is_whole = far.done >= far.pieces;
-        settled += usize::from(far.space == current && (is_whole || far.failures >= MOST_FAILURES));
+        settled += usize::from(far.space == current && (is_whole || far.failures >= MAX_FAILURES));
         *whole.entry(far.space).or_default() += usize::from(is_whole);
     }
     let here = whole.get(&current).copied().unwrap_or(0);

@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{ProblemCode, Sentence, Words};
 use knowledge::{Document, Limits, Picture, Unreadable};
 use serde_json::Map;
-use store::{NotSeen, StoreError, Unseen, WasRead};
+use store::{ClaimedPicture, PictureFailure, ReadingResult, StoreError};
 
 use super::{
     on_account::Asked,
@@ -24,7 +24,7 @@ const CLAIM_MS: i64 = 180_000;
 /// How long a picture waits whose model failed, the first time, milliseconds; it doubles.
 const RETRY_MS: i64 = 5_000;
 /// A picture that failed so often waits for a person.
-const MOST_FAILURES: u64 = 4;
+const MAX_FAILURES: u64 = 4;
 /// About what a picture and the question around it have, and most that the answer may have, tokens.
 const PICTURE_TOKENS: u64 = 2_000;
 const ANSWER_TOKENS: u64 = 4_000;
@@ -34,7 +34,7 @@ impl Documents {
     pub(crate) async fn look_at_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let Some(model) = &self.config.knowledge.vision_model else {
             // Those that came while there was a model are told that there is none.
-            self.store.read_pictures_again().await?;
+            self.store.requeue_pictures().await?;
             self.look_again();
             return Ok(Next::Done);
         };
@@ -57,14 +57,14 @@ impl Documents {
         match self.models.resolve(Some(model), &permit) {
             Ok(model) => self.look_at(&model, of).await?,
             Err(problem) => {
-                self.note_unseen(&of, "vision_failed", problem.problem().clone().words())
+                self.record_picture_failure(&of, "vision_failed", problem.problem().clone().words())
                     .await?
             }
         }
         Ok(Next::Now)
     }
 
-    async fn look_at(&self, model: &ResolvedModel, of: Unseen) -> Result<(), ApiError> {
+    async fn look_at(&self, model: &ResolvedModel, of: ClaimedPicture) -> Result<(), ApiError> {
         let file = match self.store.document_file(of.unread.id).await {
             // Deleted just now.
             Err(StoreError::NotFound) => return Ok(()),
@@ -107,7 +107,8 @@ impl Documents {
                     name: name.to_owned(),
                 }
                 .into();
-                self.note_unseen(&of, "vision_failed", words).await
+                self.record_picture_failure(&of, "vision_failed", words)
+                    .await
             }
             Asked::Limited { words, wait_s } => {
                 let wait_ms = i64::try_from(wait_s)
@@ -122,12 +123,16 @@ impl Documents {
                 } else {
                     "vision_failed"
                 };
-                self.note_unseen(&of, code, error.words()).await
+                self.record_picture_failure(&of, code, error.words()).await
             }
         }
     }
 
-    async fn settle_picture(&self, of: &Unseen, read: &WasRead) -> Result<(), ApiError> {
+    async fn settle_picture(
+        &self,
+        of: &ClaimedPicture,
+        read: &ReadingResult,
+    ) -> Result<(), ApiError> {
         self.store
             .settle_document(&of.unread, read, self.clock.now_ms())
             .await?;
@@ -137,31 +142,39 @@ impl Documents {
     }
 
     /// Notes why a picture was not looked at: it is tried again, or given up.
-    async fn note_unseen(&self, of: &Unseen, code: &str, words: Words) -> Result<(), ApiError> {
+    async fn record_picture_failure(
+        &self,
+        of: &ClaimedPicture,
+        code: &str,
+        words: Words,
+    ) -> Result<(), ApiError> {
         let failures = of.failures + 1;
-        if failures < MOST_FAILURES {
+        if failures < MAX_FAILURES {
             return self
                 .wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures)
                 .await;
         }
-        let read = WasRead::Problem(as_column(code, &words));
+        let read = ReadingResult::Problem(as_column(code, &words));
         self.settle_picture(of, &read).await
     }
 
     async fn wait_unseen(
         &self,
-        of: &Unseen,
+        of: &ClaimedPicture,
         failures: u64,
         (code, words): (&str, &Words),
         wait_ms: i64,
     ) -> Result<(), ApiError> {
         tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");
         let problem = as_column(code, words);
-        let again = NotSeen {
+        let again = PictureFailure {
             failures,
             problem,
             due_at: self.clock.now_ms().saturating_add(wait_ms),
         };
-        Ok(self.store.note_unseen(&of.unread, &again).await?)
+        Ok(self
+            .store
+            .record_picture_failure(&of.unread, &again)
+            .await?)
     }
 }

@@ -10,7 +10,7 @@ use outbound::{Fault, Limits, Outbound, Request};
 use reqwest::{Method, StatusCode, Url, header::HeaderName};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use store::NearPoint;
+use store::VectorPoint;
 
 use super::vector_database::{NEAREST, Near, NoAnswer, Text, Within};
 use crate::platform::config::QdrantSettings;
@@ -163,7 +163,7 @@ impl Qdrant {
     pub(super) async fn put(
         &self,
         name: &str,
-        points: &[NearPoint],
+        points: &[VectorPoint],
         dimensions: usize,
     ) -> Result<(), NoAnswer> {
         let points: Vec<Value> = points.iter().map(|it| point(it, dimensions)).collect();
@@ -253,7 +253,7 @@ fn read_text(text: &str) -> Option<Text> {
 
 /// The point of a passage. One whose text has no direction is there too, so that they can be counted, but is in no
 /// collection, where it would be found.
-fn point(of: &NearPoint, dimensions: usize) -> Value {
+fn point(of: &VectorPoint, dimensions: usize) -> Value {
     let mut payload = json!({"text": text_of((of.document, of.version)), "piece": of.piece});
     if of.vector.is_some() {
         payload["collection"] = json!(of.collection);
@@ -289,7 +289,7 @@ mod tests {
         let (collection, document) = (CollectionId::generate(), DocumentId::generate());
         let of = |version, piece, vector| {
             point(
-                &NearPoint {
+                &VectorPoint {
                     collection,
                     document,
                     version,

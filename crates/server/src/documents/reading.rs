@@ -11,7 +11,7 @@ use std::{
 
 use domain::Words;
 use knowledge::{Document, Limits, Sizes, Unreadable, cut};
-use store::{StoreError, Unread, WasRead};
+use store::{ReadingResult, ReadingTask, StoreError};
 use tokio::task::spawn_blocking;
 
 use super::Documents;
@@ -67,7 +67,7 @@ impl Documents {
     }
 
     /// Comes back once a file that is being read was deleted, replaced, or is not to be read any more.
-    async fn is_unwanted(&self, unread: &Unread) {
+    async fn is_unwanted(&self, unread: &ReadingTask) {
         loop {
             tokio::time::sleep(STILL).await;
             match self.store.is_wanted(unread).await {
@@ -82,7 +82,7 @@ impl Documents {
 impl Documents {
     async fn read(
         self: &Arc<Self>,
-        unread: &Unread,
+        unread: &ReadingTask,
         file: Vec<u8>,
         limits: Limits,
         given_up: Arc<AtomicBool>,
@@ -98,7 +98,7 @@ impl Documents {
     }
 }
 
-pub(super) fn text(document: Document) -> Result<WasRead, serde_json::Error> {
+pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Error> {
     // No database keeps a NUL; a blank is as long.
     let document = Document {
         text: document.text.replace('\0', " "),
@@ -111,7 +111,7 @@ pub(super) fn text(document: Document) -> Result<WasRead, serde_json::Error> {
         text: String::new(),
         ..document
     })?;
-    Ok(WasRead::Text {
+    Ok(ReadingResult::Text {
         content,
         structure,
         chunks,
@@ -129,10 +129,10 @@ pub(super) fn as_column(code: &str, words: &Words) -> String {
     problem.to_string()
 }
 
-pub(super) fn problem(unreadable: &Unreadable) -> Result<WasRead, serde_json::Error> {
+pub(super) fn problem(unreadable: &Unreadable) -> Result<ReadingResult, serde_json::Error> {
     let mut problem = serde_json::to_value(unreadable)?;
     if let Some(fields) = problem.as_object_mut() {
         fields.insert("message".to_owned(), unreadable.to_string().into());
     }
-    Ok(WasRead::Problem(problem.to_string()))
+    Ok(ReadingResult::Problem(problem.to_string()))
 }

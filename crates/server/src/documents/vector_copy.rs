@@ -7,7 +7,7 @@ use std::{
 
 use domain::EmbeddingSpaceId;
 use knowledge::decode_vector;
-use store::{EmbeddedDocument, NearPoint, Vectors};
+use store::{EmbeddedDocument, VectorPoint, Vectors};
 
 use super::{
     copies::NoCopy,
@@ -133,7 +133,7 @@ impl Documents {
             }
             for (piece, vector) in (first..).zip(content.chunks_exact(length.max(1))) {
                 let vector = decode_vector(vector);
-                points.push(NearPoint {
+                points.push(VectorPoint {
                     collection,
                     document,
                     version,

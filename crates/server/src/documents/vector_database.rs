@@ -8,7 +8,7 @@ use std::{
 };
 
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId};
-use store::{NearPiece, NearPoint, Store, StoreError};
+use store::{Store, StoreError, VectorMatch, VectorPoint};
 use tokio::time::timeout;
 
 use super::qdrant::Qdrant;
@@ -144,8 +144,8 @@ impl VectorDatabase {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.collections(&prefix).await,
             Kind::Pgvector(store) => {
-                own(MAKING, store.make_near_tables()).await?;
-                own(ASKING, store.near_spaces(&prefix)).await
+                own(MAKING, store.create_vector_tables()).await?;
+                own(ASKING, store.vector_spaces(&prefix)).await
             }
         }
     }
@@ -154,14 +154,14 @@ impl VectorDatabase {
     pub(super) async fn make(&self, name: &str, dimensions: usize) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.make(name, dimensions).await,
-            Kind::Pgvector(store) => own(MAKING, store.make_near_space(name, dimensions)).await,
+            Kind::Pgvector(store) => own(MAKING, store.create_vector_space(name, dimensions)).await,
         }
     }
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.remove(name).await,
-            Kind::Pgvector(store) => own(MAKING, store.remove_near_space(name)).await,
+            Kind::Pgvector(store) => own(MAKING, store.delete_vector_space(name)).await,
         }
     }
 
@@ -170,7 +170,7 @@ impl VectorDatabase {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.texts(name).await,
             Kind::Pgvector(store) => {
-                let texts = own(MAKING, store.near_texts(name)).await?;
+                let texts = own(MAKING, store.indexed_texts(name)).await?;
                 let mut counted = HashMap::new();
                 for (document, version, pieces) in texts {
                     counted.insert((document, version), pieces);
@@ -184,12 +184,12 @@ impl VectorDatabase {
     pub(super) async fn put(
         &self,
         name: &str,
-        points: &[NearPoint],
+        points: &[VectorPoint],
         dimensions: usize,
     ) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.put(name, points, dimensions).await,
-            Kind::Pgvector(store) => own(MAKING, store.put_near(name, points)).await,
+            Kind::Pgvector(store) => own(MAKING, store.index_vectors(name, points)).await,
         }
     }
 
@@ -197,7 +197,7 @@ impl VectorDatabase {
     pub(super) async fn forget(&self, name: &str, text: Text) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.forget(name, text).await,
-            Kind::Pgvector(store) => own(MAKING, store.forget_near(name, text.0, text.1)).await,
+            Kind::Pgvector(store) => own(MAKING, store.unindex_text(name, text.0, text.1)).await,
         }
     }
 
@@ -236,11 +236,11 @@ async fn own<T>(
     })
 }
 
-fn near(of: NearPiece) -> Option<Near> {
+fn near(of: VectorMatch) -> Option<Near> {
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     let score = of.score as f32;
     let piece = u32::try_from(of.piece).ok()?;
-    let NearPiece {
+    let VectorMatch {
         document, version, ..
     } = of;
     score.is_finite().then_some(Near {

@@ -11,7 +11,7 @@ use domain::RunId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sse::Frame;
-use wire::ag_ui::{AgUiEncoder, Door, RunInput, SubAgents};
+use wire::ag_ui::{AgUiEncoder, ClientRun, RunInput, SubAgents};
 
 use self::answers::go_on;
 use super::threads;
@@ -112,7 +112,7 @@ pub(super) async fn run(
     let chat = threads::find_or_make(app, caller, &input.thread_id).await?;
     let state = thread::state(app, &chat, input.state.clone()).await?;
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
-    let door = Door {
+    let door = ClientRun {
         thread_id,
         run_id,
         version: input.version,

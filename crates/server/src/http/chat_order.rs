@@ -6,7 +6,7 @@ use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, ProblemCode, refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use store::{ChatOrderChange, Folder, Store, StoreError, TagCount};
+use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
 
 use super::chats::{ChatRow, delete_one, row};
 use crate::{
@@ -122,18 +122,18 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Fol
 }
 
 impl OrderBody {
-    pub(super) fn change(&self) -> Option<ChatOrderChange> {
+    pub(super) fn change(&self) -> Option<ChatOrganizationChange> {
         let Self {
             pinned,
             archived,
             folder,
         } = *self;
-        let change = ChatOrderChange {
+        let change = ChatOrganizationChange {
             pinned,
             archived,
             folder,
         };
-        (change != ChatOrderChange::default()).then_some(change)
+        (change != ChatOrganizationChange::default()).then_some(change)
     }
 }
 
@@ -164,7 +164,7 @@ pub(super) async fn order_many(
         return Ok(Json(Changed { changed: 0 }));
     };
     let changed = store
-        .order_chats(caller.id(), checked_many(&body.chats)?, &change)
+        .organize_chats(caller.id(), checked_many(&body.chats)?, &change)
         .await?;
     Ok(Json(Changed { changed }))
 }

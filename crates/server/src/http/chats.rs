@@ -8,7 +8,7 @@ use domain::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal, Store};
+use store::{Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, Store};
 
 use super::chat_order::OrderBody;
 use crate::{
@@ -132,9 +132,9 @@ pub(super) struct MessageView {
 
 impl MessageView {
     /// The same, with what it stands beside.
-    pub(super) fn beside(self, beside: Option<Beside>) -> Self {
+    pub(super) fn beside(self, beside: Option<Alternatives>) -> Self {
         match beside {
-            Some(Beside { first, made_of }) => Self {
+            Some(Alternatives { first, made_of }) => Self {
                 beside: Some(first),
                 made_of,
                 ..self
@@ -198,7 +198,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
         order,
         ..
     } = chat;
-    let ChatOrder {
+    let ChatOrganization {
         pinned,
         archived,
         folder,
@@ -223,7 +223,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     let messages = app.store.messages(chat.id).await?;
     let mut follow_ups = app.store.follow_ups(chat.id).await?;
-    let mut beside = app.store.answers_beside(chat.id).await?;
+    let mut beside = app.store.alternative_answers(chat.id).await?;
     let message = |message: ChatMessage| {
         let follow_ups = follow_ups.remove(&message.id).unwrap_or_default();
         let beside = beside.remove(&message.id);
@@ -366,7 +366,7 @@ pub(super) async fn create(
         created_at: now,
         updated_at: now,
         unread: false,
-        order: ChatOrder::default(),
+        order: ChatOrganization::default(),
     };
     app.store.create_chat(&chat).await?;
     Ok(Json(view(&app, chat).await?))
@@ -422,7 +422,7 @@ pub(super) async fn patch(
             .await?;
     }
     if let Some(change) = body.order.change() {
-        app.store.order_chats(owner, &[chat], &change).await?;
+        app.store.organize_chats(owner, &[chat], &change).await?;
     }
     let chat = app.store.chat(&caller.principal(), chat).await?;
     Ok(Json(row(&app, chat)))

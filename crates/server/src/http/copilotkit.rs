@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use serde_json::{Map, Value, json};
-use wire::ag_ui::{AgUiEncoder, Door, ThreadInput};
+use wire::ag_ui::{AgUiEncoder, ClientRun, ThreadInput};
 
 use super::{
     ag_ui::{self, AgUiQuery, DEFAULT_AGENT, Leaving, thread},
@@ -123,7 +123,7 @@ pub(super) async fn connect(
         run_id,
         version,
     } = input;
-    let door = Door {
+    let door = ClientRun {
         thread_id,
         run_id,
         version,
@@ -137,7 +137,7 @@ pub(super) async fn connect(
         ));
     };
     let shown = thread::show(&app, &chat).await?;
-    let door = Door {
+    let door = ClientRun {
         state: shown.state,
         ..door
     };
@@ -145,7 +145,7 @@ pub(super) async fn connect(
     match shown.live {
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
-            let encoder = AgUiEncoder::new(Door { run_id, ..door });
+            let encoder = AgUiEncoder::new(ClientRun { run_id, ..door });
             let files = RunFiles::new(&app, run, &headers, Contents::Linked);
             Ok(ag_ui::stream(
                 &app,

@@ -19,8 +19,8 @@ use domain::{ChatId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
 use store::{
-    Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole,
-    noting_damage,
+    Alternatives, Chat, ChatMessage, ChatOrganization, Fact, Memory, Run, Schedule, StoreError,
+    UserRole, noting_damage,
 };
 use tokio::sync::mpsc;
 use wire::export::{self, Line, are_lines, log_line};
@@ -310,7 +310,7 @@ impl Export {
             order,
             ..
         } = chat;
-        let ChatOrder {
+        let ChatOrganization {
             pinned,
             archived,
             folder,
@@ -333,7 +333,9 @@ impl Export {
         };
         self.line(&Line::Chat(chat)).await?;
         let of = format!("chat {id}");
-        let mut beside = self.readable(&of, app.store.answers_beside(id)).await?;
+        let mut beside = self
+            .readable(&of, app.store.alternative_answers(id))
+            .await?;
         for message in self.readable(&of, app.store.messages(id)).await? {
             let beside = beside.remove(&message.id);
             self.line(&message_line(message, beside)).await?;
@@ -485,12 +487,12 @@ impl Export {
             };
             self.collection(collection).await?;
         }
-        for store::Attached {
+        for store::Attachment {
             collection: id,
             name,
             chat,
         } in self
-            .readable("collections", app.store.attached_files(owner))
+            .readable("collections", app.store.attachments(owner))
             .await?
         {
             let (description, open, chat) = (String::new(), false, Some(chat));
@@ -571,7 +573,7 @@ impl Export {
     }
 }
 
-fn message_line(message: ChatMessage, beside: Option<Beside>) -> Line {
+fn message_line(message: ChatMessage, beside: Option<Alternatives>) -> Line {
     let ChatMessage {
         id,
         chat,
@@ -585,7 +587,7 @@ fn message_line(message: ChatMessage, beside: Option<Beside>) -> Line {
         schedule,
     } = message;
     let (beside, made_of) = beside
-        .map(|Beside { first, made_of }| (first, made_of))
+        .map(|Alternatives { first, made_of }| (first, made_of))
         .unzip();
     let made_of = made_of.unwrap_or_default();
     Line::Message(export::Message {

@@ -184,7 +184,7 @@ pub(super) async fn create(
     let change = MemoryChange::Create {
         id,
         content,
-        most: MAX_BLOCKS,
+        max: MAX_BLOCKS,
     };
     Ok((
         StatusCode::CREATED,

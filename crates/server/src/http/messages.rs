@@ -212,7 +212,7 @@ pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError
         .find(|message| Some(message.id) == assistant.parent);
     let beside = app
         .store
-        .answers_beside(assistant.chat)
+        .alternative_answers(assistant.chat)
         .await?
         .remove(&assistant.id);
     Ok(Exchange {

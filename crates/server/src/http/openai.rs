@@ -21,7 +21,7 @@ use domain::RunId;
 use wire::{
     InvalidRequest,
     gateway::{AnswerEncoder, ChatAnswer, PlainRequest},
-    openai::{ErrorObject, Passing, asks_for_research, without_research_prefixes},
+    openai::{ErrorObject, PassedRequest, asks_for_research, without_research_prefixes},
 };
 
 use self::asked::Asked;
@@ -56,7 +56,7 @@ pub(super) async fn chat(
                 .rewritten(&body, &model.model_id, None)
                 .map(Bytes::from)
             {
-                let passing = Passing::peek(&body).map_err(invalid)?;
+                let passing = PassedRequest::peek(&body).map_err(invalid)?;
                 let asked = Asked {
                     passing,
                     id: model.model_id,

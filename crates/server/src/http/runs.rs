@@ -342,6 +342,17 @@ pub(super) async fn approve(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// An event of the log, as its stream has it.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is cut while it is sent")]
+struct StreamedEvent {
+    #[serde(flatten)]
+    event: RunEvent,
+    /// Whether the result is cut to what the query's `preview` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<bool>,
+}
+
 /// Describes the calls of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /runs/{run}", get, "Returns the state of a run");
@@ -353,7 +364,7 @@ pub(super) fn operations(api: &mut Operations) {
         .query::<EventsQuery>()
         .header("Last-Event-ID", "Only events after this number.")
         .answers_nothing(101)
-        .answers_events::<RunEvent>(200);
+        .answers_events::<StreamedEvent>(200);
     api.handler(
         "GET /runs/{run}/calls/{call}",
         call,

@@ -21,7 +21,7 @@ use sse::{Frame, KEEP_ALIVE};
 use store::StoreError;
 use tokio::time::Instant;
 use wire::{
-    ag_ui::{AgUiEncoder, Door},
+    ag_ui::{AgUiEncoder, ClientRun},
     chat_stream::{ChatStreamEncoder, ChatStreamOptions},
     debug_events::DebugEvent,
     details::DetailsEncoder,
@@ -113,7 +113,7 @@ impl Format {
             "tool_calls" => Self::ToolCalls(Box::default()),
             "markup" => Self::Markup(Box::new(MarkupEncoder::new(options.writing))),
             "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
-            "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(Door::watching()))),
+            "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(ClientRun::watching()))),
             "ui_message_stream" => Self::UiMessages(Box::default()),
             "debug" => Self::Debug {
                 with_details: options.is_own,

@@ -4,7 +4,7 @@
 use data_encoding::HEXLOWER;
 use domain::{ChatId, ModelParameters};
 use ring::digest;
-use store::{Chat, ChatOrder, StoreError};
+use store::{Chat, ChatOrganization, StoreError};
 
 use crate::{app::App, error::ApiError, identity::auth::Caller};
 
@@ -59,7 +59,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
         created_at: now,
         updated_at: now,
         unread: false,
-        order: ChatOrder::default(),
+        order: ChatOrganization::default(),
     };
     match app.store.create_chat(&chat).await {
         Ok(()) => Ok(chat),

@@ -235,7 +235,7 @@ impl Commands {
             _ if !self.store.is_shared() => Err(still_set_aside()),
             command => {
                 let command = serde_json::to_string(command).map_err(ApiError::internal)?;
-                Ok(self.store.leave_command(run.id, &command).await?)
+                Ok(self.store.enqueue_command(run.id, &command).await?)
             }
         }
     }
@@ -246,7 +246,7 @@ impl Commands {
     /// Where the database does not answer.
     pub(crate) async fn obey_commands(self: &Arc<Self>) -> Result<(), ApiError> {
         let mut told: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
-        for (number, run, command) in self.store.commands_for_us().await? {
+        for (number, run, command) in self.store.pending_commands().await? {
             let command = serde_json::from_str::<Command>(&command);
             let is_here = self.runs.live(run).is_some();
             let can_be_told =

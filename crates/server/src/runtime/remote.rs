@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{Outcome, RunId};
-use store::{GoingRun, Principal, Store, StoreError};
+use store::{ActiveRun, Principal, Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::runtime::{
@@ -15,7 +15,7 @@ use crate::runtime::{
 /// Activity of runs that are not live in this process.
 pub(crate) struct Remote {
     /// What was told last.
-    pub(crate) known: Mutex<HashMap<RunId, GoingRun>>,
+    pub(crate) known: Mutex<HashMap<RunId, ActiveRun>>,
     pub(crate) commands: Arc<Commands>,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
@@ -49,11 +49,11 @@ impl Remote {
     }
 
     /// Tells what has changed since the last look, and what there is.
-    async fn look(&self) -> Result<HashMap<RunId, GoingRun>, StoreError> {
+    async fn look(&self) -> Result<HashMap<RunId, ActiveRun>, StoreError> {
         // Held throughout: two looks must not tell in the wrong order.
         let mut known = self.known.lock().await;
-        let going = self.store.going_anywhere().await?;
-        let is_elsewhere = |run: &GoingRun| self.runs.live(run.id).is_none();
+        let going = self.store.active_runs().await?;
+        let is_elsewhere = |run: &ActiveRun| self.runs.live(run.id).is_none();
         let now: HashMap<_, _> = going
             .into_iter()
             .filter(is_elsewhere)
@@ -62,7 +62,7 @@ impl Remote {
         for run in now.values().filter(|run| known.get(&run.id) != Some(run)) {
             self.runs.tell(activity(run.clone()));
         }
-        let gone: Vec<GoingRun> = known
+        let gone: Vec<ActiveRun> = known
             .values()
             .filter(|run| !now.contains_key(&run.id))
             .cloned()
@@ -89,8 +89,8 @@ impl Remote {
     }
 }
 
-fn activity(run: GoingRun) -> Activity {
-    let GoingRun {
+fn activity(run: ActiveRun) -> Activity {
+    let ActiveRun {
         id,
         principal,
         chat,

@@ -19,7 +19,7 @@ use agent::{DeferredTools, FoundTools};
 use domain::{Sentence, Words};
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
-use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
+use mcp::{Bearer, Definition, Endpoint, Program, Server, State, Transport};
 use outbound::Outbound;
 use store::{Principal, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -253,7 +253,7 @@ impl Known {
         let status = if run.needs(&self.server.definition().name) {
             self.server.connected(OLD_RUN_WAITS).await
         } else {
-            self.server.tried(NEW_RUN_WAITS).await
+            self.server.first_attempt(NEW_RUN_WAITS).await
         };
         if status.state == State::Connected {
             let usable = self.usable(&status.tools);
@@ -294,13 +294,13 @@ fn definition(
             arguments,
             environment,
             folder,
-        } => Way::Stdio(Program {
+        } => Transport::Stdio(Program {
             command: command.clone(),
             arguments: arguments.clone(),
             environment: revealed(environment),
             folder: folder.clone(),
         }),
-        McpWay::Url { url, headers, .. } => Way::Http(Site {
+        McpWay::Url { url, headers, .. } => Transport::Http(Endpoint {
             url: url.to_string(),
             headers: revealed(headers),
             client: http.for_url(url)?.clone(),

@@ -10,7 +10,9 @@ use std::{
 use domain::{CrawlId, DocumentId, Sentence, UserId, Words};
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
-use store::{Crawl, CrawlPage, Document, DocumentState, Most, Store, StoreError, Visited};
+use store::{
+    CollectionLimits, Crawl, CrawlPage, Document, DocumentState, Store, StoreError, Visited,
+};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -204,7 +206,7 @@ impl Crawler {
             created_at: now,
             updated_at: now,
         };
-        let most = Most {
+        let most = CollectionLimits {
             documents: MOST_DOCUMENTS,
             bytes: self.config.knowledge.person_bytes,
         };

@@ -560,7 +560,7 @@ async fn tokens_are_nowhere() {
     drop(setting);
     let written = String::from_utf8_lossy(&written.0.lock().unwrap()).into_owned();
     assert!(
-        written.contains("an MCP server is connected"),
+        written.contains("MCP server is connected"),
         "the log is looked at"
     );
     let shown = written

@@ -44,12 +44,14 @@ pub(super) fn read_sqlite(
     row: &SqliteRow,
     table: &Table,
 ) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error> {
-    let (mut data, mut damaged) = (Vec::with_capacity(table.columns.len()), Vec::new());
+    let mut data = Vec::with_capacity(table.columns.len());
+    let mut damaged = Vec::new();
     for (at, column) in table.columns.iter().enumerate() {
         let (datum, is_damaged) = read(row, at, column.kind)?;
         if is_damaged {
             let found = row.try_get_raw(at)?.type_info().name().to_owned();
-            let (table, column) = (table.name.clone(), column.name.clone());
+            let table = table.name.clone();
+            let column = column.name.clone();
             damaged.push(Damage {
                 table,
                 row: String::new(),

@@ -9,7 +9,7 @@ use sqlx::{
 };
 
 use super::{
-    Damage, Datum, Part, Place, STEPS,
+    Damage, DatabaseUrl, Datum, LAST_MIGRATION, Part,
     damaged::read_sqlite,
     of_file,
     shape::{Kind, Table, of_postgres, of_sqlite},
@@ -25,13 +25,13 @@ pub async fn dump(
     url: &str,
     mut take: impl FnMut(Part) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    match Place::of(url)? {
-        Place::Sqlite(options) => {
+    match DatabaseUrl::of(url)? {
+        DatabaseUrl::Sqlite(options) => {
             // A missing file is not created.
             let options = options.create_if_missing(false).read_only(true);
             let mut connection = SqliteConnection::connect_with(&options).await?;
             connection.execute("BEGIN").await?;
-            let schema: i64 = sqlx::query(STEPS)
+            let schema: i64 = sqlx::query(LAST_MIGRATION)
                 .fetch_one(&mut connection)
                 .await?
                 .try_get(0)?;
@@ -41,12 +41,12 @@ pub async fn dump(
             }
             Ok(connection.close().await?)
         }
-        Place::Postgres(options) => {
+        DatabaseUrl::Postgres(options) => {
             let mut connection = PgConnection::connect_with(&options).await?;
             connection
                 .execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 .await?;
-            let schema: i64 = sqlx::query(STEPS)
+            let schema: i64 = sqlx::query(LAST_MIGRATION)
                 .fetch_one(&mut connection)
                 .await?
                 .try_get(0)?;

@@ -95,7 +95,9 @@ pub(super) async fn of_sqlite(
             if last != Some(id) {
                 last = Some(id);
                 let sets_null = row.try_get::<String, _>("on_delete")? == "SET NULL";
-                let (table, columns, parent_columns) = (table.clone(), Vec::new(), Vec::new());
+                let table = table.clone();
+                let columns = Vec::new();
+                let parent_columns = Vec::new();
                 references.push(Reference {
                     table,
                     columns,

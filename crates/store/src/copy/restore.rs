@@ -6,17 +6,17 @@ use sqlx::{
 };
 
 use super::{
-    Datum, Part, Place, STEPS,
+    DatabaseUrl, Datum, LAST_MIGRATION, Part,
     references::{self, prune},
     shape::{Column, Kind, Table, of_postgres, of_sqlite},
 };
 use crate::{StoreError, db::Db};
 
 /// Maximum number of values in one statement; PostgreSQL's limit is 65,535, SQLite's 32,766.
-const MOST_VALUES: usize = 30_000;
+const MAX_VALUES: usize = 30_000;
 /// Maximum number of rows in one statement, and of their bytes.
-const MOST_ROWS: usize = 500;
-const MOST_BYTES: usize = 4_000_000;
+const MAX_ROWS: usize = 500;
+const MAX_BYTES: usize = 4_000_000;
 
 /// The result of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,12 +51,12 @@ pub async fn restore<E: std::fmt::Display>(
         return Err(StoreError::Corrupt(format!("there is no schema {schema}")));
     }
     Db::open_at(url, schema).await?.close().await;
-    let restored = match Place::of(url)? {
-        Place::Sqlite(options) => {
+    let restored = match DatabaseUrl::of(url)? {
+        DatabaseUrl::Sqlite(options) => {
             let mut connection =
                 SqliteConnection::connect_with(&options.foreign_keys(false)).await?;
             check_schema(
-                sqlx::query(STEPS)
+                sqlx::query(LAST_MIGRATION)
                     .fetch_one(&mut connection)
                     .await?
                     .try_get(0)?,
@@ -82,10 +82,10 @@ pub async fn restore<E: std::fmt::Display>(
             connection.close().await?;
             restored
         }
-        Place::Postgres(options) => {
+        DatabaseUrl::Postgres(options) => {
             let mut connection = PgConnection::connect_with(&options).await?;
             check_schema(
-                sqlx::query(STEPS)
+                sqlx::query(LAST_MIGRATION)
                     .fetch_one(&mut connection)
                     .await?
                     .try_get(0)?,
@@ -156,7 +156,8 @@ async fn go_on_numbering(
             .iter()
             .filter(|column| column.is_number_of_row)
         {
-            let (table, column) = (&table.name, &column.name);
+            let table = &table.name;
+            let column = &column.name;
             let sql = format!(
                 "SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), \
                  (SELECT max(\"{column}\") FROM \"{table}\")) \
@@ -292,8 +293,7 @@ impl Waiting<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.rows.len() >= MOST_ROWS.min(MOST_VALUES / self.columns.len())
-            || self.bytes >= MOST_BYTES
+        self.rows.len() >= MAX_ROWS.min(MAX_VALUES / self.columns.len()) || self.bytes >= MAX_BYTES
     }
 }
 
@@ -323,7 +323,8 @@ where
     for<'q> Option<bool>: Encode<'q, DB> + Type<DB>,
     for<'q> Option<Vec<u8>>: Encode<'q, DB> + Type<DB>,
 {
-    let (rows, columns) = (std::mem::take(&mut waiting.rows), &waiting.columns);
+    let rows = std::mem::take(&mut waiting.rows);
+    let columns = &waiting.columns;
     waiting.bytes = 0;
     if rows.is_empty() {
         return Ok(());

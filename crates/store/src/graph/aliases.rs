@@ -9,7 +9,7 @@ use super::{Entity, GraphQuote, read_quote};
 use crate::{Store, StoreError, query::Row};
 
 /// Maximum number of aliases in a collection.
-const MOST_ALIASES: u64 = 1_000;
+const MAX_ALIASES: u64 = 1_000;
 
 /// An alias of an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Store {
             .fetch_one()
             .await?
             .number("count")?
-            >= MOST_ALIASES
+            >= MAX_ALIASES
         {
             return Ok(false);
         }

@@ -10,21 +10,21 @@ use super::{
 use crate::{Store, StoreError, query::Row};
 
 /// Maximum number of relations returned for one pair or one entity.
-const MOST_RELATIONS: i64 = 400;
+const MAX_RELATIONS: i64 = 400;
 /// Maximum number of ids of one statement.
 const MAX_IDS: usize = 500;
 /// Maximum number of entities visited to find a path.
-const MOST_SEEN: usize = 5_000;
+const MAX_VISITED: usize = 5_000;
 
 /// The visited part of the graph around one end of a path.
-struct Reach {
+struct Frontier {
     /// The predecessor of each entity; the end is its own.
     before: HashMap<EntityId, EntityId>,
     /// The frontier: the entities visited last.
     edge: Vec<EntityId>,
 }
 
-impl Reach {
+impl Frontier {
     fn new(end: EntityId) -> Self {
         Self {
             before: HashMap::from([(end, end)]),
@@ -33,7 +33,7 @@ impl Reach {
     }
 
     /// The path from a visited entity back to the end.
-    fn way_to(&self, at: EntityId) -> Vec<EntityId> {
+    fn path_to(&self, at: EntityId) -> Vec<EntityId> {
         let before = |at: &EntityId| self.before.get(at).copied().filter(|before| before != at);
         std::iter::successors(Some(at), before).collect()
     }
@@ -55,15 +55,17 @@ impl Store {
     ) -> Result<Subgraph, StoreError> {
         let aliases = self.aliases(collection).await?;
         let of = self.entity_alone(collection, of).await?.id;
-        let (mut seen, mut order, mut level) = (HashSet::from([of]), vec![of], vec![of]);
+        let mut seen = HashSet::from([of]);
+        let mut order = vec![of];
+        let mut level = vec![of];
         for _ in 0..depth {
             let mut next_level = Vec::new();
             for part in level.chunks(MAX_IDS) {
                 if order.len() >= limit {
                     break;
                 }
-                let beside = self.beside(part, &aliases).await?;
-                for next in part.iter().filter_map(|at| beside.get(at)).flatten() {
+                let neighbours_of = self.neighbours_of(part, &aliases).await?;
+                for next in part.iter().filter_map(|at| neighbours_of.get(at)).flatten() {
                     if order.len() < limit && seen.insert(*next) {
                         order.push(*next);
                         next_level.push(*next);
@@ -75,7 +77,7 @@ impl Store {
         self.among(collection, &order).await
     }
 
-    /// The shortest path from one entity to another, over any relation; empty if there is none of at most `most` steps.
+    /// The shortest path from one entity to another, over any relation; empty if there is none of at most `max` steps.
     ///
     /// # Errors
     /// `NotFound`.
@@ -83,14 +85,15 @@ impl Store {
         &self,
         collection: CollectionId,
         (from, to): (EntityId, EntityId),
-        most: u32,
+        max: u32,
     ) -> Result<Subgraph, StoreError> {
         let aliases = self.aliases(collection).await?;
         let from = self.entity_alone(collection, from).await?.id;
         let to = self.entity_alone(collection, to).await?.id;
         // Searches from both ends until they meet: half the radius covers far fewer entities.
-        let (mut head, mut tail) = (Reach::new(from), Reach::new(to));
-        let mut steps = 0;
+        let mut head = Frontier::new(from);
+        let mut tail = Frontier::new(to);
+        let mut migrations = 0;
         let meeting = loop {
             let is_head = head.edge.len() <= tail.edge.len();
             let (near, far) = if is_head {
@@ -101,15 +104,15 @@ impl Store {
             if let Some(at) = near.edge.iter().find(|at| far.before.contains_key(at)) {
                 break *at;
             }
-            let is_over = steps == most || near.before.len() + far.before.len() >= MOST_SEEN;
+            let is_over = migrations == max || near.before.len() + far.before.len() >= MAX_VISITED;
             if is_over || near.edge.is_empty() {
                 return Ok(Subgraph::default());
             }
             let mut edge = Vec::new();
             for part in near.edge.chunks(MAX_IDS) {
-                let beside = self.beside(part, &aliases).await?;
+                let neighbours_of = self.neighbours_of(part, &aliases).await?;
                 for at in part {
-                    for next in beside.get(at).into_iter().flatten() {
+                    for next in neighbours_of.get(at).into_iter().flatten() {
                         near.before.entry(*next).or_insert_with(|| {
                             edge.push(*next);
                             *at
@@ -121,11 +124,11 @@ impl Store {
                 }
             }
             near.edge = edge;
-            steps += 1;
+            migrations += 1;
         };
-        let mut way = head.way_to(meeting);
+        let mut way = head.path_to(meeting);
         way.reverse();
-        way.extend(tail.way_to(meeting).into_iter().skip(1));
+        way.extend(tail.path_to(meeting).into_iter().skip(1));
         self.among(collection, &way).await
     }
 
@@ -149,35 +152,34 @@ impl Store {
 
     /// The direct neighbours of these, at most [`MAX_IDS`], those with most relations first. One query for all: a
     /// traversal takes about as many queries as it has levels, not entities.
-    async fn beside(
+    async fn neighbours_of(
         &self,
         of: &[EntityId],
         aliases: &Aliases,
     ) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
-        let mut beside: HashMap<EntityId, Vec<EntityId>> = HashMap::new();
+        let mut neighbours_of: HashMap<EntityId, Vec<EntityId>> = HashMap::new();
         let mut seen = HashSet::new();
         let of = aliases.with_others(of);
-        let (ids, most) = (numbered(&of), of.len() + 1);
+        let ids = numbered(&of);
+        let max = of.len() + 1;
         let sql = format!(
             "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
              AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
              WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM relations \
              WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
-             WHERE place <= ${most} ORDER BY at, place"
+             WHERE place <= ${max} ORDER BY at, place"
         );
         let query = of
             .iter()
             .fold(self.db().built(sql), |query, id| query.id(id));
-        for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
-            let (at, other) = (
-                aliases.entity(row.id("at")?),
-                aliases.entity(row.id("other")?),
-            );
+        for row in &query.bind(MAX_RELATIONS).fetch_all().await? {
+            let at = aliases.entity(row.id("at")?);
+            let other = aliases.entity(row.id("other")?);
             if at != other && seen.insert((at, other)) {
-                beside.entry(at).or_default().push(other);
+                neighbours_of.entry(at).or_default().push(other);
             }
         }
-        Ok(beside)
+        Ok(neighbours_of)
     }
 
     /// Those of these entities that the collection has, in order, without duplicates.
@@ -245,18 +247,20 @@ impl Store {
         let wanted: HashSet<EntityId> = ids.iter().copied().collect();
         let mut said: HashMap<EntityId, Vec<Relation>> = HashMap::new();
         for ids in aliases.with_others(ids).chunks(MAX_IDS) {
-            let (list, most) = (numbered(ids), ids.len() + 1);
+            let list = numbered(ids);
+            let max = ids.len() + 1;
             let sql = format!(
                 "SELECT {RELATION} FROM (SELECT relations.*, ROW_NUMBER() OVER (PARTITION BY source \
                  ORDER BY target, kind, document, first) AS place FROM relations WHERE source IN ({list})) AS relations \
-                 JOIN documents ON documents.id = relations.document WHERE place <= ${most} ORDER BY source, place"
+                 JOIN documents ON documents.id = relations.document WHERE place <= ${max} ORDER BY source, place"
             );
             let query = ids
                 .iter()
                 .fold(self.db().built(sql), |query, id| query.id(id));
-            for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
+            for row in &query.bind(MAX_RELATIONS).fetch_all().await? {
                 let found = read_relation(row)?;
-                let (source, target) = (aliases.entity(found.source), aliases.entity(found.target));
+                let source = aliases.entity(found.source);
+                let target = aliases.entity(found.target);
                 let relation = Relation {
                     source,
                     target,
@@ -264,7 +268,7 @@ impl Store {
                 };
                 // A relation of an entity to its own alias is dropped.
                 let is_told = source != target || found.source == found.target;
-                let is_new = aliases.is_empty() || !said_so(&said, &relation);
+                let is_new = aliases.is_empty() || !is_duplicate(&said, &relation);
                 if is_told && is_new && wanted.contains(&target) {
                     said.entry(relation.source).or_default().push(relation);
                 }
@@ -279,7 +283,7 @@ impl Store {
 }
 
 /// Whether the same relation with the same quote was already found, through an alias.
-fn said_so(said: &HashMap<EntityId, Vec<Relation>>, relation: &Relation) -> bool {
+fn is_duplicate(said: &HashMap<EntityId, Vec<Relation>>, relation: &Relation) -> bool {
     said.get(&relation.source)
         .is_some_and(|known| known.contains(relation))
 }

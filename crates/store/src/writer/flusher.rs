@@ -12,7 +12,7 @@ use tokio::{
 };
 
 /// The minimum interval between flushes.
-const REST: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The owner of the flushing task; dropping it ends the task.
 #[derive(Debug)]
@@ -41,7 +41,8 @@ async fn flush(path: PathBuf, grown: Arc<Notify>) {
     let mut kept: Option<File> = None;
     loop {
         grown.notified().await;
-        let (known, path) = (kept.take(), path.clone());
+        let known = kept.take();
+        let path = path.clone();
         let flushed = spawn_blocking(move || {
             let file = known.map_or_else(|| File::options().write(true).open(path), Ok)?;
             file.sync_data().map(|()| file)
@@ -49,9 +50,9 @@ async fn flush(path: PathBuf, grown: Arc<Notify>) {
         match flushed.await {
             Ok(Ok(file)) => kept = Some(file),
             // SQLite reports disk errors when it flushes the file itself.
-            Ok(Err(error)) => tracing::debug!(%error, "the write-ahead log could not be flushed"),
-            Err(error) => tracing::debug!(%error, "flushing the write-ahead log was abandoned"),
+            Ok(Err(error)) => tracing::debug!(%error, "failed to flush the write-ahead log"),
+            Err(error) => tracing::debug!(%error, "flush of the write-ahead log was aborted"),
         }
-        sleep(REST).await;
+        sleep(MIN_INTERVAL).await;
     }
 }

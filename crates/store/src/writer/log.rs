@@ -64,7 +64,7 @@ impl Log {
                 vec![REFUSED; segments.len()]
             }
             Err(error) => {
-                tracing::error!(segments = segments.len(), %error, "events could not be stored");
+                tracing::error!(segments = segments.len(), %error, "failed to store events");
                 self.heads.clear();
                 vec![Err(error); segments.len()]
             }
@@ -114,7 +114,7 @@ impl Log {
 
     /// Whether the run is ours, with a valid lease if one is needed.
     async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
-        let Some(server) = self.db.lessee()? else {
+        let Some(server) = self.db.lease_holder()? else {
             return Ok(true);
         };
         let sql = "SELECT runs.id FROM runs JOIN servers ON servers.id = runs.server \
@@ -209,15 +209,15 @@ impl Log {
         &self,
         segments: &[(RunNumber, &Segment)],
     ) -> Result<Option<HashSet<RunNumber>>, StoreError> {
-        let lessee = self.db.lessee()?;
+        let lease_holder = self.db.lease_holder()?;
         let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) ");
-        sql.push_str(if lessee.is_some() {
+        sql.push_str(if lease_holder.is_some() {
             "SELECT rows.* FROM (VALUES "
         } else {
             "VALUES "
         });
         self.db.push_rows(&mut sql, segments.len(), 4);
-        if lessee.is_some() {
+        if lease_holder.is_some() {
             // The lease cannot expire and the runs be taken over between this check and the end of the statement.
             let server = segments.len() * 4 + 1;
             // Writing to a String cannot fail.
@@ -237,7 +237,7 @@ impl Log {
                     .number(segment.last_seq)
                     .shared_text(&segment.lines)
             });
-        match lessee {
+        match lease_holder {
             None => query.execute().await.map(|_| None),
             Some(server) => {
                 let rows = query.text(&server).fetch_all().await?;
@@ -298,10 +298,8 @@ mod tests {
     async fn one_segment_of_a_batch_does_not_harm_the_others() {
         let store = Store::open("sqlite::memory:").await.unwrap();
         let owner = add_user(&store).await;
-        let (a, b) = (
-            add_run(&store, owner, None).await,
-            add_run(&store, owner, None).await,
-        );
+        let a = add_run(&store, owner, None).await;
+        let b = add_run(&store, owner, None).await;
         let doomed = add_run(&store, owner, Some(1)).await;
         let [mut log, mut other] = [(); 2].map(|()| Log::new(store.db().clone()));
         let missing = Err(StoreError::NotFound);
@@ -333,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_hear_that_the_database_is_gone() {
+    async fn all_waiters_learn_of_a_lost_database() {
         let store = Store::open("sqlite::memory:").await.unwrap();
         let run = add_run(&store, add_user(&store).await, None).await;
         let mut log = Log::new(store.db().clone());

@@ -13,7 +13,7 @@ pub(crate) trait Rows: Sized + Sync {
     /// The database's result for a written row.
     type Answer: Send;
     /// Maximum number in one statement.
-    const MOST: usize;
+    const MAX_ROWS: usize;
 
     fn key(&self) -> Self::Key<'_>;
 
@@ -49,7 +49,7 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
 fn count_different<T: Rows>(rows: &[T]) -> usize {
     let mut seen = HashSet::new();
     rows.iter()
-        .take(T::MOST)
+        .take(T::MAX_ROWS)
         .take_while(|row| seen.insert(row.key()))
         .count()
 }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_hear_that_the_database_is_gone() {
+    async fn all_waiters_learn_of_a_lost_database() {
         let store = Store::open("sqlite::memory:").await.unwrap();
         let owner = add_user(&store).await;
         store.close().await;

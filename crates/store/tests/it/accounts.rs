@@ -7,14 +7,14 @@ use store::{
 };
 use tokio::task::JoinSet;
 
-use crate::samples::{add_chat, add_user, new_turn, new_user, summary};
+use crate::fixtures::{add_chat, add_user, new_turn, new_user, summary};
 
 on_every_database!(
     changes_what_is_named_and_nothing_else,
-    leaves_an_administrator_whatever_all_do_at_once,
+    keeps_an_administrator_under_concurrency,
     counts_who_can_sign_in,
     suspends_sessions_keys_and_schedules,
-    deletes_only_what_is_suspended_and_then_all_of_it,
+    deletes_suspended_accounts_completely,
 );
 
 async fn admin(store: &Store, email: &str) -> UserId {
@@ -43,7 +43,8 @@ fn role(role: UserRole) -> AccountChange {
 }
 
 async fn changes_what_is_named_and_nothing_else(store: Store) {
-    let (ann, bob) = (admin(&store, "ann@x").await, add_user(&store).await);
+    let ann = admin(&store, "ann@x").await;
+    let bob = add_user(&store).await;
     let before = store
         .change_account(bob, &AccountChange::default(), 5)
         .await
@@ -84,7 +85,7 @@ async fn changes_what_is_named_and_nothing_else(store: Store) {
     assert!(ids.len() == 2 && ids.contains(&ann) && ids.contains(&bob));
 }
 
-async fn leaves_an_administrator_whatever_all_do_at_once(store: Store) {
+async fn keeps_an_administrator_under_concurrency(store: Store) {
     let mut callers = JoinSet::new();
     for number in 0..20 {
         let id = admin(&store, &format!("{number}@x")).await;
@@ -134,7 +135,8 @@ async fn counts_who_can_sign_in(store: Store) {
 }
 
 async fn suspends_sessions_keys_and_schedules(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     for (user, byte) in [(ann, 1), (bob, 2)] {
         let session = NewSession {
             id: SessionId::generate(),
@@ -146,11 +148,9 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
             expires_at: 1_000,
         };
         store.create_session(&session).await.unwrap();
-        let (name, prefix, id) = (
-            "k".to_owned(),
-            "gh_".to_owned(),
-            domain::ApiKeyId::generate(),
-        );
+        let name = "k".to_owned();
+        let prefix = "gh_".to_owned();
+        let id = domain::ApiKeyId::generate();
         let key = NewApiKey {
             id,
             user,
@@ -212,8 +212,9 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![schedule.id]));
 }
 
-async fn deletes_only_what_is_suspended_and_then_all_of_it(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+async fn deletes_suspended_accounts_completely(store: Store) {
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let chat = add_chat(&store, ann, "mine", 1).await;
     let other = add_chat(&store, bob, "theirs", 1).await;
     let turn = new_turn(&chat, None, "q", 5);

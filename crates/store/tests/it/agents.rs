@@ -6,10 +6,8 @@ use store::{Store, StoreError};
 on_every_database!(are_made_changed_and_forgotten);
 
 async fn are_made_changed_and_forgotten(store: Store) {
-    let (first, second) = (
-        json!({"instructions": "a\0b", "limits": {}}),
-        json!({"instructions": "c"}),
-    );
+    let first = json!({"instructions": "a\0b", "limits": {}});
+    let second = json!({"instructions": "c"});
     store.create_agent("writer", &first, 7).await.unwrap();
     store.create_agent("editor", &second, 8).await.unwrap();
     assert_eq!(

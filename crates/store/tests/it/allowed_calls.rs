@@ -4,7 +4,7 @@ use domain::{AllowedCallId, ChatId, UserId};
 use serde_json::json;
 use store::{AllowedCall, Store, StoreError};
 
-use crate::samples::{add_chat, add_user};
+use crate::fixtures::{add_chat, add_user};
 
 on_every_database!(
     hold_in_their_chat_or_everywhere,
@@ -28,11 +28,10 @@ async fn allow(store: &Store, owner: UserId, chat: Option<ChatId>, tool: &str) -
 }
 
 async fn hold_in_their_chat_or_everywhere(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (here, there) = (
-        add_chat(&store, ann, "a", 1).await,
-        add_chat(&store, ann, "b", 1).await,
-    );
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let here = add_chat(&store, ann, "a", 1).await;
+    let there = add_chat(&store, ann, "b", 1).await;
     let everywhere = allow(&store, ann, None, "ls").await;
     let in_chat = allow(&store, ann, Some(here.id), "write_file").await;
     allow(&store, bob, None, "rm").await;

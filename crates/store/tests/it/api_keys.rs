@@ -3,7 +3,7 @@
 use domain::{ApiKeyId, UserId};
 use store::{ApiKey, ApiKeyRights, KeyScope, NewApiKey, NewSecret, Store, StoreError};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     names_its_user,
@@ -12,12 +12,13 @@ on_every_database!(
     keeps_its_rights,
     gets_another_secret,
     forgets_secrets_whose_time_is_up,
-    tells_which_secrets_are_over
+    reports_invalidated_secrets
 );
 
 async fn add_key(store: &Store, user: UserId, secret: u8, created_at: i64) -> ApiKey {
     let id = ApiKeyId::generate();
-    let (name, prefix) = (format!("key {secret}"), format!("gh_{secret}"));
+    let name = format!("key {secret}");
+    let prefix = format!("gh_{secret}");
     let key = NewApiKey {
         id,
         user,
@@ -42,7 +43,8 @@ async fn add_key(store: &Store, user: UserId, secret: u8, created_at: i64) -> Ap
 }
 
 async fn names_its_user(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let second = add_key(&store, ann, 2, 20).await;
     let first = add_key(&store, ann, 1, 10).await;
     let other = add_key(&store, bob, 3, 15).await;
@@ -62,10 +64,8 @@ async fn names_its_user(store: Store) {
 
 async fn remembers_its_use(store: Store) {
     let ann = add_user(&store).await;
-    let (used, unused) = (
-        add_key(&store, ann, 1, 10).await,
-        add_key(&store, ann, 2, 20).await,
-    );
+    let used = add_key(&store, ann, 1, 10).await;
+    let unused = add_key(&store, ann, 2, 20).await;
     store.touch_api_key(used.id, 55).await.unwrap();
     store.touch_api_key(ApiKeyId::generate(), 66).await.unwrap();
     let used = ApiKey {
@@ -76,7 +76,8 @@ async fn remembers_its_use(store: Store) {
 }
 
 async fn is_deleted_by_its_owner_only(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let key = add_key(&store, ann, 1, 10).await;
     assert_eq!(
         store.delete_api_key(bob, key.id, 20).await,
@@ -120,7 +121,8 @@ async fn keeps_its_rights(store: Store) {
 }
 
 async fn gets_another_secret(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let key = add_key(&store, ann, 1, 10).await;
     let new = |secret, old_until| NewSecret {
         prefix: "gh_n".to_owned(),
@@ -178,12 +180,11 @@ async fn forgets_secrets_whose_time_is_up(store: Store) {
     assert_eq!(store.api_keys(ann).await.unwrap().len(), 1);
 }
 
-async fn tells_which_secrets_are_over(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (key, other) = (
-        add_key(&store, ann, 1, 10).await,
-        add_key(&store, ann, 8, 10).await,
-    );
+async fn reports_invalidated_secrets(store: Store) {
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let key = add_key(&store, ann, 1, 10).await;
+    let other = add_key(&store, ann, 8, 10).await;
     let over = async |now: i64| {
         let hashes = store.ended_secrets(now).await.unwrap();
         let mut first: Vec<u8> = hashes.iter().map(|hash| hash[0]).collect();

@@ -34,7 +34,10 @@ async fn keeps_every_field(store: Store) {
         details: json!({"role": "admin", "was": null}).as_object().cloned(),
         ..entry(1, "user.change", "a@example.org")
     };
-    let (actor, actor_email, address, request) = (None, None, None, None);
+    let actor = None;
+    let actor_email = None;
+    let address = None;
+    let request = None;
     let bare = AuditEntry {
         actor,
         actor_email,

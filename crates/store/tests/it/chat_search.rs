@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 
 use domain::{ChatId, UserId};
-use store::{ChatOrderChange, ChatSearch, Found, SearchPiece, SearchWord, Store};
+use store::{ChatOrganizationChange, ChatSearch, Found, SearchPiece, SearchWord, Store};
 
-use crate::samples::{add_chat, add_user, new_turn, segment, summary, text};
+use crate::fixtures::{add_chat, add_user, new_turn, segment, summary, text};
 
 on_every_database!(
     finds_titles_and_messages,
-    finds_what_tools_answered,
+    finds_tool_results,
     knows_what_changed_meanwhile,
     pages_from_the_newest,
-    shows_nobody_what_is_anothers,
+    hides_other_peoples_chats,
     leaves_out_what_is_put_away,
     keeps_to_the_branch_that_is_shown,
     forgets_what_is_deleted,
@@ -126,7 +126,7 @@ async fn finds_titles_and_messages(store: Store) {
     assert_eq!(search(&store, ann, &asked("")).await, Found::default());
 }
 
-async fn finds_what_tools_answered(store: Store) {
+async fn finds_tool_results(store: Store) {
     let ann = add_user(&store).await;
     let chat = add_chat(&store, ann, "Work", 5).await;
     let turn = new_turn(&chat, None, "q", 10);
@@ -190,7 +190,8 @@ async fn pages_from_the_newest(store: Store) {
         parent = Some(turn.assistant.id);
     }
     fill(&store, "").await;
-    let (mut said, mut before) = (Vec::new(), None);
+    let mut said = Vec::new();
+    let mut before = None;
     loop {
         let page = ChatSearch {
             before,
@@ -212,12 +213,10 @@ async fn pages_from_the_newest(store: Store) {
     assert_eq!(said, [40, 30, 20, 10, 10]);
 }
 
-async fn shows_nobody_what_is_anothers(store: Store) {
-    let (ann, bob, eve) = (
-        add_user(&store).await,
-        add_user(&store).await,
-        add_user(&store).await,
-    );
+async fn hides_other_peoples_chats(store: Store) {
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let eve = add_user(&store).await;
     let chat = add_chat(&store, ann, "Secret", 5).await;
     store
         .begin_turn(&new_turn(&chat, None, "secret tide", 10))
@@ -236,10 +235,8 @@ async fn shows_nobody_what_is_anothers(store: Store) {
 
 async fn leaves_out_what_is_put_away(store: Store) {
     let ann = add_user(&store).await;
-    let (kept, away) = (
-        add_chat(&store, ann, "", 5).await,
-        add_chat(&store, ann, "", 5).await,
-    );
+    let kept = add_chat(&store, ann, "", 5).await;
+    let away = add_chat(&store, ann, "", 5).await;
     for at in 0..30 {
         store
             .begin_turn(&new_turn(&away, None, "tide away", 100 + at))
@@ -250,11 +247,14 @@ async fn leaves_out_what_is_put_away(store: Store) {
         .begin_turn(&new_turn(&kept, None, "tide", 10))
         .await
         .unwrap();
-    let archive = ChatOrderChange {
+    let archive = ChatOrganizationChange {
         archived: Some(true),
-        ..ChatOrderChange::default()
+        ..ChatOrganizationChange::default()
     };
-    store.order_chats(ann, &[away.id], &archive).await.unwrap();
+    store
+        .organize_chats(ann, &[away.id], &archive)
+        .await
+        .unwrap();
     fill(&store, "").await;
     let few = ChatSearch {
         limit: 3,

@@ -3,7 +3,7 @@
 use domain::{ChatId, MessageId, ModelParameters, UserId};
 use store::{Chat, ChatPage, Store, StoreError};
 
-use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
+use crate::fixtures::{add_chat, add_run, add_user, new_turn, segment, summary, text};
 
 on_every_database!(
     belongs_to_one_person,
@@ -16,7 +16,8 @@ on_every_database!(
 );
 
 async fn belongs_to_one_person(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let chat = add_chat(&store, ann, "Ann's", 10).await;
     assert_eq!(
         store
@@ -118,7 +119,8 @@ async fn renames(store: Store) {
 }
 
 async fn keeps_its_parameters(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let chat = add_chat(&store, ann, "", 10).await;
     let stored = async || {
         store
@@ -160,14 +162,10 @@ async fn keeps_its_parameters(store: Store) {
 
 async fn shows_another_leaf(store: Store) {
     let ann = add_user(&store).await;
-    let (chat, other) = (
-        add_chat(&store, ann, "", 1).await,
-        add_chat(&store, ann, "", 1).await,
-    );
-    let (here, there) = (
-        new_turn(&chat, None, "q", 2),
-        new_turn(&other, None, "q", 2),
-    );
+    let chat = add_chat(&store, ann, "", 1).await;
+    let other = add_chat(&store, ann, "", 1).await;
+    let here = new_turn(&chat, None, "q", 2);
+    let there = new_turn(&other, None, "q", 2);
     store.begin_turn(&here).await.unwrap();
     store.begin_turn(&there).await.unwrap();
     let leaf = here.user.unwrap().id;
@@ -202,11 +200,10 @@ async fn shows_another_leaf(store: Store) {
 
 async fn takes_everything_with_it(store: Store) {
     let ann = add_user(&store).await;
-    let (gone, kept) = (
-        add_chat(&store, ann, "gone", 1).await,
-        add_chat(&store, ann, "kept", 1).await,
-    );
-    let (gone_turn, kept_turn) = (new_turn(&gone, None, "q", 2), new_turn(&kept, None, "q", 2));
+    let gone = add_chat(&store, ann, "gone", 1).await;
+    let kept = add_chat(&store, ann, "kept", 1).await;
+    let gone_turn = new_turn(&gone, None, "q", 2);
+    let kept_turn = new_turn(&kept, None, "q", 2);
     for turn in [&gone_turn, &kept_turn] {
         store.begin_turn(turn).await.unwrap();
         store.append(segment(turn.run.id, 1, 3)).await.unwrap();

@@ -3,12 +3,12 @@
 use domain::{CollectionId, GroupId, UserId};
 use store::{Group, ReadersChange, Store, StoreError};
 
-use crate::{knowledge::add, samples::add_user};
+use crate::{fixtures::add_user, knowledge::add};
 
 on_every_database!(
     is_shared_by_name,
     is_shared_with_groups,
-    is_shared_with_nobody_who_is_gone
+    sharing_ignores_deleted_accounts
 );
 
 const MISSING: StoreError = StoreError::NotFound;
@@ -45,15 +45,11 @@ async fn reads(store: &Store, reader: UserId, id: CollectionId) -> bool {
 }
 
 async fn is_shared_by_name(store: Store) {
-    let (owner, reader, other) = (
-        add_user(&store).await,
-        add_user(&store).await,
-        add_user(&store).await,
-    );
-    let (of, beside) = (
-        add(&store, owner, "Work").await,
-        add(&store, owner, "Beside").await,
-    );
+    let owner = add_user(&store).await;
+    let reader = add_user(&store).await;
+    let other = add_user(&store).await;
+    let of = add(&store, owner, "Work").await;
+    let beside = add(&store, owner, "Beside").await;
     assert_eq!(
         store.collection_readers(of.id).await,
         Ok(store::CollectionReaders::default())
@@ -111,16 +107,12 @@ async fn is_shared_by_name(store: Store) {
 }
 
 async fn is_shared_with_groups(store: Store) {
-    let (owner, one, other) = (
-        add_user(&store).await,
-        add_user(&store).await,
-        add_user(&store).await,
-    );
+    let owner = add_user(&store).await;
+    let one = add_user(&store).await;
+    let other = add_user(&store).await;
     let of = add(&store, owner, "Work").await;
-    let (sales, legal) = (
-        group(&store, "Sales", &[one]).await,
-        group(&store, "Legal", &[one]).await,
-    );
+    let sales = group(&store, "Sales", &[one]).await;
+    let legal = group(&store, "Legal", &[one]).await;
     let change = ReadersChange {
         groups: vec![sales, legal],
         ..ReadersChange::default()
@@ -155,7 +147,7 @@ async fn is_shared_with_groups(store: Store) {
     assert_eq!(store.collection_readers(of.id).await.unwrap().groups, []);
 }
 
-async fn is_shared_with_nobody_who_is_gone(store: Store) {
+async fn sharing_ignores_deleted_accounts(store: Store) {
     let owner = add_user(&store).await;
     let of = add(&store, owner, "Work").await;
     let change = ReadersChange {

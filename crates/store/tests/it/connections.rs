@@ -1,6 +1,6 @@
 //! Configured model servers.
 
-use domain::{Abilities, ConnectionId, ConnectionKeyId, ListedModel};
+use domain::{Capabilities, ConnectionId, ConnectionKeyId, ListedModel};
 use serde_json::json;
 use store::{Connection, ConnectionKey, Store, StoreError};
 
@@ -62,10 +62,10 @@ async fn reads_back_what_was_made(store: Store) {
 async fn changes_models(store: Store) {
     let connection = connection("one", 10);
     store.create_connection(&connection).await.unwrap();
-    let abilities = Abilities {
+    let abilities = Capabilities {
         vision: Some(true),
         tools: Some(false),
-        ..Abilities::default()
+        ..Capabilities::default()
     };
     let models = vec![ListedModel {
         context_tokens: Some(8192),
@@ -113,7 +113,8 @@ async fn changes_settings(store: Store) {
 }
 
 async fn deletes(store: Store) {
-    let (one, two) = (connection("one", 10), connection("two", 20));
+    let one = connection("one", 10);
+    let two = connection("two", 20);
     store.create_connection(&one).await.unwrap();
     store.create_connection(&two).await.unwrap();
     store.delete_connection(one.id).await.unwrap();
@@ -127,7 +128,8 @@ async fn deletes(store: Store) {
 }
 
 async fn keeps_keys(store: Store) {
-    let (one, other) = (connection("one", 10), connection("other", 20));
+    let one = connection("one", 10);
+    let other = connection("other", 20);
     store.create_connection(&one).await.unwrap();
     store.create_connection(&other).await.unwrap();
     let third = key(3);

@@ -7,8 +7,8 @@ use store::{Datum, NewUser, Part, Restored, Store, StoreError, UserRole, dump, r
 
 use crate::{
     database::{Folder, with_postgres},
+    fixtures::{add_chat, add_run, add_user, new_turn, segment},
     groups::{only_for, sample},
-    samples::{add_chat, add_run, add_user, new_turn, segment},
 };
 
 on_lasting_databases!(a_copy_has_everything, a_copy_is_of_one_moment);
@@ -153,7 +153,8 @@ async fn a_copy_is_of_one_moment(url: String) {
     let store = Store::open(&url).await.unwrap();
     let run = fill(&store).await;
     let mut parts = Vec::new();
-    let (writer, runtime) = (store.clone(), tokio::runtime::Handle::current());
+    let writer = store.clone();
+    let runtime = tokio::runtime::Handle::current();
     let mut wrote = None;
     dump(&url, |part| {
         // While it is being read, a run goes on and another begins, which must not wait.
@@ -185,7 +186,7 @@ async fn a_copy_is_of_one_moment(url: String) {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_leaves_nothing() {
+async fn a_failed_restore_leaves_nothing() {
     let source = Folder::new();
     let store = Store::open(&(source.url() + "?mode=rwc")).await.unwrap();
     fill(&store).await;

@@ -11,7 +11,7 @@ use store::{
 
 use crate::{
     database::{Folder, with_postgres},
-    samples::{add_chat, add_run, add_user, new_turn, segment},
+    fixtures::{add_chat, add_run, add_user, new_turn, segment},
 };
 
 on_every_database!(
@@ -19,7 +19,7 @@ on_every_database!(
     absurd_calls_of_pipelines_stop_at_a_bound
 );
 on_lasting_databases!(
-    a_row_that_is_refused_is_told_from_a_database_that_is_away,
+    a_refused_row_is_not_an_unavailable_database,
     overflowed_counters_are_mended_at_the_start
 );
 
@@ -70,7 +70,8 @@ fn loose(owner: UserId, model: &str, sum: UsageSum) -> Booking {
 }
 
 async fn absurd_sums_stop_at_a_bound(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let small = UsageSum {
         requests: 2,
         input_tokens: 3,
@@ -141,7 +142,7 @@ async fn absurd_calls_of_pipelines_stop_at_a_bound(store: Store) {
     assert_eq!(store.latest_pipeline_calls(20).await.unwrap().len(), 12);
 }
 
-async fn a_row_that_is_refused_is_told_from_a_database_that_is_away(url: String) {
+async fn a_refused_row_is_not_an_unavailable_database(url: String) {
     let store = Store::open(&url).await.unwrap();
     let ann = add_user(&store).await;
     let sql = if url.starts_with("postgres") {
@@ -183,7 +184,8 @@ async fn a_row_that_is_refused_is_told_from_a_database_that_is_away(url: String)
 
 async fn overflowed_counters_are_mended_at_the_start(url: String) {
     let store = Store::open(&url).await.unwrap();
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let small = UsageSum {
         requests: 2,
         input_tokens: 3,

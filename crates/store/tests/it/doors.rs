@@ -4,12 +4,12 @@ use domain::{InvitationId, SessionId, UserId};
 use store::{NewInvitation, NewPasswordReset, NewSession, Store, StoreError, UserRole};
 use tokio::task::JoinSet;
 
-use crate::samples::{add_user, new_user};
+use crate::fixtures::{add_user, new_user};
 
 on_every_database!(
-    a_reset_is_used_once_whatever_all_do_at_once,
+    a_reset_is_used_once_under_concurrency,
     a_reset_ends_sessions_and_earlier_links,
-    an_invitation_is_good_as_often_as_it_says,
+    an_invitation_has_a_number_of_uses,
     an_invitation_may_be_for_one_address,
     an_invitation_is_used_up_by_an_address_that_is_taken,
     old_links_are_forgotten,
@@ -35,7 +35,7 @@ fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
     }
 }
 
-async fn a_reset_is_used_once_whatever_all_do_at_once(store: Store) {
+async fn a_reset_is_used_once_under_concurrency(store: Store) {
     let user = add_user(&store).await;
     store.put_password_reset(&reset(user, 1)).await.unwrap();
     assert_eq!(
@@ -80,7 +80,8 @@ async fn a_reset_is_used_once_whatever_all_do_at_once(store: Store) {
 }
 
 async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
-    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    let user = add_user(&store).await;
+    let other = add_user(&store).await;
     for (owner, token) in [(user, 1), (other, 2)] {
         let session = NewSession {
             id: SessionId::generate(),
@@ -116,7 +117,7 @@ async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
     );
 }
 
-async fn an_invitation_is_good_as_often_as_it_says(store: Store) {
+async fn an_invitation_has_a_number_of_uses(store: Store) {
     let new = invitation(1, None, 3);
     store.create_invitation(&new).await.unwrap();
     let mut callers = JoinSet::new();

@@ -2,21 +2,21 @@
 
 use domain::EmbeddingSpaceId;
 use store::{
-    Collection, EmbeddingProgress, EmbeddingSpace, MOST_FAILURES, Store, StoreError, ToEmbed,
-    Vectors, WasRead,
+    Collection, EmbeddingProgress, EmbeddingSpace, EmbeddingTask, MAX_FAILURES, ReadingResult,
+    Store, StoreError, Vectors,
 };
 
 use crate::{
-    knowledge::{MOST, add, document},
-    samples::add_user,
+    fixtures::add_user,
+    knowledge::{LIMITS, add, document},
 };
 
 on_every_database!(
     documents_are_embedded_part_by_part,
     how_far_all_are_is_counted,
     one_server_embeds_a_document,
-    what_changes_begins_anew_and_what_is_deleted_leaves_nothing,
-    old_spaces_serve_until_nobody_needs_them
+    changed_documents_restart_and_deleted_ones_leave_nothing,
+    old_spaces_serve_until_unused
 );
 
 fn space(model: &str) -> EmbeddingSpace {
@@ -33,11 +33,11 @@ fn space(model: &str) -> EmbeddingSpace {
 async fn put(store: &Store, collection: &Collection, name: &str, chunks: u64) {
     let new = document(collection, name);
     store
-        .put_document(collection.owner, &new, b"hello", MOST)
+        .put_document(collection.owner, &new, b"hello", LIMITS)
         .await
         .unwrap();
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
-    let read = WasRead::Text {
+    let read = ReadingResult::Text {
         content: "hello".into(),
         structure: "{}".into(),
         chunks,
@@ -62,7 +62,7 @@ async fn version(store: &Store, collection: &Collection) -> u64 {
         .version
 }
 
-async fn claim(store: &Store, space: EmbeddingSpaceId, now: i64) -> Option<ToEmbed> {
+async fn claim(store: &Store, space: EmbeddingSpaceId, now: i64) -> Option<EmbeddingTask> {
     store.claim_embedding(space, now, now + 10).await.unwrap()
 }
 
@@ -152,7 +152,7 @@ async fn how_far_all_are_is_counted(store: Store) {
             .unwrap()
     );
     let of = claim(&store, space, 30).await.unwrap();
-    for _ in 0..MOST_FAILURES {
+    for _ in 0..MAX_FAILURES {
         store
             .note_embedding_failure(space, &of, "{}", 50)
             .await
@@ -192,7 +192,7 @@ async fn one_server_embeds_a_document(store: Store) {
     );
 }
 
-async fn what_changes_begins_anew_and_what_is_deleted_leaves_nothing(store: Store) {
+async fn changed_documents_restart_and_deleted_ones_leave_nothing(store: Store) {
     let collection = add(&store, add_user(&store).await, "Mine").await;
     let space = store.use_embedding_space(&space("a"), 1).await.unwrap().id;
     put(&store, &collection, "a", 2).await;
@@ -241,7 +241,7 @@ async fn what_changes_begins_anew_and_what_is_deleted_leaves_nothing(store: Stor
     assert_eq!(claim(&store, space, 1000).await, None);
 }
 
-async fn old_spaces_serve_until_nobody_needs_them(store: Store) {
+async fn old_spaces_serve_until_unused(store: Store) {
     let collection = add(&store, add_user(&store).await, "Mine").await;
     let old = store.use_embedding_space(&space("a"), 1).await.unwrap();
     let same = store

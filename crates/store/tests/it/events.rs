@@ -4,12 +4,12 @@ use domain::RunId;
 use store::{Segment, Store, StoreError};
 use tokio::task::JoinSet;
 
-use crate::samples::{add_chat, add_run, add_user, new_turn, segment};
+use crate::fixtures::{add_chat, add_run, add_user, new_turn, segment};
 
 on_every_database!(
     takes_appends_from_many_producers,
     refuses_what_does_not_continue,
-    harms_nobody_with_a_refusal,
+    a_refused_row_does_not_affect_others,
     survives_runs_deleted_while_they_write,
     pages_by_bytes,
     begins_inside_a_segment,
@@ -97,9 +97,10 @@ async fn refuses_what_does_not_continue(store: Store) {
     assert_eq!(nowhere, Err(StoreError::NotFound));
 }
 
-async fn harms_nobody_with_a_refusal(store: Store) {
+async fn a_refused_row_does_not_affect_others(store: Store) {
     let ann = add_user(&store).await;
-    let (good, bad) = (add_run(&store, ann).await, add_run(&store, ann).await);
+    let good = add_run(&store, ann).await;
+    let bad = add_run(&store, ann).await;
     // Some of them will share a batch; which ones does not matter here.
     let mut appends = JoinSet::new();
     for (run, seq) in [
@@ -147,7 +148,8 @@ async fn survives_runs_deleted_while_they_write(store: Store) {
         let chat = add_chat(&store, ann, "t", 1).await;
         let turn = new_turn(&chat, None, "q", 5);
         store.begin_turn(&turn).await.unwrap();
-        let (store, run) = (store.clone(), turn.run.id);
+        let store = store.clone();
+        let run = turn.run.id;
         producers.spawn(async move {
             for seq in 1..=40 {
                 if let Err(error) = store.append(segment(run, seq, seq)).await {

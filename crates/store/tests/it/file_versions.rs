@@ -4,14 +4,14 @@ use domain::RunId;
 use store::{FileRow, NewRun, PastFile, Store, StoreError};
 use tokio::task::JoinSet;
 
-use crate::samples::{add_chat, add_user, summary};
+use crate::fixtures::{add_chat, add_user, summary};
 
 on_every_database!(
     every_change_keeps_what_it_replaces,
-    a_deleted_file_keeps_its_past_and_its_numbers,
+    a_deleted_file_keeps_its_history_and_versions,
     deleted_files_are_listed_while_their_last_state_is_kept,
     deleting_minds_the_expected_version,
-    a_moved_file_begins_anew_elsewhere,
+    a_moved_file_starts_a_new_history,
     keeps_fifty_states_of_a_file,
     keeps_64_mb_and_two_thousand_states_of_a_workspace,
     forgets_the_deleted_of_which_nothing_is_kept,
@@ -67,7 +67,7 @@ async fn every_change_keeps_what_it_replaces(store: Store) {
     assert_eq!(times, [3, 2, 1]);
 }
 
-async fn a_deleted_file_keeps_its_past_and_its_numbers(store: Store) {
+async fn a_deleted_file_keeps_its_history_and_versions(store: Store) {
     store.write_file("w", "/a", b"one", None, 1).await.unwrap();
     assert_eq!(store.delete_file("w", "/a", None, 2).await, Ok(2));
     assert_eq!(store.files("w").await, Ok(vec![]));
@@ -150,7 +150,7 @@ async fn deleting_minds_the_expected_version(store: Store) {
     assert_eq!(store.delete_file("w", "/a", Some(2), 3).await, Ok(3));
 }
 
-async fn a_moved_file_begins_anew_elsewhere(store: Store) {
+async fn a_moved_file_starts_a_new_history(store: Store) {
     store.write_file("w", "/a", b"1", None, 1).await.unwrap();
     store.write_file("w", "/a", b"2", None, 2).await.unwrap();
     store
@@ -324,7 +324,8 @@ async fn changes_at_once_all_leave_their_past(store: Store) {
     for number in 0..40_i64 {
         let store = store.clone();
         writers.spawn(async move {
-            let (path, content) = (format!("/{}", number % 4), number.to_string());
+            let path = format!("/{}", number % 4);
+            let content = number.to_string();
             store
                 .write_file("w", &path, content.as_bytes(), None, number)
                 .await

@@ -3,7 +3,7 @@
 use domain::{ChatId, MessageId, RunId};
 use store::{Chat, ChatMessage, FileState, Fork, Segment, Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::fixtures::{add_chat, add_user, new_turn};
 
 on_every_database!(
     copies_files_as_they_were,
@@ -18,7 +18,8 @@ pub(crate) fn fork_of(chat: &Chat, files: &[(&str, u64)]) -> Fork {
         ..chat.clone()
     };
     let turn = new_turn(&new, None, "Question", 5);
-    let (user, mut run) = (turn.user.unwrap(), turn.run);
+    let user = turn.user.unwrap();
+    let mut run = turn.run;
     let id = MessageId::generate();
     let assistant = ChatMessage {
         id,

@@ -1,19 +1,19 @@
 //! What documents speak of: kept document by document, walked along, and gone with them.
 
 use domain::{CollectionId, EntityId, UserId};
-use store::{Document, GraphPiece, Store, StoreError, Subgraph, ToGraph, WholeShare};
+use store::{Document, GraphPiece, GraphTask, Store, StoreError, Subgraph, WholeShare};
 
 use crate::{
-    knowledge::{MOST, add, document, text},
-    samples::add_user,
+    fixtures::add_user,
+    knowledge::{LIMITS, add, document, text},
 };
 
 on_every_database!(
-    what_is_said_is_walked_along,
+    relations_are_traversed,
     names_that_mean_the_same_are_one,
-    a_document_takes_along_what_only_it_said,
-    one_server_looks_at_a_document,
-    what_is_not_wanted_any_more_is_not_kept
+    deleting_a_document_removes_its_relations,
+    one_server_processes_a_document,
+    unwanted_results_are_discarded
 );
 
 const MISSING: StoreError = StoreError::NotFound;
@@ -27,7 +27,7 @@ async fn read(
     said: &str,
 ) -> Document {
     let kept = store
-        .put_document(owner, &document(of, name), b"hello", MOST)
+        .put_document(owner, &document(of, name), b"hello", LIMITS)
         .await
         .unwrap();
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
@@ -69,7 +69,7 @@ fn piece(said: &str) -> GraphPiece {
     piece
 }
 
-async fn look(store: &Store, said: &str) -> ToGraph {
+async fn look(store: &Store, said: &str) -> GraphTask {
     let of = store.claim_graph(100, 200).await.unwrap().unwrap();
     assert!(
         store
@@ -92,7 +92,7 @@ fn names(graph: &Subgraph) -> Vec<&str> {
         .collect()
 }
 
-async fn what_is_said_is_walked_along(store: Store) {
+async fn relations_are_traversed(store: Store) {
     let owner = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     store.set_graph(owner, mine.id, true).await.unwrap();
@@ -132,10 +132,8 @@ async fn what_is_said_is_walked_along(store: Store) {
         names(&store.neighbours(mine.id, ada, (3, 2)).await.unwrap()),
         ["Ada", "Bob"]
     );
-    let (eve, dee) = (
-        named(&store, mine.id, "eve").await,
-        named(&store, mine.id, "dee").await,
-    );
+    let eve = named(&store, mine.id, "eve").await;
+    let dee = named(&store, mine.id, "dee").await;
     let way = store.path(mine.id, (eve, dee), 6).await.unwrap();
     assert_eq!(names(&way), ["Eve", "Ada", "Bob", "Cid", "Dee"]);
     assert_eq!(
@@ -179,13 +177,11 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     store.set_graph(owner, mine.id, true).await.unwrap();
     look(&store, "Ada-Bob Lovelace-Cid Lovelace-Ada Eve-Dan").await;
     let id = async |name: &str| named(&store, mine.id, name).await;
-    let (ada, lovelace, eve, bob, cid) = (
-        id("ada").await,
-        id("lovelace").await,
-        id("eve").await,
-        id("bob").await,
-        id("cid").await,
-    );
+    let ada = id("ada").await;
+    let lovelace = id("lovelace").await;
+    let eve = id("eve").await;
+    let bob = id("bob").await;
+    let cid = id("cid").await;
     let before = store.subgraph(mine.id, 30).await.unwrap();
     assert!(
         store
@@ -289,7 +285,7 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     assert!(store.graph_aliases(mine.id).await.unwrap().is_empty());
 }
 
-async fn a_document_takes_along_what_only_it_said(store: Store) {
+async fn deleting_a_document_removes_its_relations(store: Store) {
     let owner = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     store.set_graph(owner, mine.id, true).await.unwrap();
@@ -315,7 +311,8 @@ async fn a_document_takes_along_what_only_it_said(store: Store) {
         (keys, share.relations.len()),
         (vec!["ada", "bob", "cid"], 1)
     );
-    let (ada, said) = (named(&store, mine.id, "ada").await, &share.relations[0]);
+    let ada = named(&store, mine.id, "ada").await;
+    let said = &share.relations[0];
     assert_eq!(
         (said.source, said.kind.as_str(), said.quote.as_str()),
         (ada, "knows", "quote 0")
@@ -367,7 +364,7 @@ async fn a_document_takes_along_what_only_it_said(store: Store) {
     assert!(store.claim_graph(700, 800).await.unwrap().is_some());
 }
 
-async fn one_server_looks_at_a_document(store: Store) {
+async fn one_server_processes_a_document(store: Store) {
     let owner = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     read(&store, owner, &mine, "one", "x").await;
@@ -403,8 +400,9 @@ async fn one_server_looks_at_a_document(store: Store) {
     );
 }
 
-async fn what_is_not_wanted_any_more_is_not_kept(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+async fn unwanted_results_are_discarded(store: Store) {
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     assert_eq!(store.set_graph(other, mine.id, true).await, Err(MISSING));
     store.set_graph(owner, mine.id, true).await.unwrap();

@@ -3,7 +3,7 @@
 use domain::{GroupId, UserId};
 use store::{AccountChange, Group, GroupMember, PermissionRow, Store, StoreError, UserRole};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     are_made_and_changed,
@@ -15,7 +15,8 @@ on_every_database!(
 );
 
 pub(crate) fn sample(name: &str, provider_name: Option<&str>) -> Group {
-    let (name, provider_name) = (name.to_owned(), provider_name.map(str::to_owned));
+    let name = name.to_owned();
+    let provider_name = provider_name.map(str::to_owned);
     Group {
         id: GroupId::generate(),
         name,
@@ -26,7 +27,8 @@ pub(crate) fn sample(name: &str, provider_name: Option<&str>) -> Group {
 }
 
 pub(crate) fn only_for(kind: &str, name: &str, groups: &[GroupId]) -> PermissionRow {
-    let (kind, name) = (kind.to_owned(), name.to_owned());
+    let kind = kind.to_owned();
+    let name = name.to_owned();
     PermissionRow {
         kind,
         name,
@@ -61,10 +63,8 @@ async fn are_made_and_changed(store: Store) {
         store.all_groups().await.unwrap(),
         store::AllGroups::default()
     );
-    let (b, a) = (
-        add(&store, "Бухгалтерия", None).await,
-        add(&store, "Art \0", None).await,
-    );
+    let b = add(&store, "Бухгалтерия", None).await;
+    let a = add(&store, "Art \0", None).await;
     let same = sample("бухгалтерия", None);
     assert_eq!(
         store.create_group(&same, 100).await,
@@ -121,7 +121,8 @@ async fn are_made_and_changed(store: Store) {
 
 async fn people_come_and_go(store: Store) {
     let group = add(&store, "G", None).await;
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     store
         .add_group_members(group.id, &[ann, bob])
         .await
@@ -163,11 +164,11 @@ async fn people_come_and_go(store: Store) {
 }
 
 async fn the_provider_has_its_own_say(store: Store) {
-    let (one, two) = (
-        add(&store, "One", Some("eng")),
-        add(&store, "Two", Some("ops")),
-    );
-    let (one, two, other) = (one.await, two.await, add(&store, "Other", None).await);
+    let one = add(&store, "One", Some("eng"));
+    let two = add(&store, "Two", Some("ops"));
+    let one = one.await;
+    let two = two.await;
+    let other = add(&store, "Other", None).await;
     let ann = add_user(&store).await;
     store.add_group_members(two.id, &[ann]).await.unwrap();
     store.add_group_members(other.id, &[ann]).await.unwrap();
@@ -228,7 +229,8 @@ async fn the_provider_has_its_own_say(store: Store) {
 }
 
 async fn things_are_for_groups(store: Store) {
-    let (a, b) = (add(&store, "A", None).await, add(&store, "B", None).await);
+    let a = add(&store, "A", None).await;
+    let b = add(&store, "B", None).await;
     let rows = async || store.all_groups().await.unwrap().permissions;
     let large = only_for("model", "large", &[a.id, b.id]);
     store.put_permission(&large, 10).await.unwrap();
@@ -303,7 +305,8 @@ async fn many_are_in_one(store: Store) {
 }
 
 async fn administrators_are_known(store: Store) {
-    let (ann, _) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let _ = add_user(&store).await;
     assert_eq!(store.administrators().await, Ok(Vec::new()));
     let change = AccountChange {
         role: Some(UserRole::Admin),

@@ -3,17 +3,15 @@
 use domain::RunId;
 use store::{Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::fixtures::{add_chat, add_user, new_turn};
 
-on_every_database!(keeps_what_hooks_look_at);
+on_every_database!(keeps_hook_inputs);
 
-async fn keeps_what_hooks_look_at(store: Store) {
+async fn keeps_hook_inputs(store: Store) {
     let owner = add_user(&store).await;
     let chat = add_chat(&store, owner, "a", 1).await;
-    let (first, second) = (
-        new_turn(&chat, None, "?", 10),
-        new_turn(&chat, None, "!", 20),
-    );
+    let first = new_turn(&chat, None, "?", 10);
+    let second = new_turn(&chat, None, "!", 20);
     for turn in [&first, &second] {
         store.begin_turn(turn).await.unwrap();
         store
@@ -21,7 +19,8 @@ async fn keeps_what_hooks_look_at(store: Store) {
             .await
             .unwrap();
     }
-    let (first, second) = (first.run.id, second.run.id);
+    let first = first.run.id;
+    let second = second.run.id;
     store
         .keep_hook_input(first, "call c1", "two и\u{1}")
         .await

@@ -3,7 +3,7 @@
 use domain::UserId;
 use store::{NewUser, Store, StoreError, UserRole};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     a_name_at_a_provider_has_one_account,

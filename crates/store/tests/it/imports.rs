@@ -1,18 +1,19 @@
 //! What is brought from elsewhere: a chat with all of it or nothing, facts up to the limit, and pages of what is taken along.
 
 use domain::{ChatId, FactId, MessageId, ModelParameters, RunId, UserId};
-use store::{Chat, ChatMessage, ChatOrder, EndedRun, Fact, Segment, Store, StoreError};
+use store::{Chat, ChatMessage, ChatOrganization, EndedRun, Fact, Segment, Store, StoreError};
 
-use crate::samples::{add_chat, add_run, add_user, new_turn, summary};
+use crate::fixtures::{add_chat, add_run, add_user, new_turn, summary};
 
 on_every_database!(
-    a_chat_is_brought_as_a_whole,
+    a_chat_import_is_atomic,
     facts_are_brought_up_to_the_limit,
     pages_have_everything_once
 );
 
 fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
-    let (id, run) = (ChatId::generate(), RunId::generate());
+    let id = ChatId::generate();
+    let run = RunId::generate();
     let title = "Brought".to_owned();
     let chat = Chat {
         id,
@@ -24,7 +25,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
         created_at: 3,
         updated_at: 9,
         unread: true,
-        order: ChatOrder::default(),
+        order: ChatOrganization::default(),
     };
     let turn = new_turn(&chat, None, "Question\0", 5);
     let asked = turn.user.unwrap();
@@ -50,7 +51,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
     (chat, vec![asked, answer], run)
 }
 
-async fn a_chat_is_brought_as_a_whole(store: Store) {
+async fn a_chat_import_is_atomic(store: Store) {
     let owner = add_user(&store).await;
     let (chat, messages, run) = chat_of(owner);
     let segment = |first_seq, last_seq| Segment {
@@ -139,11 +140,10 @@ async fn a_chat_is_brought_as_a_whole(store: Store) {
 }
 
 async fn facts_are_brought_up_to_the_limit(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
-    let (own, theirs) = (
-        add_chat(&store, owner, "a", 1).await,
-        add_chat(&store, other, "b", 1).await,
-    );
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
+    let own = add_chat(&store, owner, "a", 1).await;
+    let theirs = add_chat(&store, other, "b", 1).await;
     let fact = |chat| Fact {
         id: FactId::generate(),
         text: "Likes tides.".to_owned(),
@@ -152,7 +152,8 @@ async fn facts_are_brought_up_to_the_limit(store: Store) {
         learned_at: 4,
         corrected: true,
     };
-    let (first, second) = (fact(own.id), fact(theirs.id));
+    let first = fact(own.id);
+    let second = fact(theirs.id);
     assert_eq!(store.import_fact(owner, &first, 2).await, Ok(true));
     assert_eq!(store.import_fact(owner, &first, 2).await, Ok(false));
     assert_eq!(store.import_fact(other, &first, 2).await, Ok(false));
@@ -172,7 +173,8 @@ async fn facts_are_brought_up_to_the_limit(store: Store) {
 }
 
 async fn pages_have_everything_once(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
     let mut chats = Vec::new();
     let mut runs = Vec::new();
     for _ in 0..5 {
@@ -181,7 +183,8 @@ async fn pages_have_everything_once(store: Store) {
         runs.push(add_run(&store, owner).await);
         add_run(&store, other).await;
     }
-    let (mut paged, mut after) = (Vec::new(), None);
+    let mut paged = Vec::new();
+    let mut after = None;
     loop {
         let page = store.chats_made_after(owner, after, 2).await.unwrap();
         let Some(last) = page.last() else { break };
@@ -189,7 +192,8 @@ async fn pages_have_everything_once(store: Store) {
         paged.extend(page);
     }
     assert_eq!(paged, chats);
-    let (mut paged, mut after) = (Vec::new(), None);
+    let mut paged = Vec::new();
+    let mut after = None;
     loop {
         let page = store
             .runs_without_chat_after(owner, after, 2)

@@ -2,20 +2,21 @@
 
 use domain::{CollectionId, DocumentId, UserId};
 use store::{
-    Collection, CollectionChange, Document, DocumentState, Most, Store, StoreError, Unread, WasRead,
+    Collection, CollectionChange, CollectionLimits, Document, DocumentState, ReadingResult,
+    ReadingTask, Store, StoreError,
 };
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
-    collections_are_their_owners,
+    collections_belong_to_their_owners,
     files_become_texts,
     another_file_takes_the_place_of_the_first,
     has_bounds,
     one_server_reads_a_document
 );
 
-pub(crate) const MOST: Most = Most {
+pub(crate) const LIMITS: CollectionLimits = CollectionLimits {
     documents: 3,
     bytes: 100,
 };
@@ -55,9 +56,9 @@ pub(crate) fn document(collection: &Collection, name: &str) -> Document {
     }
 }
 
-pub(crate) fn text(content: &str) -> WasRead {
+pub(crate) fn text(content: &str) -> ReadingResult {
     let characters = content.chars().count() as u64;
-    WasRead::Text {
+    ReadingResult::Text {
         content: content.into(),
         structure: "{}".into(),
         chunks: 1,
@@ -65,8 +66,9 @@ pub(crate) fn text(content: &str) -> WasRead {
     }
 }
 
-async fn collections_are_their_owners(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+async fn collections_belong_to_their_owners(store: Store) {
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     let theirs = add(&store, other, "Another").await;
     assert_eq!(
@@ -103,7 +105,7 @@ async fn collections_are_their_owners(store: Store) {
     assert_eq!(store.collections(other).await.unwrap().len(), 1);
     // To read is not to change.
     let put = store
-        .put_document(owner, &document(&theirs, "a"), b"hello", MOST)
+        .put_document(owner, &document(&theirs, "a"), b"hello", LIMITS)
         .await;
     assert_eq!(put, Err(MISSING));
     assert_eq!(
@@ -115,10 +117,11 @@ async fn collections_are_their_owners(store: Store) {
 }
 
 async fn files_become_texts(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
     let kept = store
-        .put_document(owner, &document(&collection, "a.txt"), b"hello", MOST)
+        .put_document(owner, &document(&collection, "a.txt"), b"hello", LIMITS)
         .await
         .unwrap();
     assert_eq!(
@@ -130,7 +133,7 @@ async fn files_become_texts(store: Store) {
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
     assert_eq!(
         unread,
-        Unread {
+        ReadingTask {
             id: kept.id,
             name: "a.txt".into(),
             upload: 1
@@ -208,12 +211,12 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     let owner = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
     let first = store
-        .put_document(owner, &document(&collection, "a"), b"one", MOST)
+        .put_document(owner, &document(&collection, "a"), b"one", LIMITS)
         .await
         .unwrap();
     let reading = store.claim_document(10, 20).await.unwrap().unwrap();
     let second = store
-        .put_document(owner, &document(&collection, "a"), b"two", MOST)
+        .put_document(owner, &document(&collection, "a"), b"two", LIMITS)
         .await
         .unwrap();
     assert_eq!(
@@ -233,7 +236,7 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
         .await
         .unwrap();
     store
-        .put_document(owner, &document(&collection, "a"), b"three", MOST)
+        .put_document(owner, &document(&collection, "a"), b"three", LIMITS)
         .await
         .unwrap();
     assert_eq!(
@@ -243,7 +246,7 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     );
     let reading = store.claim_document(15, 20).await.unwrap().unwrap();
     store
-        .settle_document(&reading, &WasRead::Problem("{}".into()), 16)
+        .settle_document(&reading, &ReadingResult::Problem("{}".into()), 16)
         .await
         .unwrap();
     let failed = store.document(collection.id, first.id).await.unwrap();
@@ -265,20 +268,20 @@ async fn has_bounds(store: Store) {
     let collection = add(&store, owner, "Mine").await;
     for name in ["a", "b", "c"] {
         store
-            .put_document(owner, &document(&collection, name), &[7; 33], MOST)
+            .put_document(owner, &document(&collection, name), &[7; 33], LIMITS)
             .await
             .unwrap();
     }
     let one_more = store
-        .put_document(owner, &document(&collection, "d"), b"x", MOST)
+        .put_document(owner, &document(&collection, "d"), b"x", LIMITS)
         .await;
     assert_eq!(one_more, Err(StoreError::Conflict("documents")));
     let larger = store
-        .put_document(owner, &document(&collection, "c"), &[7; 35], MOST)
+        .put_document(owner, &document(&collection, "c"), &[7; 35], LIMITS)
         .await;
     assert_eq!(larger, Err(StoreError::Conflict("bytes")));
     store
-        .put_document(owner, &document(&collection, "c"), &[7; 34], MOST)
+        .put_document(owner, &document(&collection, "c"), &[7; 34], LIMITS)
         .await
         .unwrap();
     add(&store, owner, "Second").await;
@@ -297,7 +300,7 @@ async fn one_server_reads_a_document(store: Store) {
     let owner = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
     store
-        .put_document(owner, &document(&collection, "a"), b"one", MOST)
+        .put_document(owner, &document(&collection, "a"), b"one", LIMITS)
         .await
         .unwrap();
     let (one, two) = tokio::join!(store.claim_document(10, 20), store.claim_document(10, 20));

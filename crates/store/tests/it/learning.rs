@@ -4,19 +4,19 @@ use domain::{FactId, MessageId, UserId};
 use store::{Chat, ChatToLearnFrom, Learned, MemoryUse, NewFact, Store, StoreError};
 
 use crate::{
+    fixtures::{add_chat, add_user, new_turn, summary},
     forks::fork_of,
-    samples::{add_chat, add_user, new_turn, summary},
 };
 
 on_every_database!(
-    chats_that_rest_are_looked_at_once,
+    idle_chats_are_processed_once,
     chats_whose_run_waits_are_not_in_the_way,
     what_a_fork_copies_is_not_learned_again,
-    chats_of_others_are_left_alone,
-    what_fails_is_tried_later,
+    other_peoples_chats_stay_unchanged,
+    failed_turns_are_retried,
     facts_come_change_and_go,
     facts_of_the_person_stay,
-    what_is_forgotten_meanwhile_does_not_come_back,
+    facts_deleted_meanwhile_do_not_return,
 );
 
 /// Somebody who is learned about since 100, and a chat with a message of 200.
@@ -79,7 +79,7 @@ async fn texts(store: &Store, owner: UserId) -> Vec<String> {
         .collect()
 }
 
-async fn chats_that_rest_are_looked_at_once(store: Store) {
+async fn idle_chats_are_processed_once(store: Store) {
     let (ann, chat) = learner(&store).await;
     assert_eq!(waiting(&store, 199).await, []);
     let [from] = &waiting(&store, 200).await[..] else {
@@ -156,7 +156,7 @@ async fn what_a_fork_copies_is_not_learned_again(store: Store) {
     assert_eq!((again.chat, again.after), (fork.chat.id, 400));
 }
 
-async fn chats_of_others_are_left_alone(store: Store) {
+async fn other_peoples_chats_stay_unchanged(store: Store) {
     let (ann, _) = learner(&store).await;
     let bob = add_user(&store).await;
     let chat = add_chat(&store, bob, "b", 500).await;
@@ -187,7 +187,7 @@ async fn chats_of_others_are_left_alone(store: Store) {
     }
 }
 
-async fn what_fails_is_tried_later(store: Store) {
+async fn failed_turns_are_retried(store: Store) {
     learner(&store).await;
     let from = waiting(&store, 1_000).await.remove(0);
     store.learn_later(&from, 1_001).await.unwrap();
@@ -214,7 +214,8 @@ async fn facts_come_change_and_go(store: Store) {
     let (ann, chat) = learner(&store).await;
     let bob = add_user(&store).await;
     let from = waiting(&store, 1_000).await.remove(0);
-    let (tea, cake) = (fact("Likes tea"), fact("Likes cake"));
+    let tea = fact("Likes tea");
+    let cake = fact("Likes cake");
     assert!(
         store
             .learn(&from, &new(&[&tea, &cake]), 9, 300)
@@ -312,7 +313,7 @@ async fn facts_of_the_person_stay(store: Store) {
     assert_eq!(texts(&store, ann).await, [""; 0]);
 }
 
-async fn what_is_forgotten_meanwhile_does_not_come_back(store: Store) {
+async fn facts_deleted_meanwhile_do_not_return(store: Store) {
     let (ann, _) = learner(&store).await;
     let from = waiting(&store, 1_000).await.remove(0);
     let tea = fact("Likes tea");

@@ -6,7 +6,7 @@ use store::{Store, StoreError};
 
 use crate::{
     database::with_postgres,
-    samples::{add_run, add_user, segment, summary},
+    fixtures::{add_run, add_user, segment, summary},
 };
 
 const LONG: Duration = Duration::from_secs(60);
@@ -14,7 +14,7 @@ const OVER: Duration = Duration::ZERO;
 
 async fn taken(store: &Store) -> Vec<domain::RunId> {
     store
-        .take_left_runs()
+        .take_over_runs()
         .await
         .unwrap()
         .into_iter()
@@ -26,7 +26,9 @@ async fn taken(store: &Store) -> Vec<domain::RunId> {
 async fn runs_go_to_one_other_server_once_theirs_is_silent() {
     with_postgres(|url| async move {
         let [a, b, c] = [(); 3].map(|()| Store::open(&url));
-        let (a, b, c) = (a.await.unwrap(), b.await.unwrap(), c.await.unwrap());
+        let a = a.await.unwrap();
+        let b = b.await.unwrap();
+        let c = c.await.unwrap();
         for (store, name) in [(&a, "a"), (&b, "b"), (&c, "c")] {
             store.take_lease(name, LONG).await.unwrap();
         }
@@ -74,9 +76,9 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
         );
         assert_eq!(a.renew_lease(LONG).await, Ok(false));
 
-        a.give_up_lease().await.unwrap();
+        a.end_lease().await.unwrap();
         assert_eq!(
-            a.take_left_runs().await.map(drop),
+            a.take_over_runs().await.map(drop),
             Err(StoreError::NotOurs),
             "between two leases"
         );
@@ -97,8 +99,8 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
             (a.is_ours(runs[0]).await, a.is_ours(new).await),
             (Ok(false), Ok(true))
         );
-        assert_eq!(a.our_runs(i64::MAX).await, Ok(vec![new]));
-        a.give_up_lease().await.unwrap();
+        assert_eq!(a.own_runs(i64::MAX).await, Ok(vec![new]));
+        a.end_lease().await.unwrap();
         assert_eq!(taken(&b).await, [new], "at once");
         for store in [a, b, c] {
             store.close().await;
@@ -108,26 +110,24 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn messages_reach_the_server_of_their_run() {
+async fn commands_reach_the_server_of_their_run() {
     with_postgres(|url| async move {
-        let (a, b) = (
-            Store::open(&url).await.unwrap(),
-            Store::open(&url).await.unwrap(),
-        );
+        let a = Store::open(&url).await.unwrap();
+        let b = Store::open(&url).await.unwrap();
         a.take_lease("a", LONG).await.unwrap();
         b.take_lease("b", LONG).await.unwrap();
         let run = add_run(&a, add_user(&a).await).await;
-        b.leave_command(run, "stop").await.unwrap();
-        b.leave_command(run, "really").await.unwrap();
-        assert_eq!(b.commands_for_us().await, Ok(vec![]));
-        let told = a.commands_for_us().await.unwrap();
+        b.enqueue_command(run, "stop").await.unwrap();
+        b.enqueue_command(run, "really").await.unwrap();
+        assert_eq!(b.pending_commands().await, Ok(vec![]));
+        let told = a.pending_commands().await.unwrap();
         let words: Vec<&str> = told
             .iter()
             .map(|(_, _, command)| command.as_str())
             .collect();
         assert_eq!((words, told[0].1), (vec!["stop", "really"], run));
         a.forget_command(told[0].0).await.unwrap();
-        assert_eq!(a.commands_for_us().await.unwrap().len(), 1);
+        assert_eq!(a.pending_commands().await.unwrap().len(), 1);
         a.close().await;
         b.close().await;
     })

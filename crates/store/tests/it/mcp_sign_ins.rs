@@ -3,7 +3,7 @@
 use domain::UserId;
 use store::{McpSignIn, Store, StoreError};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     keeps_each_persons_own,
@@ -12,7 +12,8 @@ on_every_database!(
 );
 
 async fn keeps_each_persons_own(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     store
         .put_mcp_credential(ann, "a", &[0, 255], 1)
         .await
@@ -50,7 +51,8 @@ async fn a_late_change_does_not_bring_it_back(store: Store) {
 }
 
 async fn is_finished_once_and_in_time(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let begun = |state: u8| McpSignIn {
         state_hash: [state; 32],
         owner: ann,

@@ -7,7 +7,7 @@ use store::{
 };
 use tokio::task::JoinSet;
 
-use crate::samples::{add_chat, add_run, add_user};
+use crate::fixtures::{add_chat, add_run, add_user};
 
 on_every_database!(
     are_made_replaced_and_removed,
@@ -32,7 +32,7 @@ fn create(content: MemoryContent) -> MemoryChange {
     MemoryChange::Create {
         id: MemoryId::generate(),
         content,
-        most: 3,
+        max: 3,
     }
 }
 
@@ -40,8 +40,8 @@ fn append(content: MemoryContent) -> MemoryChange {
     MemoryChange::Append {
         id: MemoryId::generate(),
         content,
-        most: 3,
-        most_chars: 20,
+        max: 3,
+        max_chars: 20,
     }
 }
 
@@ -53,7 +53,8 @@ async fn change(store: &Store, owner: UserId, change: &MemoryChange) -> Result<M
 }
 
 async fn are_made_replaced_and_removed(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let made = change(&store, ann, &create(content("", "likes", "tea\0")))
         .await
         .unwrap();
@@ -145,12 +146,13 @@ async fn are_appended_to_by_many_at_once(store: Store) {
     let append = |line: usize| MemoryChange::Append {
         id: MemoryId::generate(),
         content: content("", "log", &format!("line {line}")),
-        most: 1,
-        most_chars: 10_000,
+        max: 1,
+        max_chars: 10_000,
     };
     let mut writers = JoinSet::new();
     for line in 0..40 {
-        let (store, append) = (store.clone(), append(line));
+        let store = store.clone();
+        let append = append(line);
         writers.spawn(async move { change(&store, ann, &append).await });
     }
     for appended in writers.join_all().await {
@@ -234,7 +236,8 @@ async fn a_call_changes_one_once(store: Store) {
 }
 
 async fn have_limits(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     for name in ["a", "b", "c"] {
         change(&store, ann, &create(content("", name, "0123456789")))
             .await

@@ -3,7 +3,7 @@
 use domain::{ChatId, MessageId, Part};
 use store::{Chat, ChatMessage, NewTurn, Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn, text};
+use crate::fixtures::{add_chat, add_user, new_turn, text};
 
 on_every_database!(
     adds_a_turn,
@@ -72,10 +72,8 @@ async fn makes_siblings(store: Store) {
 
 async fn writes_nothing_of_a_bad_turn(store: Store) {
     let ann = add_user(&store).await;
-    let (chat, other) = (
-        add_chat(&store, ann, "t", 1).await,
-        add_chat(&store, ann, "o", 1).await,
-    );
+    let chat = add_chat(&store, ann, "t", 1).await;
+    let other = add_chat(&store, ann, "o", 1).await;
     let elsewhere = new_turn(&other, None, "elsewhere", 5);
     store.begin_turn(&elsewhere).await.unwrap();
 

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     database::{Folder, with_postgres},
-    samples::{add_chat, add_run, add_user, new_turn, segment, summary, text},
+    fixtures::{add_chat, add_run, add_user, new_turn, segment, summary, text},
 };
 
 on_every_database!(
@@ -95,7 +95,7 @@ async fn keeps_everything(url: String) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_files_of_sqlite_are_their_owners_alone() {
+async fn sqlite_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -131,10 +131,8 @@ async fn opens_many_times_at_once(url: String) {
 
 #[tokio::test]
 async fn keeps_databases_in_memory_apart() {
-    let (one, two) = (
-        Store::open("sqlite::memory:").await.unwrap(),
-        Store::open("sqlite::memory:").await.unwrap(),
-    );
+    let one = Store::open("sqlite::memory:").await.unwrap();
+    let two = Store::open("sqlite::memory:").await.unwrap();
     add_user(&one).await;
     assert_eq!(
         (one.has_users().await, two.has_users().await),

@@ -3,7 +3,7 @@
 use domain::{CollectionId, CrawlId, DocumentId, PageId, UserId};
 use store::{Collection, Crawl, CrawlState, NewPage, Page, Store, StoreError, Visited};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     copies_stay_as_they_were,
@@ -30,7 +30,8 @@ fn page(owner: UserId, url: &str, content: &str, now: i64) -> NewPage {
 }
 
 async fn copies_stay_as_they_were(store: Store) {
-    let (ada, bob) = (add_user(&store).await, add_user(&store).await);
+    let ada = add_user(&store).await;
+    let bob = add_user(&store).await;
     let first = store
         .keep_page(&page(ada, "https://a/", "one", 1), 1000)
         .await
@@ -61,7 +62,8 @@ async fn copies_stay_as_they_were(store: Store) {
 }
 
 async fn the_oldest_copies_go(store: Store) {
-    let (ada, bob) = (add_user(&store).await, add_user(&store).await);
+    let ada = add_user(&store).await;
+    let bob = add_user(&store).await;
     let bobs = store
         .keep_page(&page(bob, "https://a/", "0123456789", 1), 25)
         .await
@@ -95,7 +97,8 @@ async fn the_oldest_copies_go(store: Store) {
 }
 
 async fn a_crawl_is_claimed_and_ends(store: Store) {
-    let (ada, bob) = (add_user(&store).await, add_user(&store).await);
+    let ada = add_user(&store).await;
+    let bob = add_user(&store).await;
     let id = CollectionId::generate();
     let collection = Collection {
         id,

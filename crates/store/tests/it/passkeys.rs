@@ -4,7 +4,7 @@ use domain::{PasskeyId, UserId};
 use store::{NewPasskey, Store, StoreError, UsedChallenge};
 use tokio::task::JoinSet;
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     a_passkey_is_kept_once,
@@ -35,7 +35,8 @@ fn new(owner: UserId, credential: u8) -> NewPasskey {
 }
 
 async fn a_passkey_is_kept_once(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     assert_eq!(store.has_passkeys().await, Ok(false));
     store
         .add_passkey(&new(ann, 1), challenge(1), 20)
@@ -74,7 +75,8 @@ async fn a_challenge_is_used_by_one(store: Store) {
     store.add_passkey(&key, challenge(1), 20).await.unwrap();
     let mut all = JoinSet::new();
     for _ in 0..8 {
-        let (store, id) = (store.clone(), key.id);
+        let store = store.clone();
+        let id = key.id;
         all.spawn(async move { store.use_passkey(id, 1, challenge(2), 10).await });
     }
     let all = all.join_all().await;
@@ -87,7 +89,8 @@ async fn a_challenge_is_used_by_one(store: Store) {
 
 async fn a_count_that_goes_back_shuts_it(store: Store) {
     let ann = add_user(&store).await;
-    let (counted, uncounted) = (new(ann, 1), new(ann, 2));
+    let counted = new(ann, 1);
+    let uncounted = new(ann, 2);
     store.add_passkey(&counted, challenge(1), 20).await.unwrap();
     store
         .add_passkey(&uncounted, challenge(2), 20)
@@ -133,8 +136,10 @@ async fn a_count_that_goes_back_shuts_it(store: Store) {
 }
 
 async fn they_are_removed_by_their_owner_only(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (one, other) = (new(ann, 1), new(ann, 2));
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let one = new(ann, 1);
+    let other = new(ann, 2);
     store.add_passkey(&one, challenge(1), 20).await.unwrap();
     store.add_passkey(&other, challenge(2), 20).await.unwrap();
     assert_eq!(

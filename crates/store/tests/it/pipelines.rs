@@ -1,15 +1,15 @@
 //! What pipelines write beside a chat.
 
 use domain::{MessageId, PipelineCallId, Usage};
-use store::{Beside, Chat, NewTurn, PipelineCall, PipelineSum, Store, StoreError};
+use store::{Alternatives, Chat, NewTurn, PipelineCall, PipelineSum, Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::fixtures::{add_chat, add_user, new_turn};
 
 on_every_database!(
     only_first_words_give_way_to_a_title,
     follow_ups_go_with_their_message,
     calls_are_noted_summed_and_forgotten,
-    answers_stand_beside_others_with_what_they_were_made_of,
+    alternative_answers_store_their_sources,
 );
 
 /// A chat that is called by what was said in it.
@@ -165,7 +165,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
 }
 
-async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
+async fn alternative_answers_store_their_sources(store: Store) {
     let (chat, first) = begun(&store).await;
     let asked = store.messages(chat.id).await.unwrap()[0].id;
     let mut expected = std::collections::HashMap::new();
@@ -173,7 +173,7 @@ async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
         let turn = new_turn(&chat, None, "", 200);
         let mut turn = NewTurn {
             user: None,
-            beside: Some(Beside { first, made_of }),
+            beside: Some(Alternatives { first, made_of }),
             ..turn
         };
         turn.assistant.parent = Some(asked);
@@ -197,10 +197,10 @@ async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
         );
         expected.extend(turn.beside.map(|beside| (turn.assistant.id, beside)));
     }
-    assert_eq!(store.answers_beside(chat.id).await.unwrap(), expected);
+    assert_eq!(store.alternative_answers(chat.id).await.unwrap(), expected);
     store
         .delete_chat(chat.principal.account, chat.id)
         .await
         .unwrap();
-    assert!(store.answers_beside(chat.id).await.unwrap().is_empty());
+    assert!(store.alternative_answers(chat.id).await.unwrap().is_empty());
 }

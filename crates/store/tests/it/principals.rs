@@ -5,7 +5,7 @@ use store::{
     Chat, ChatPage, IdempotencyKey, NewApiKey, NewRun, Principal, StartedBefore, Store, StoreError,
 };
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::fixtures::{add_chat, add_user, new_turn};
 
 on_every_database!(
     a_request_is_known_to_its_principal,
@@ -53,7 +53,8 @@ async fn add_chat_of(store: &Store, principal: &Principal) -> Chat {
 
 async fn a_request_is_known_to_its_principal(store: Store) {
     let ann = add_user(&store).await;
-    let (one, two) = (add_key(&store, ann, 1).await, add_key(&store, ann, 2).await);
+    let one = add_key(&store, ann, 1).await;
+    let two = add_key(&store, ann, 2).await;
     let principals = [
         Principal::of_account(ann),
         Principal {
@@ -116,8 +117,10 @@ async fn a_request_is_known_to_its_principal(store: Store) {
 
 async fn a_chat_is_its_individuals(store: Store) {
     let ann = add_user(&store).await;
-    let (one, two) = (add_key(&store, ann, 1).await, add_key(&store, ann, 2).await);
-    let (p1, p2) = (person(ann, one, "p1"), person(ann, one, "p2"));
+    let one = add_key(&store, ann, 1).await;
+    let two = add_key(&store, ann, 2).await;
+    let p1 = person(ann, one, "p1");
+    let p2 = person(ann, one, "p2");
     let account = Principal::of_account(ann);
     let by_key = Principal {
         key: Some(one),

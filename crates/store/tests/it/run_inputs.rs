@@ -4,16 +4,14 @@ use domain::RunId;
 use serde_json::json;
 use store::{Store, StoreError};
 
-use crate::samples::{add_chat, add_user, new_turn};
+use crate::fixtures::{add_chat, add_user, new_turn};
 
 on_every_database!(keeps_what_came_with_the_runs_of_a_chat);
 
 async fn keeps_what_came_with_the_runs_of_a_chat(store: Store) {
     let owner = add_user(&store).await;
-    let (chat, other) = (
-        add_chat(&store, owner, "a", 1).await,
-        add_chat(&store, owner, "b", 1).await,
-    );
+    let chat = add_chat(&store, owner, "a", 1).await;
+    let other = add_chat(&store, owner, "b", 1).await;
     let mut runs = Vec::new();
     for (chat, now) in [(&chat, 20), (&chat, 10), (&other, 30)] {
         let turn = new_turn(chat, None, "?", now);

@@ -3,7 +3,7 @@
 use domain::{ChatId, Origin, RunId, UserId};
 use store::{NewRun, Store, StoreError};
 
-use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
+use crate::fixtures::{add_chat, add_run, add_user, new_turn, segment, summary, text};
 
 on_every_database!(
     finishes_with_its_message,
@@ -13,7 +13,7 @@ on_every_database!(
     purges_the_chatless,
     deletes_one,
     keeps_where_it_comes_from,
-    keeps_how_research_is_wanted,
+    keeps_research_options,
     needs_an_owner
 );
 
@@ -102,11 +102,9 @@ async fn forgets_the_request_of_a_run_that_has_ended(store: Store) {
 
 async fn lists_the_unfinished(store: Store) {
     let ann = add_user(&store).await;
-    let (first, second, third) = (
-        add_run(&store, ann).await,
-        add_run(&store, ann).await,
-        add_run(&store, ann).await,
-    );
+    let first = add_run(&store, ann).await;
+    let second = add_run(&store, ann).await;
+    let third = add_run(&store, ann).await;
     store.append(segment(third, 1, 2)).await.unwrap();
     store.finish_run(second, 9, &summary("")).await.unwrap();
     let unfinished = store.unfinished_runs().await.unwrap();
@@ -123,11 +121,9 @@ async fn purges_the_chatless(store: Store) {
     let chat = add_chat(&store, ann, "t", 1).await;
     let turn = new_turn(&chat, None, "q", 5);
     store.begin_turn(&turn).await.unwrap();
-    let (old, new, going) = (
-        add_run(&store, ann).await,
-        add_run(&store, ann).await,
-        add_run(&store, ann).await,
-    );
+    let old = add_run(&store, ann).await;
+    let new = add_run(&store, ann).await;
+    let going = add_run(&store, ann).await;
     for (run, finished_at) in [(turn.run.id, 10), (old, 10), (new, 20)] {
         store.append(segment(run, 1, 1)).await.unwrap();
         store
@@ -155,7 +151,8 @@ async fn deletes_one(store: Store) {
     let chat = add_chat(&store, ann, "t", 1).await;
     let turn = new_turn(&chat, None, "q", 5);
     store.begin_turn(&turn).await.unwrap();
-    let (gone, kept) = (add_run(&store, ann).await, add_run(&store, ann).await);
+    let gone = add_run(&store, ann).await;
+    let kept = add_run(&store, ann).await;
     for run in [gone, kept] {
         store.append(segment(run, 1, 1)).await.unwrap();
         store
@@ -200,10 +197,8 @@ async fn keeps_where_it_comes_from(store: Store) {
         research: None,
         workspace: None,
     };
-    let (asked_for, nobodys) = (
-        row(Some(serde_json::to_string(&origin).unwrap())),
-        row(None),
-    );
+    let asked_for = row(Some(serde_json::to_string(&origin).unwrap()));
+    let nobodys = row(None);
     store.create_run(&asked_for).await.unwrap();
     store
         .create_run_with_input(&nobodys, &serde_json::json!({}))
@@ -218,7 +213,7 @@ async fn keeps_where_it_comes_from(store: Store) {
 }
 
 /// Also after its end, when it may be forked; that its report is wanted only as long as it goes on.
-async fn keeps_how_research_is_wanted(store: Store) {
+async fn keeps_research_options(store: Store) {
     let ann = add_user(&store).await;
     let chat = add_chat(&store, ann, "t", 1).await;
     let mut turn = new_turn(&chat, None, "q", 5);

@@ -3,14 +3,14 @@
 use domain::{ScheduleId, UserId};
 use store::{NewSchedule, ScheduleContent, Settled, Store, StoreError, Turn, TurnKind};
 
-use crate::samples::{add_chat, add_user, new_turn, summary};
+use crate::fixtures::{add_chat, add_user, new_turn, summary};
 
 on_every_database!(
     belongs_to_one_person,
     one_server_at_a_time_sees_to_it,
-    goes_on_after_a_turn,
+    continues_after_a_turn,
     keeps_what_a_person_changed_meanwhile,
-    is_busy_while_its_run_goes_on,
+    is_busy_while_its_run_is_running,
 );
 
 fn new(owner: UserId, next_at: Option<i64>) -> NewSchedule {
@@ -46,7 +46,8 @@ fn turn(kind: TurnKind) -> Turn {
 }
 
 async fn belongs_to_one_person(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let new = new(ann, Some(100));
     store.create_schedule(&new, 1).await.unwrap();
     let more = NewSchedule {
@@ -126,7 +127,7 @@ async fn one_server_at_a_time_sees_to_it(store: Store) {
     );
 }
 
-async fn goes_on_after_a_turn(store: Store) {
+async fn continues_after_a_turn(store: Store) {
     let ann = add_user(&store).await;
     let new = new(ann, Some(100));
     store.create_schedule(&new, 5).await.unwrap();
@@ -210,7 +211,7 @@ async fn keeps_what_a_person_changed_meanwhile(store: Store) {
     assert_eq!(store.schedule_turns(new.id).await.unwrap().len(), 1);
 }
 
-async fn is_busy_while_its_run_goes_on(store: Store) {
+async fn is_busy_while_its_run_is_running(store: Store) {
     let ann = add_user(&store).await;
     let new = new(ann, Some(100));
     store.create_schedule(&new, 5).await.unwrap();

@@ -5,7 +5,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use store::{ChatPage, Store};
 use tokio::runtime::Runtime;
 
-use crate::samples::{add_chat, add_user, new_turn, summary};
+use crate::fixtures::{add_chat, add_user, new_turn, summary};
 
 on_every_database!(
     finds_in_titles_and_messages,

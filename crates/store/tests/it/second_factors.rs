@@ -4,7 +4,7 @@ use domain::{SessionId, UserId};
 use store::{NewSession, Store, StoreError};
 use tokio::task::JoinSet;
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     a_second_factor_is_confirmed_and_then_stays,
@@ -41,11 +41,10 @@ async fn turn_on(store: &Store, user: UserId) -> SessionId {
 }
 
 async fn a_second_factor_is_confirmed_and_then_stays(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (own, other) = (
-        add_session(&store, ann, 1).await,
-        add_session(&store, ann, 2).await,
-    );
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let own = add_session(&store, ann, 1).await;
+    let other = add_session(&store, ann, 2).await;
     add_session(&store, bob, 3).await;
     store.begin_second_factor(ann, b"first").await.unwrap();
     store.begin_second_factor(ann, b"sealed").await.unwrap();
@@ -143,7 +142,8 @@ async fn a_code_is_used_by_one(store: Store) {
 }
 
 async fn a_recovery_code_is_used_by_one(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     turn_on(&store, ann).await;
     assert_eq!(
         store.use_recovery_code(bob, &[1; 32]).await,
@@ -194,7 +194,8 @@ async fn recovery_codes_are_replaced_together(store: Store) {
 }
 
 async fn turning_it_off_leaves_nothing(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     assert_eq!(
         store.remove_second_factor(ann).await,
         Err(StoreError::NotFound)

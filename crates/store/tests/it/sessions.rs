@@ -3,13 +3,13 @@
 use domain::{SessionId, UserId};
 use store::{NewSession, Session, Store, StoreError};
 
-use crate::samples::add_user;
+use crate::fixtures::add_user;
 
 on_every_database!(
     is_valid_until_it_expires,
     ends_when_it_is_ended,
     ends_all_but_one,
-    tells_of_those_that_are_over_and_then_forgets_them,
+    ended_sessions_are_reported_and_purged,
     notes_its_use_once_a_minute,
     is_shown_to_its_person,
     needs_a_user_and_a_token_of_its_own
@@ -44,7 +44,8 @@ async fn is_valid_until_it_expires(store: Store) {
 }
 
 async fn ends_when_it_is_ended(store: Store) {
-    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    let user = add_user(&store).await;
+    let other = add_user(&store).await;
     let session = new_session(user, 7, 100);
     store.create_session(&session).await.unwrap();
     assert_eq!(
@@ -62,7 +63,8 @@ async fn ends_when_it_is_ended(store: Store) {
 }
 
 async fn ends_all_but_one(store: Store) {
-    let (user, other) = (add_user(&store).await, add_user(&store).await);
+    let user = add_user(&store).await;
+    let other = add_user(&store).await;
     let sessions = [
         new_session(user, 1, 100),
         new_session(user, 2, 100),
@@ -82,7 +84,7 @@ async fn ends_all_but_one(store: Store) {
 }
 
 /// Another server looks a moment later, and must still find them.
-async fn tells_of_those_that_are_over_and_then_forgets_them(store: Store) {
+async fn ended_sessions_are_reported_and_purged(store: Store) {
     let user = add_user(&store).await;
     let sessions =
         [(1, 10_000), (2, 500_000), (3, 500_000)].map(|(token, end)| new_session(user, token, end));

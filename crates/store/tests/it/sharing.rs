@@ -3,7 +3,7 @@
 use domain::{ChatId, UserId};
 use store::{Sharing, Store, StoreError};
 
-use crate::samples::{add_chat, add_user};
+use crate::fixtures::{add_chat, add_user};
 
 on_every_database!(
     is_shared_by_name,
@@ -13,11 +13,9 @@ on_every_database!(
 );
 
 async fn is_shared_by_name(store: Store) {
-    let (owner, reader, other) = (
-        add_user(&store).await,
-        add_user(&store).await,
-        add_user(&store).await,
-    );
+    let owner = add_user(&store).await;
+    let reader = add_user(&store).await;
+    let other = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
     let newer = add_chat(&store, owner, "More", 9).await;
     let missing = Err(StoreError::NotFound);
@@ -82,7 +80,8 @@ const fn missing_unit() -> Result<(), StoreError> {
 }
 
 async fn is_open_to_all(store: Store) {
-    let (owner, other) = (add_user(&store).await, add_user(&store).await);
+    let owner = add_user(&store).await;
+    let other = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
     assert_eq!(store.open_chat(other, chat.id, true).await, missing_unit());
     store.open_chat(owner, chat.id, true).await.unwrap();
@@ -97,15 +96,16 @@ async fn is_open_to_all(store: Store) {
         store.shared_chat(other, chat.id).await,
         Err(StoreError::NotFound)
     );
-    assert_eq!(store.anybodys_chat(chat.id).await.unwrap().chat, chat);
+    assert_eq!(store.chat_of_any_owner(chat.id).await.unwrap().chat, chat);
     assert_eq!(
-        store.anybodys_chat(ChatId::generate()).await,
+        store.chat_of_any_owner(ChatId::generate()).await,
         Err(StoreError::NotFound)
     );
 }
 
 async fn ends_with_either(store: Store) {
-    let (owner, reader) = (add_user(&store).await, add_user(&store).await);
+    let owner = add_user(&store).await;
+    let reader = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
     store
         .add_reader(owner, chat.id, reader, 10, 1)
@@ -128,7 +128,8 @@ async fn ends_with_either(store: Store) {
 async fn has_a_bound(store: Store) {
     let owner = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
-    let (first, second) = (add_user(&store).await, add_user(&store).await);
+    let first = add_user(&store).await;
+    let second = add_user(&store).await;
     store.add_reader(owner, chat.id, first, 1, 1).await.unwrap();
     assert_eq!(
         store.add_reader(owner, chat.id, second, 1, 1).await,

@@ -5,7 +5,7 @@ use store::{
     Booking, BookingOutcome, Principal, RunUsage, Store, UsageBy, UsageKey, UsageOf, UsageSum,
 };
 
-use crate::samples::{add_run, add_user};
+use crate::fixtures::{add_run, add_user};
 
 on_every_database!(
     adds_up_and_tells_apart,
@@ -47,9 +47,11 @@ async fn requests(store: &Store, of: UsageOf, by: UsageBy) -> Vec<(String, u64)>
 }
 
 async fn adds_up_and_tells_apart(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let api_key = ApiKeyId::generate();
-    let (of_ann, of_bob) = (Principal::of_account(ann), Principal::of_account(bob));
+    let of_ann = Principal::of_account(ann);
+    let of_bob = Principal::of_account(bob);
     let eve = Principal {
         account: ann,
         key: Some(api_key),
@@ -150,7 +152,8 @@ async fn a_log_counts_once(store: Store) {
 
 async fn what_is_left_is_found(store: Store) {
     let ann = add_user(&store).await;
-    let (over, open) = (add_run(&store, ann).await, add_run(&store, ann).await);
+    let over = add_run(&store, ann).await;
+    let open = add_run(&store, ann).await;
     store
         .finish_run(over, 50, &RunSummary::default())
         .await

@@ -4,7 +4,7 @@ use domain::UserId;
 use store::{NewUser, Store, StoreError, User, UserRole};
 use tokio::task::JoinSet;
 
-use crate::samples::{add_chat, new_user};
+use crate::fixtures::{add_chat, new_user};
 
 on_every_database!(
     reads_back_what_was_made,

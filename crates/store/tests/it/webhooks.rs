@@ -3,13 +3,13 @@
 use domain::{RunId, UserId, WebhookId};
 use store::{Store, StoreError, Webhook};
 
-use crate::samples::{add_chat, add_user, new_turn, summary};
+use crate::fixtures::{add_chat, add_user, new_turn, summary};
 
 on_every_database!(
     an_address_belongs_to_one_person,
-    it_is_told_of_runs_of_schedules_only,
-    one_server_tells_and_again_where_that_fails,
-    of_what_was_told_the_latest_is_kept,
+    only_runs_of_schedules_are_announced,
+    one_server_delivers_and_retries,
+    the_latest_deliveries_are_kept,
 );
 
 async fn add(store: &Store, owner: UserId) -> WebhookId {
@@ -45,7 +45,8 @@ async fn claim(store: &Store, id: WebhookId, now: i64) -> Vec<store::Notice> {
 }
 
 async fn an_address_belongs_to_one_person(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let id = add(&store, ann).await;
     let more = Webhook {
         id: WebhookId::generate(),
@@ -78,9 +79,11 @@ async fn an_address_belongs_to_one_person(store: Store) {
     assert_eq!(store.webhooks(ann).await, Ok(vec![]));
 }
 
-async fn it_is_told_of_runs_of_schedules_only(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (id, bobs) = (add(&store, ann).await, add(&store, bob).await);
+async fn only_runs_of_schedules_are_announced(store: Store) {
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let id = add(&store, ann).await;
+    let bobs = add(&store, bob).await;
     ended(&store, ann, None, 100).await;
     let run = ended(&store, ann, Some("Report"), 200).await;
     let all = store.claim_notices(200, 260, 10_000).await.unwrap();
@@ -100,7 +103,7 @@ async fn it_is_told_of_runs_of_schedules_only(store: Store) {
     assert_eq!(notice.summary.as_ref().unwrap().answer, "The answer");
 }
 
-async fn one_server_tells_and_again_where_that_fails(store: Store) {
+async fn one_server_delivers_and_retries(store: Store) {
     let ann = add_user(&store).await;
     let id = add(&store, ann).await;
     let run = ended(&store, ann, Some("Report"), 1_000).await;
@@ -135,7 +138,7 @@ async fn one_server_tells_and_again_where_that_fails(store: Store) {
     assert_eq!(claim(&store, id, 9_000).await, []);
 }
 
-async fn of_what_was_told_the_latest_is_kept(store: Store) {
+async fn the_latest_deliveries_are_kept(store: Store) {
     let ann = add_user(&store).await;
     let id = add(&store, ann).await;
     for at in 2_000..2_025 {

@@ -6,7 +6,7 @@ use domain::{RunId, UserId};
 use store::{NewRun, Store, StoreError};
 use tokio::task::JoinSet;
 
-use crate::samples::{add_user, segment, summary};
+use crate::fixtures::{add_user, segment, summary};
 
 on_every_database!(
     serves_two_hundred_runs,
@@ -77,7 +77,8 @@ async fn serves_two_hundred_runs(store: Store) {
 /// The whole life of a run; what is stored is looked at after each step.
 async fn live(store: &Store, owner: UserId, number: usize) {
     let id = RunId::generate();
-    let (workspace, content) = (id.to_string(), format!("\0 {number}"));
+    let workspace = id.to_string();
+    let content = format!("\0 {number}");
     store.create_run(&new_run(id, owner)).await.unwrap();
     let run = store.run(id).await.unwrap();
     assert_eq!(
@@ -176,7 +177,8 @@ async fn lets_one_of_many_finish_a_run(store: Store) {
 async fn lets_one_of_many_create_a_run(store: Store) {
     let run = new_run(RunId::generate(), add_user(&store).await);
     let told = fifty_times(|_| {
-        let (store, run) = (store.clone(), run.clone());
+        let store = store.clone();
+        let run = run.clone();
         async move { store.create_run(&run).await }
     })
     .await;

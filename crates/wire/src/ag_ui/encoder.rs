@@ -16,14 +16,14 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{hook_news::hook_news, memory_update::memory_update, notice::notice};
+use crate::{hook_event::hook_event, memory_update::memory_update, notice::notice};
 
 /// The keys of the shared state that are ours; the client's own keys are returned unchanged.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
 
 /// The client's ids for this run, and its protocol version.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct ClientRun {
     /// The conversation.
     pub thread_id: String,
     /// The client's id of the run.
@@ -47,11 +47,12 @@ pub enum SubAgents {
     Hidden,
 }
 
-impl Door {
+impl ClientRun {
     /// For observers of a run that was started through another API: our own ids replace the client's.
     #[must_use]
     pub fn watching() -> Self {
-        let (thread_id, run_id) = (String::new(), String::new());
+        let thread_id = String::new();
+        let run_id = String::new();
         let sub_agents = SubAgents::Shown;
         Self {
             thread_id,
@@ -78,7 +79,7 @@ pub struct AgUiEncoder {
     /// The run's id, set by its first event.
     pub(super) run: Option<RunId>,
     stem: String,
-    pub(super) door: Door,
+    pub(super) client_run: ClientRun,
     /// The last event read.
     pub(super) seq: u64,
     pub(super) at: i64,
@@ -111,17 +112,17 @@ pub(super) struct RunningAgent {
 impl AgUiEncoder {
     /// An encoder for a reader at the beginning of a log.
     #[must_use]
-    pub fn new(mut door: Door) -> Self {
+    pub fn new(mut client_run: ClientRun) -> Self {
         // Paths that are patched later must exist: a patch does not create parent objects.
-        door.state.entry("todos").or_insert_with(|| json!([]));
-        let files = door.state.entry("files").or_insert_with(|| json!({}));
+        client_run.state.entry("todos").or_insert_with(|| json!([]));
+        let files = client_run.state.entry("files").or_insert_with(|| json!({}));
         if !files.is_object() {
             *files = json!({});
         }
         Self {
             run: None,
             stem: String::new(),
-            door,
+            client_run,
             seq: 0,
             at: 0,
             texts: HashMap::new(),
@@ -199,13 +200,13 @@ impl AgUiEncoder {
 
     /// The sub-agent's name for its events; `None` for the main agent, or if the client does not support sub-agents.
     pub(super) fn tag<'a>(&'a self, agent: &'a AgentPath) -> Option<Id<'a>> {
-        let is_shown = self.door.sub_agents == SubAgents::Shown;
+        let is_shown = self.client_run.sub_agents == SubAgents::Shown;
         agent.id().filter(|_| is_shown).map(|id| self.id(id, ""))
     }
 
     /// The token usage of RUN_FINISHED; older clients do not know the field.
     pub(super) fn usage(&self) -> &[TokenUsage] {
-        match self.door.version {
+        match self.client_run.version {
             Version::V1 => &self.usage,
             Version::V0x => &[],
         }
@@ -215,7 +216,7 @@ impl AgUiEncoder {
         let agent = &event.agent;
         match &event.body {
             EventBody::RunStarted { chat, .. } => {
-                self.door.name(event.run, *chat);
+                self.client_run.name(event.run, *chat);
                 self.start_run(sink);
             }
             EventBody::StepStarted { step, .. } => self.start_step(agent, *step, sink),
@@ -342,7 +343,9 @@ impl AgUiEncoder {
                 ..
             } => {
                 self.end_written_arguments(|id, _| id == call, sink);
-                let (text, options, form) = (text.clone(), options.clone(), schema.clone());
+                let text = text.clone();
+                let options = options.clone();
+                let form = schema.clone();
                 let kind = AskKind::Question {
                     text,
                     options,
@@ -381,7 +384,7 @@ impl AgUiEncoder {
                 );
             }
             EventBody::HookStarted(_) => {
-                let value = hook_news(&event.body);
+                let value = hook_event(&event.body);
                 self.put(
                     agent,
                     &Event::Custom {
@@ -392,7 +395,7 @@ impl AgUiEncoder {
                 );
             }
             EventBody::HookFinished(_) => {
-                let value = hook_news(&event.body);
+                let value = hook_event(&event.body);
                 self.put(
                     agent,
                     &Event::Custom {
@@ -490,7 +493,9 @@ impl AgUiEncoder {
             EventBody::AgentStarted {
                 name, call, task, ..
             } => {
-                let (name, call, task) = (name.clone(), call.clone(), task.clone());
+                let name = name.clone();
+                let call = call.clone();
+                let task = task.clone();
                 let running = RunningAgent {
                     path: agent.clone(),
                     name,
@@ -583,9 +588,14 @@ impl AgUiEncoder {
 
     fn patch(&mut self, agent: &AgentPath, path: &[&str], value: Value, sink: &mut impl Sink) {
         match path {
-            [name] => _ = self.door.state.insert((*name).to_owned(), value.clone()),
+            [name] => {
+                _ = self
+                    .client_run
+                    .state
+                    .insert((*name).to_owned(), value.clone())
+            }
             [name, key, ..] => {
-                if let Some(Value::Object(object)) = self.door.state.get_mut(*name) {
+                if let Some(Value::Object(object)) = self.client_run.state.get_mut(*name) {
                     object.insert((*key).to_owned(), value.clone());
                 }
             }
@@ -600,7 +610,7 @@ impl AgUiEncoder {
     /// Removes a deleted file from the state; a file that the client does not know cannot be removed.
     fn forget_file(&mut self, agent: &AgentPath, path: &str, sink: &mut impl Sink) {
         let files = self
-            .door
+            .client_run
             .state
             .get_mut("files")
             .and_then(Value::as_object_mut);
@@ -611,7 +621,7 @@ impl AgUiEncoder {
     }
 
     pub(super) fn put_agent(&self, running: &RunningAgent, sink: &mut impl Sink) {
-        if self.door.version == Version::V0x {
+        if self.client_run.version == Version::V0x {
             return;
         }
         let parent = running.path.parent();
@@ -634,7 +644,7 @@ impl AgUiEncoder {
         self.finish_steps(Some(agent), sink);
         self.carriers.remove(agent);
         self.agents.retain(|running| running.path != *agent);
-        if self.door.version == Version::V0x {
+        if self.client_run.version == Version::V0x {
             return;
         }
         let ended = match outcome {
@@ -677,15 +687,15 @@ impl AgUiEncoder {
             };
             return self.put(&main, &Event::RunError { message, code }, sink);
         }
-        let is_new = self.door.version == Version::V1;
+        let is_new = self.client_run.version == Version::V1;
         let pending = self
             .handed_over
             .iter()
             .map(|call| self.id(call, ""))
             .collect();
         let finished = Event::RunFinished {
-            thread_id: &self.door.thread_id,
-            run_id: &self.door.run_id,
+            thread_id: &self.client_run.thread_id,
+            run_id: &self.client_run.run_id,
             outcome: match outcome {
                 Outcome::Cancelled if is_new => Some(RunOutcome::Cancelled),
                 Outcome::HandedOver if is_new => Some(RunOutcome::Success {

@@ -9,7 +9,7 @@ mod request;
 mod transcript;
 mod waiting;
 
-pub use encoder::{AgUiEncoder, Door, SubAgents};
+pub use encoder::{AgUiEncoder, ClientRun, SubAgents};
 pub use ids::{InterruptId, outer_call_id, run_of_call};
 pub use request::{Answer, ClientTool, Resume, RunInput, ThreadInput, Version};
 pub use transcript::Transcript;

@@ -86,7 +86,8 @@ impl ThreadInput {
     /// A sentence that names the field and the expected value.
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
-        let (thread_id, run_id) = (id(&fields, "threadId")?, id(&fields, "runId")?);
+        let thread_id = id(&fields, "threadId")?;
+        let run_id = id(&fields, "runId")?;
         Ok(Self {
             thread_id,
             run_id,
@@ -201,7 +202,7 @@ impl RunInput {
             .iter()
             .rev()
             .find(|message| message.role == Role::User)?;
-        Some(last.content.iter().map(keepable).collect())
+        Some(last.content.iter().map(storable).collect())
     }
 
     /// The result that the client sent for this call of that run, if any.
@@ -232,7 +233,7 @@ impl RunInput {
 }
 
 /// Media elsewhere are not fetched; the chat stores their URLs.
-fn keepable(part: &Part) -> Part {
+fn storable(part: &Part) -> Part {
     match part {
         Part::Image { url } if !url.starts_with("data:image/") => Part::Text {
             text: format!("[Picture: {url}]"),
@@ -340,15 +341,15 @@ fn context(value: Option<&Value>, state: &Map<String, Value>) -> Checked<Option<
     if lines.is_empty() {
         return Ok(None);
     }
-    let mut told = format!(
+    let mut described = format!(
         "The application that the person uses tells this:\n{}",
         lines.join("\n")
     );
-    if told.len() > CONTEXT_LIMIT_BYTES {
-        told.truncate(told.floor_char_boundary(CONTEXT_LIMIT_BYTES));
-        told.push_str("\n… cut");
+    if described.len() > CONTEXT_LIMIT_BYTES {
+        described.truncate(described.floor_char_boundary(CONTEXT_LIMIT_BYTES));
+        described.push_str("\n… cut");
     }
-    Ok(Some(told))
+    Ok(Some(described))
 }
 
 /// About 16,000 tokens.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sse::Frame;
 
 use super::{
-    encoder::{AgUiEncoder, Door, SubAgents},
+    encoder::{AgUiEncoder, ClientRun, SubAgents},
     event::{Event, PROTOCOL_VERSION, Sink, Stamped},
     ids::Id,
 };
@@ -36,11 +36,11 @@ impl Transcript {
         let state = self
             .run
             .take()
-            .map(|earlier| earlier.door.state)
+            .map(|earlier| earlier.client_run.state)
             .unwrap_or_default();
-        self.run = Some(AgUiEncoder::new(Door {
+        self.run = Some(AgUiEncoder::new(ClientRun {
             state,
-            ..Door::watching()
+            ..ClientRun::watching()
         }));
     }
 
@@ -54,7 +54,7 @@ impl Transcript {
     /// The plan at the end of the last run.
     #[must_use]
     pub fn todos(&self) -> Option<&Value> {
-        self.run.as_ref()?.door.state.get("todos")
+        self.run.as_ref()?.client_run.state.get("todos")
     }
 
     /// The messages.
@@ -65,15 +65,15 @@ impl Transcript {
 
     /// The frames that show the thread to a (re)connecting client, as one finished run.
     #[must_use]
-    pub fn replay(&self, door: &Door, now: i64) -> Vec<Frame> {
-        let Door {
+    pub fn replay(&self, client_run: &ClientRun, now: i64) -> Vec<Frame> {
+        let ClientRun {
             thread_id,
             run_id,
             state,
             ..
-        } = door;
+        } = client_run;
         let is_shown = |message: &&Value| {
-            door.sub_agents == SubAgents::Shown || message.get("subagentRunId").is_none()
+            client_run.sub_agents == SubAgents::Shown || message.get("subagentRunId").is_none()
         };
         let messages: Vec<&Value> = self.messages.iter().filter(is_shown).collect();
         let mut frames = Vec::new();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sse::Frame;
 
 use super::{
-    encoder::{AgUiEncoder, Door, SubAgents},
+    encoder::{AgUiEncoder, ClientRun, SubAgents},
     event::{Event, Interrupt, PROTOCOL_VERSION, RunOutcome, Sink, Stamped, SubagentOutcome},
     ids::InterruptId,
     request::Version,
@@ -54,7 +54,9 @@ fn answer_schema(options: &[String]) -> Value {
 
 impl Ask {
     pub(super) fn new(event: &RunEvent, id: &str, call: &str, kind: AskKind) -> Self {
-        let (id, call, agent) = (id.to_owned(), call.to_owned(), event.agent.clone());
+        let id = id.to_owned();
+        let call = call.to_owned();
+        let agent = event.agent.clone();
         Self {
             id,
             call,
@@ -187,7 +189,7 @@ impl AgUiEncoder {
             self.end_arguments(&call, Some(&json!({})), &mut frames);
         }
         self.finish_steps(None, &mut frames);
-        if self.door.version == Version::V1 {
+        if self.client_run.version == Version::V1 {
             for agent in self.agents.iter().rev() {
                 let own = self.asks.iter().filter(|ask| ask.agent == agent.path);
                 let interrupt_ids = own.filter_map(|ask| self.interrupt_id(ask)).collect();
@@ -208,8 +210,8 @@ impl AgUiEncoder {
             .filter_map(|ask| Some(ask.interrupt(self, self.interrupt_id(ask)?)))
             .collect();
         let finished = Event::RunFinished {
-            thread_id: &self.door.thread_id,
-            run_id: &self.door.run_id,
+            thread_id: &self.client_run.thread_id,
+            run_id: &self.client_run.run_id,
             outcome: Some(RunOutcome::Interrupt { interrupts }),
             result: None,
             usage: self.usage(),
@@ -220,17 +222,20 @@ impl AgUiEncoder {
 
     /// Starts the client's next run, which continues where the last one ended. `answered` are the questions that the
     /// client has answered.
-    pub fn resume(&mut self, door: Door, answered: &[String]) -> Vec<Frame> {
+    pub fn resume(&mut self, client_run: ClientRun, answered: &[String]) -> Vec<Frame> {
         self.pause();
-        for (name, value) in door
+        for (name, value) in client_run
             .state
             .iter()
             .filter(|(name, _)| !super::encoder::OWN_STATE.contains(&name.as_str()))
         {
-            self.door.state.insert(name.clone(), value.clone());
+            self.client_run.state.insert(name.clone(), value.clone());
         }
-        let state = std::mem::take(&mut self.door.state);
-        self.door = Door { state, ..door };
+        let state = std::mem::take(&mut self.client_run.state);
+        self.client_run = ClientRun {
+            state,
+            ..client_run
+        };
         self.usage.clear();
         for ask in &mut self.asks {
             ask.is_being_answered = answered.contains(&ask.id);
@@ -244,12 +249,12 @@ impl AgUiEncoder {
     }
 
     pub(super) fn start_run(&self, sink: &mut impl Sink) {
-        let Door {
+        let ClientRun {
             thread_id,
             run_id,
             state,
             ..
-        } = &self.door;
+        } = &self.client_run;
         let main = AgentPath::main();
         self.put(
             &main,
@@ -265,7 +270,7 @@ impl AgUiEncoder {
 
     pub(super) fn put(&self, agent: &AgentPath, event: &Event<'_>, sink: &mut impl Sink) {
         let is_of_all = matches!(event, Event::StateDelta { .. } | Event::Custom { .. });
-        if self.door.sub_agents == SubAgents::Hidden && !agent.is_main() && !is_of_all {
+        if self.client_run.sub_agents == SubAgents::Hidden && !agent.is_main() && !is_of_all {
             return;
         }
         sink.put(Stamped {

@@ -47,7 +47,9 @@ impl AnswerEncoder {
     /// `id` is the answer's id, usually `msg_…`; `provider` is the one that the answer's data is stored under.
     #[must_use]
     pub fn new(id: &str, model: &str, provider: &str) -> Self {
-        let (id, model, provider) = (id.to_owned(), model.to_owned(), provider.to_owned());
+        let id = id.to_owned();
+        let model = model.to_owned();
+        let provider = provider.to_owned();
         Self {
             id,
             model,
@@ -151,7 +153,8 @@ impl AnswerEncoder {
         self.close_whole_calls(out);
         let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
         let index = self.begin_block(&block, out);
-        let (id, arguments) = (id.to_owned(), String::new());
+        let id = id.to_owned();
+        let arguments = String::new();
         self.calls.push(OpenCall {
             call,
             index,

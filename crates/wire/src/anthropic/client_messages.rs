@@ -79,7 +79,8 @@ fn add_user_turn(content: &Value, at: &str, messages: &mut Vec<Message>) -> Chec
             Value::Null => Vec::new(),
             content => parts(content, &format!("{at}.content"))?,
         };
-        let (tool_call_id, is_error) = (Some(id.to_owned()), block["is_error"] == true);
+        let tool_call_id = Some(id.to_owned());
+        let is_error = block["is_error"] == true;
         messages.push(Message {
             tool_call_id,
             is_error,
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn results_become_messages_before_what_is_said() {
+    fn results_become_messages_before_the_text() {
         let read = read(json!([{"role": "user", "content": [
             {"type": "text", "text": "and\u{0}"},
             {"type": "tool_result", "tool_use_id": "a", "content": "one", "is_error": true},

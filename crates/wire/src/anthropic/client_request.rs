@@ -142,12 +142,12 @@ fn parameters(fields: &Map<String, Value>) -> Checked<Parameters> {
     })
 }
 
-fn number(fields: &Map<String, Value>, name: &str, most: f64) -> Checked<Option<f64>> {
+fn number(fields: &Map<String, Value>, name: &str, max: f64) -> Checked<Option<f64>> {
     match present(fields, name) {
         None => Ok(None),
         Some(value) => match value.as_f64() {
-            Some(number) if (0.0..=most).contains(&number) => Ok(Some(number)),
-            _ => wrong(&format!("`{name}`"), &format!("a number from 0 to {most}")),
+            Some(number) if (0.0..=max).contains(&number) => Ok(Some(number)),
+            _ => wrong(&format!("`{name}`"), &format!("a number from 0 to {max}")),
         },
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_data_can_be_read() {
         for kind in [
             ErrorKind::Request,
             ErrorKind::Key,

@@ -16,7 +16,7 @@ use sse::Frame;
 use crate::{
     cited::without_places,
     frames::Frames,
-    hook_news::{HookEndFrame, HookFrame},
+    hook_event::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
 };
 
@@ -437,7 +437,8 @@ impl<'e> Output<'e> {
         if description.trim().is_empty() {
             return;
         }
-        let (agent_depth, agent_id) = (self.agent.depth(), self.agent.id());
+        let agent_depth = self.agent.depth();
+        let agent_id = self.agent.id();
         self.push(&Payload::Status {
             description,
             agent_depth,

@@ -96,7 +96,8 @@ impl ChatAnswer {
     /// of the answer's opaque data.
     #[must_use]
     pub fn new(id: RunId, at: i64, model: &str, provider: &str, include_usage: bool) -> Self {
-        let (id, created) = (completion_id(id), at / 1000);
+        let id = completion_id(id);
+        let created = at / 1000;
         Self {
             chunks: ChunkEncoder::new(&id, created, model),
             id,
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_wants_back_comes_back() {
+    fn provider_data_round_trips() {
         let mut encoder = ChatAnswer::new(RunId::generate(), 0, "claude", "anthropic", false);
         let data = |part, data: Value| AnswerEvent::Data { part, data };
         let signed = json!({"signature": "s"});

@@ -28,7 +28,8 @@ impl PlainRequest {
             stream,
             ..
         } = decode(body)?;
-        let (tools, fields) = (caller_tools(tools), parameters.to_chat());
+        let tools = caller_tools(tools);
+        let fields = parameters.to_chat();
         Ok(Self {
             messages,
             tools,
@@ -140,7 +141,9 @@ impl MessagesAnswer {
     #[must_use]
     pub fn new(id: &str, model: &str, provider: &str, stream: bool) -> Self {
         let encoder = anthropic::AnswerEncoder::new(id, model, provider);
-        let (id, model, provider) = (id.to_owned(), model.to_owned(), provider.to_owned());
+        let id = id.to_owned();
+        let model = model.to_owned();
+        let provider = provider.to_owned();
         Self {
             id,
             model,
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_ends_with_the_type_that_says_whether_to_try_again() {
+    fn a_stream_error_has_a_retryable_type() {
         for (code, expected) in [
             (ProblemCode::ModelRateLimited, "rate_limit_error"),
             (ProblemCode::ModelTimeout, "overloaded_error"),

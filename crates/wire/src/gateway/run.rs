@@ -65,7 +65,8 @@ impl RunAnswer {
                 name,
                 arguments,
             } => {
-                let (index, id) = (self.calls, outer_call_id(event.run, call));
+                let index = self.calls;
+                let id = outer_call_id(event.run, call);
                 self.calls += 1;
                 self.answer(
                     AnswerEvent::CallStarted {

@@ -89,13 +89,13 @@ impl Appended {
         if std::mem::replace(&mut self.flowing, true) {
             return Change::More(held);
         }
-        let mut news = self.plain();
+        let mut updates = self.plain();
         if std::mem::take(&mut self.block_is_open) {
-            news.push_str("</details>");
+            updates.push_str("</details>");
         }
-        news.push_str(self.gap());
+        updates.push_str(self.gap());
         self.has_text = true;
-        Change::More(news + &held)
+        Change::More(updates + &held)
     }
 
     /// The intermediate texts without a tool call, for which there is no block.

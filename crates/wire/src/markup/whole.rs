@@ -96,10 +96,8 @@ impl Whole {
 
     fn block(&self) -> String {
         let is_going = self.text.is_empty() && self.answer.is_empty() && !self.finished;
-        let (open, plural) = (
-            if is_going { " open" } else { "" },
-            if self.tools == 1 { "" } else { "s" },
-        );
+        let open = if is_going { " open" } else { "" };
+        let plural = if self.tools == 1 { "" } else { "s" };
         let summary = format!("🔍 Execution Steps ({} tool{plural})", self.tools);
         let mut block = format!("<details{open}>\n<summary>{summary}</summary>\n\n");
         for step in &self.steps {

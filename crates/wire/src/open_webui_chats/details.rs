@@ -10,7 +10,9 @@ const END: &str = "</details>";
 
 /// The text in pieces: those inside such elements, and those between them.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
-    let (mut pieces, mut rest, mut from) = (Vec::new(), text, 0);
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut from = 0;
     while let Some(begin) = rest[from..].find(BEGIN).map(|at| from + at) {
         // If one has no end, later ones have none either.
         let Some(inside) = tag_end(&rest[begin..]).map(|end| begin + end) else {

@@ -127,7 +127,8 @@ impl Log {
             Piece::Reasoning { text, duration_ms } => {
                 let item = self.item("r");
                 self.add(EventBody::ReasoningStarted { item: item.clone() });
-                let (text, duration_ms) = (text.clone(), *duration_ms);
+                let text = text.clone();
+                let duration_ms = *duration_ms;
                 self.add(EventBody::ReasoningFinished {
                     item,
                     text,
@@ -140,7 +141,9 @@ impl Log {
                 result,
             } => {
                 self.is_acting = true;
-                let (call, name, arguments) = (self.item("c"), name.clone(), arguments.clone());
+                let call = self.item("c");
+                let name = name.clone();
+                let arguments = arguments.clone();
                 self.add(EventBody::ToolRequested {
                     call: call.clone(),
                     name: name.clone(),

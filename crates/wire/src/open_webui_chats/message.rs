@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::{Message, details, text_of, time};
 
 /// Maximum number of sources and steps of an answer.
-const MOST_SOURCES: usize = 200;
-const MOST_PIECES: usize = 2_000;
+const MAX_SOURCES: usize = 200;
+const MAX_PIECES: usize = 2_000;
 /// Maximum number of pictures of a message.
-const MOST_PICTURES: usize = 40;
+const MAX_PICTURES: usize = 40;
 /// Maximum length of an error message, and of the name of a model or tool, characters.
 const FAULT_CHARS: usize = 500;
 const NAME_CHARS: usize = 200;
@@ -62,7 +62,8 @@ pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Optio
     attached(value.get("files"), &mut pictures, attachments_left);
     let at = value.get("timestamp").and_then(time).unwrap_or(0);
     let named = |name: &str| value.get(name).map(text_of).filter(|name| !name.is_empty());
-    let (mut model, mut answer) = (None, None);
+    let mut model = None;
+    let mut answer = None;
     if role == Role::Assistant {
         model = named("model")
             .or_else(|| named("modelName"))
@@ -85,7 +86,8 @@ pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Optio
 
 /// The texts and pictures of a content, which is a text or a list of parts.
 fn content(content: Option<&Value>, attachments_left: &mut u64) -> (String, Vec<String>) {
-    let (mut texts, mut pictures) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
+    let mut pictures = Vec::new();
     match content {
         Some(Value::String(text)) => texts.push(text.as_str()),
         Some(Value::Array(parts)) => {
@@ -115,7 +117,7 @@ fn keep_picture(url: &str, pictures: &mut Vec<String>, attachments_left: &mut u6
     if pictures.iter().any(|known| known == url) {
         return;
     }
-    if url.starts_with("data:image/") && pictures.len() < MOST_PICTURES {
+    if url.starts_with("data:image/") && pictures.len() < MAX_PICTURES {
         pictures.push(url.to_owned());
     } else {
         *attachments_left += 1;
@@ -136,7 +138,7 @@ fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
         pieces.extend(details::pieces(text));
     }
     pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.trim().is_empty()));
-    pieces.truncate(MOST_PIECES);
+    pieces.truncate(MAX_PIECES);
     let usage = message
         .get("usage")
         .or_else(|| message.get("info")?.get("usage"))
@@ -166,12 +168,13 @@ fn of_output(output: &[Value]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     // The index of the call with each id.
     let mut calls: Vec<(&str, usize)> = Vec::new();
-    for item in output.iter().take(MOST_PIECES) {
+    for item in output.iter().take(MAX_PIECES) {
         let texts = |name: &str| joined(item.get(name));
         match item.get("type").and_then(Value::as_str).unwrap_or_default() {
             "message" => pieces.push(Piece::Text(texts("content"))),
             "reasoning" => {
-                let (said, summary) = (texts("content"), texts("summary"));
+                let said = texts("content");
+                let summary = texts("summary");
                 let text = if said.is_empty() { summary } else { said };
                 let seconds = item.get("duration").and_then(Value::as_f64);
                 pieces.push(Piece::Reasoning {
@@ -315,7 +318,7 @@ fn sources_of(sources: &Value) -> Vec<Source> {
             .or_else(|| of("title"))
             .unwrap_or(&url)
             .to_owned();
-        if (title.is_empty() && url.is_empty()) || found.len() == MOST_SOURCES {
+        if (title.is_empty() && url.is_empty()) || found.len() == MAX_SOURCES {
             continue;
         }
         let quote = first("document")
@@ -327,8 +330,8 @@ fn sources_of(sources: &Value) -> Vec<Source> {
     found
 }
 
-fn short(text: &str, most_chars: usize) -> String {
-    text.chars().take(most_chars).collect()
+fn short(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).collect()
 }
 
 impl Answer {

@@ -38,7 +38,8 @@ fn a_tree_keeps_its_branches() {
         (chat.created_at, chat.updated_at),
         (1_700_000_000_000, 1_700_000_100_000)
     );
-    let (user, assistant) = (Role::User, Role::Assistant);
+    let user = Role::User;
+    let assistant = Role::Assistant;
     assert_eq!(
         said(&chat),
         [
@@ -55,7 +56,7 @@ fn a_tree_keeps_its_branches() {
 }
 
 #[test]
-fn where_a_chat_was_put_comes_along() {
+fn the_organization_of_a_chat_is_imported() {
     let with = |more: Value| {
         let mut chat = tree(
             &json!({"u1": {"id": "u1", "role": "user", "content": "Hi"}}),
@@ -131,7 +132,7 @@ fn circles_and_missing_parents_are_cut() {
         ]
     );
     assert_eq!(chat.current, Some(5));
-    let deep: Map<String, Value> = (0..MOST_MESSAGES)
+    let deep: Map<String, Value> = (0..MAX_MESSAGES)
         .map(|number| {
             (
                 number.to_string(),
@@ -142,7 +143,7 @@ fn circles_and_missing_parents_are_cut() {
     let chat = read(&tree(&Value::Object(deep), "0"));
     assert_eq!(
         (chat.messages.len(), chat.current),
-        (MOST_MESSAGES, Some(MOST_MESSAGES - 1))
+        (MAX_MESSAGES, Some(MAX_MESSAGES - 1))
     );
 }
 
@@ -163,8 +164,8 @@ fn a_tree_may_be_a_list() {
 }
 
 #[test]
-fn what_is_no_chat_is_refused_in_words() {
-    let many: Map<String, Value> = (0..=MOST_MESSAGES)
+fn invalid_chats_are_explained() {
+    let many: Map<String, Value> = (0..=MAX_MESSAGES)
         .map(|number| (number.to_string(), json!({})))
         .collect();
     for (json, words) in [
@@ -218,7 +219,7 @@ fn answer(message: Value) -> (String, Answer) {
 }
 
 #[test]
-fn what_was_thought_and_called_is_read_from_the_text() {
+fn reasoning_and_calls_are_read_from_the_text() {
     let text = "First.\n<details type=\"reasoning\" done=\"true\" duration=\"3\">\n<summary>Thought for 3 seconds</summary>\n\
         &gt; literally\n> 2 &lt; 3\n> &amp;lt;\n</details>\nThen.\n\
         <details type=\"tool_calls\" done=\"true\" id=\"c\" name=\"search\" arguments=\"&quot;{\\&quot;q\\&quot;: \\&quot;a&gt;b\\&quot;}&quot;\" result=\"&quot;found \\&quot;it\\&quot;&quot;\" files=\"\">\n\
@@ -253,7 +254,7 @@ fn what_was_thought_and_called_is_read_from_the_text() {
 }
 
 #[test]
-fn newer_versions_have_it_as_items() {
+fn newer_versions_have_output_items() {
     let (said, answer) = answer(json!({
         "content": "Derived.",
         "output": [
@@ -316,7 +317,7 @@ fn newer_versions_have_it_as_items() {
 }
 
 #[test]
-fn older_versions_have_figures_and_faults_elsewhere() {
+fn older_versions_have_usage_and_errors_elsewhere() {
     let (_, figures) =
         answer(json!({"content": "x", "info": {"prompt_eval_count": 5, "eval_count": 1e300}}));
     assert_eq!(figures.usage, Some(domain::Usage::of(5, 1_000_000_000)));
@@ -343,11 +344,12 @@ fn only_pictures_that_are_in_the_file_come_along() {
 }
 
 #[test]
-fn elements_are_cut_wherever_the_pieces_end() {
+fn elements_are_split_at_any_chunking() {
     let whole = "\u{feff} [ {\"a\":\"]},\\\"[\"} ,[1,{}],7, \"x,]\\\\\", {}]  {\"behind\":1}";
     let expected = ["{\"a\":\"]},\\\"[\"}", "[1,{}]", "7", "\"x,]\\\\\"", "{}"];
     for size in 1..whole.len() {
-        let (mut elements, mut all) = (Elements::new(100), Vec::new());
+        let mut elements = Elements::new(100);
+        let mut all = Vec::new();
         whole
             .as_bytes()
             .chunks(size)
@@ -365,13 +367,15 @@ fn elements_are_cut_wherever_the_pieces_end() {
             (expected.to_vec(), true)
         );
     }
-    let (mut elements, mut all) = (Elements::new(5), Vec::new());
+    let mut elements = Elements::new(5);
+    let mut all = Vec::new();
     elements.feed(b"[\"123456789\",\"12\",{\"a\":[[[[[[", &mut all);
     assert_eq!(
         (all, elements.is_over()),
         (vec![None, Some(b"\"12\"".to_vec())], false)
     );
-    let (mut elements, mut all) = (Elements::new(50), Vec::new());
+    let mut elements = Elements::new(50);
+    let mut all = Vec::new();
     elements.feed(b" {\"chat\":{}} [", &mut all);
     assert_eq!((all.len(), elements.is_over()), (1, true));
 }

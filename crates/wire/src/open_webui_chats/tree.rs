@@ -116,7 +116,8 @@ impl<'a> Found<'a> {
         let mut met = vec![Met::Never; self.len()];
         let mut order = Vec::with_capacity(self.len());
         for first in 0..self.len() {
-            let (mut way, mut at) = (Vec::new(), first);
+            let mut way = Vec::new();
+            let mut at = first;
             let mut above = loop {
                 match met[at] {
                     Met::Before => break Some(at),

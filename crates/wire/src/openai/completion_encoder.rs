@@ -102,7 +102,8 @@ impl CompletionEncoder {
 
     /// The status that was delayed because it followed another too closely: for a reader without further events.
     pub fn flush(&mut self) -> Option<Frame> {
-        let (extras, chunks) = (self.extras.as_mut()?, self.chunks.as_ref()?);
+        let extras = self.extras.as_mut()?;
+        let chunks = self.chunks.as_ref()?;
         let data = extras.flush(chunks)?;
         // Without a number: it is no event, and a resuming reader gets it with the next.
         Some(Frame {

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn research_is_asked_for_by_a_prefix() {
+    fn a_prefix_requests_research() {
         for (content, mode, rest) in [
             ("Hi", Mode::Chat, "Hi"),
             ("<research_request>\nWhy?", Mode::Research, "Why?"),
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_values_are_named() {
         let function = |function: Value| json!([{"type": "function", "function": function}]);
         for (body, field) in [
             (

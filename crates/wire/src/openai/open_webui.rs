@@ -311,7 +311,8 @@ impl Extras {
             "type": "function_call_output", "id": format!("fco_{id}"), "call_id": id,
             "output": [{"type": "input_text", "text": text}], "status": "completed",
         });
-        let (shown, embeds) = (open_webui_files(files), open_webui_embeds(files));
+        let shown = open_webui_files(files);
+        let embeds = open_webui_embeds(files);
         if !shown.is_empty() {
             row["files"] = shown.into();
         }

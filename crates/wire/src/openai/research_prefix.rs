@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_prefixes_are_taken_out_of_what_is_passed_on() {
+    fn only_prefixes_are_removed_from_passed_requests() {
         for (body, rest) in [
             (
                 r#"{ "x":[1.0,"é"],"messages":[{"role":"user","content":"<research_request>\nWhy \u00e9?"},{"role":"assistant","content":"So."} ,{"content":"\u003cresearch_request_deep\u003E\u000aHow?","role":"user","y":1}],"model":"a"}"#,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_left_alone() {
+    fn other_bodies_stay_unchanged() {
         for message in [
             json!({"role": "user", "content": "<research_request>Why?"}),
             json!({"role": "user", "content": " <research_request>\nWhy?"}),

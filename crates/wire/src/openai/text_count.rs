@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_again_when_a_part_is_done_counts_once() {
+    fn repeated_text_counts_once() {
         let stream = concat!(
             "data: {\"type\":\"response.output_text.delta\",\"delta\":\"ab\"}\n\n",
             "data: {\"type\":\"response.output_text.delta\",\"delta\":\"cd\"}\n\n",
@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_text_may_be_cut_anywhere() {
-        let (name, text) = (r#"{"content":""#, r#"a\"b\\c"#);
+        let name = r#"{"content":""#;
+        let text = r#"a\"b\\c"#;
         for at in 0..=text.len() {
             let (begin, end) = text.split_at(at);
             assert_eq!(

@@ -102,7 +102,8 @@ impl UsageWatch {
 
     /// Reads the available bytes. Returns the start of an incomplete part, and the end of the last `usage`.
     fn read(&mut self, bytes: &[u8]) -> (usize, Option<usize>) {
-        let (mut from, mut end) = (0, None);
+        let mut from = 0;
+        let mut end = None;
         // Nearly all chunks have none, or `null`.
         while let Some(at) = memmem::find(&bytes[from..], USAGE) {
             let start = from + at;
@@ -220,11 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_estimated_and_marked() {
+    fn missing_counts_are_estimated_and_marked() {
         let chunk = |text: &str| {
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
         };
-        let (word, long) = (chunk("x"), chunk(&"x".repeat(240)));
+        let word = chunk("x");
+        let long = chunk(&"x".repeat(240));
         assert_eq!(
             watched(&[&chunk(""), &word, &word, &word]),
             Usage::estimate(100, 3)
@@ -311,8 +313,9 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_usage_without_a_cost_is_told() {
-        let (begin, end) = (r#"data: {"usage":{"prompt_tokens":1,"x":{}"#, "}}\n\n");
+    fn the_end_of_a_usage_without_cost_is_reported() {
+        let begin = r#"data: {"usage":{"prompt_tokens":1,"x":{}"#;
+        let end = "}}\n\n";
         let mut watch = UsageWatch::default();
         assert_eq!(
             watch.feed(format!("{begin}{end}").as_bytes()),
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_usage_is_not_kept() {
+    fn an_endless_usage_is_dropped() {
         let mut watch = UsageWatch::default();
         watch.feed(b"\"usage\":{\"a\":\"");
         (0..100).for_each(|_| _ = watch.feed(&[b'x'; 4096]));

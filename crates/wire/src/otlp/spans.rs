@@ -80,7 +80,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(run: &'a RunEvent, origin: &'a Origin, began_at: i64, content: Content) -> Self {
-        let (mut attributes, mut model) = (Vec::new(), String::new());
+        let mut attributes = Vec::new();
+        let mut model = String::new();
         if let EventBody::RunStarted {
             chat, model: asked, ..
         } = &run.body
@@ -229,7 +230,8 @@ impl<'a> Reader<'a> {
             attribute("gen_ai.request.model", self.model.as_str()),
         ];
         attributes.extend(more);
-        let (name, parent) = (format!("chat {}", self.model), self.agent_span(agent));
+        let name = format!("chat {}", self.model);
+        let parent = self.agent_span(agent);
         let key = chat_key(agent, self.numbers.get(agent).copied().unwrap_or(0));
         self.end(
             &key,
@@ -260,7 +262,8 @@ impl<'a> Reader<'a> {
         if end.decision == Decision::Deny {
             attributes.push(attribute("glasshouse.hook.denied", true));
         }
-        let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
+        let parent = self.agent_span(&event.agent);
+        let times = (began_at, event.at);
         let error = end.error.as_ref().map(|_| "hook_error");
         let name = format!("hook {hook}");
         self.end(
@@ -306,7 +309,8 @@ impl<'a> Reader<'a> {
             (_, true) => "in_doubt",
             _ => "tool_error",
         };
-        let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
+        let parent = self.agent_span(&event.agent);
+        let times = (began_at, event.at);
         let name = format!("execute_tool {name}");
         let error = error.then_some(why);
         self.end(
@@ -379,7 +383,8 @@ impl<'a> Reader<'a> {
                 .unwrap_or_default(),
             Some(call) => self.span_id(&format!("call {call}")),
         };
-        let (name, key) = (format!("invoke_agent {}", open.name), agent_key(agent));
+        let name = format!("invoke_agent {}", open.name);
+        let key = agent_key(agent);
         let times = (open.began_at, at);
         self.end(
             &key,

@@ -244,7 +244,7 @@ impl ResponseEncoder {
             } if main => {
                 let result = shown_result(result);
                 let result = if *error { Err(result) } else { Ok(result) };
-                self.finish_ours(run, call, (name, arguments), result, out);
+                self.finish_ours(run, call, name, arguments, result, out);
             }
             EventBody::ToolHandedOver {
                 call,
@@ -352,7 +352,7 @@ impl ResponseEncoder {
             provider,
             data,
         } = data;
-        let (provider, data) = (provider.clone(), Some(data.clone()));
+        let provider = provider.clone();
         let block = match item {
             // It was sent with its reasoning.
             Some(name)
@@ -363,25 +363,26 @@ impl ResponseEncoder {
             {
                 return;
             }
-            Some(_) if at.is_some() => StoredBlock::Text { data },
+            Some(_) if at.is_some() => StoredBlock::Text {
+                data: Some(data.clone()),
+            },
             Some(call) if self.opened(Log::Call, call).is_some() => StoredBlock::Call {
                 id: outer_call_id(run, call),
-                data,
+                data: Some(data.clone()),
             },
             Some(call) => StoredBlock::Call {
                 id: own_call_id(run, call),
-                data,
+                data: Some(data.clone()),
             },
             None if *reasoning => StoredBlock::Reasoning {
                 text: String::new(),
-                data,
+                data: Some(data.clone()),
             },
-            None => StoredBlock::Other {
-                data: data.unwrap_or_default(),
-            },
+            None => StoredBlock::Other { data: data.clone() },
         };
         let encrypted = Some(SealedBlock { provider, block }.seal());
-        let (at, id) = (self.output.len(), item_id("rs", run, &format!("p{seq}")));
+        let at = self.output.len();
+        let id = item_id("rs", run, &format!("p{seq}"));
         let mut item = Item::new(
             id,
             Kind::Reasoning {
@@ -444,7 +445,8 @@ impl ResponseEncoder {
             Kind::CustomCall { .. } => ("response.custom_tool_call_input.delta", None, None),
             Kind::ServerCall { .. } => ("response.mcp_call_arguments.delta", None, None),
         };
-        let (item_id, logprobs) = (&*item.id, content_index.map(|_| []));
+        let item_id = &*item.id;
+        let logprobs = content_index.map(|_| []);
         out.push(kind, || Delta {
             item_id,
             output_index,
@@ -560,7 +562,8 @@ impl ResponseEncoder {
         if self.opened(Log::Call, call).is_some() {
             return;
         }
-        let (name, arguments) = (name.to_owned(), arguments_text(arguments));
+        let name = name.to_owned();
+        let arguments = arguments_text(arguments);
         let kind = Kind::ServerCall {
             name,
             arguments: String::new(),
@@ -585,7 +588,8 @@ impl ResponseEncoder {
         &mut self,
         run: RunId,
         call: &str,
-        (name, arguments): (&str, &Value),
+        name: &str,
+        arguments: &Value,
         finished: Result<String, String>,
         out: &mut Output<'_>,
     ) {

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_run() {
+    fn ids_contain_the_run() {
         let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
         assert_eq!(response_id(run), "resp_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d");
         assert_eq!(run_of_response(&response_id(run)), Some(run));

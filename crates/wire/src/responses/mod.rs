@@ -17,5 +17,5 @@ pub use encoder::{ResponseEncoder, ResponseOptions};
 pub use frame::error_frame;
 pub use ids::{own_call_id, response_id, run_of_item, run_of_own_call, run_of_response};
 pub use input::{check_conversation, conversation};
-pub use ours::goes_on_here;
+pub use ours::needs_this_server;
 pub use request::{ResponseRequest, named_items};

@@ -37,7 +37,7 @@ impl Item<'_> {
 /// Whether the body of `POST /v1/responses` requests a background response or research, or continues a response or
 /// contains items of this server. No other server has these.
 #[must_use]
-pub fn goes_on_here(body: &[u8]) -> bool {
+pub fn needs_this_server(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(default)]
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_of_this_server_stays_here() {
+    fn requests_for_this_server_are_recognized() {
         for (body, stays) in [
             (r#"{"model":"m","input":"Hi"}"#, false),
             (
@@ -100,7 +100,7 @@ mod tests {
             ),
             ("[", false),
         ] {
-            assert_eq!(goes_on_here(body.as_bytes()), stays, "{body}");
+            assert_eq!(needs_this_server(body.as_bytes()), stays, "{body}");
         }
     }
 }

@@ -52,7 +52,8 @@ impl ResponseRequest {
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         refuse_what_is_elsewhere(&fields)?;
-        let (background, store) = (flag(&fields, "background", "background")?, store(&fields)?);
+        let background = flag(&fields, "background", "background")?;
+        let store = store(&fields)?;
         if background && !store {
             return Err(InvalidRequest(
                 "`background` needs `store`: a response that is not kept cannot be asked for."
@@ -66,7 +67,7 @@ impl ResponseRequest {
             model: model(&fields)?,
             items: items(&fields)?,
             instructions: optional_text(&fields, "instructions")?
-                .filter(|told| !told.trim().is_empty()),
+                .filter(|described| !described.trim().is_empty()),
             previous: optional_text(&fields, "previous_response_id")?,
             stream: flag(&fields, "stream", "stream")?,
             background,
@@ -177,7 +178,11 @@ fn items(fields: &Map<String, Value>) -> Checked<Vec<Value>> {
             "user",
             json!([{"type": "input_text", "text": text(words, "`input`")?}]),
         )]),
-        Some(Value::Array(items)) => items.iter().enumerate().map(written_out).collect(),
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| written_out(at, item))
+            .collect(),
         _ => wrong("`input`", "a string or a list of items"),
     }
 }
@@ -186,7 +191,7 @@ fn message(role: &str, content: Value) -> Value {
     json!({"type": "message", "role": role, "content": content})
 }
 
-fn written_out((at, item): (usize, &Value)) -> Checked<Value> {
+fn written_out(at: usize, item: &Value) -> Checked<Value> {
     let Value::Object(fields) = item else {
         return wrong(&format!("`input[{at}]`"), "an object");
     };

@@ -155,8 +155,9 @@ fn custom_tool(fields: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
                 "a grammar with a `syntax` and a `definition`",
             );
         };
-        let told = format!("`{CUSTOM_INPUT}` must match this {syntax} grammar:\n\n{definition}");
-        tool.description = format!("{}\n\n{told}", tool.description)
+        let described =
+            format!("`{CUSTOM_INPUT}` must match this {syntax} grammar:\n\n{definition}");
+        tool.description = format!("{}\n\n{described}", tool.description)
             .trim_start()
             .to_owned();
     }

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use sse::Frame;
 
 use crate::{
-    chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, hook_news::hook_news,
-    memory_update::memory_update, notice::notice,
+    chat_stream::encoder::THINKING, file_change::file_change, frames::Frames,
+    hook_event::hook_event, memory_update::memory_update, notice::notice,
 };
 
 /// Encodes one run for one reader.
@@ -157,24 +157,22 @@ impl UiMessageEncoder {
                 out.push(&json!({"type": "data-plan", "id": id, "data": {"todos": todos}}));
             }
             EventBody::FileChanged { path, .. } => {
-                let data = file_news(&event.body);
+                let data = file_change(&event.body);
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
             }
             // Its end replaces its start, by the id.
             EventBody::MemoryUpdateStarted { call, .. }
             | EventBody::MemoryUpdateCompleted { call, .. } => {
-                let (id, data) = (
-                    call.as_deref().unwrap_or("learning"),
-                    memory_update(&event.body),
-                );
+                let id = call.as_deref().unwrap_or("learning");
+                let data = memory_update(&event.body);
                 out.push(&json!({"type": "data-memory", "id": id, "data": data}));
             }
             EventBody::HookStarted(call) => {
-                let data = hook_news(&event.body);
+                let data = hook_event(&event.body);
                 out.push(&json!({"type": "data-hook", "id": call.id, "data": data}));
             }
             EventBody::HookFinished(end) => {
-                let data = hook_news(&event.body);
+                let data = hook_event(&event.body);
                 out.push(&json!({"type": "data-hook", "id": end.call.id, "data": data}));
             }
             EventBody::SourcesFound { sources } => {

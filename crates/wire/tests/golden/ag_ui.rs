@@ -4,7 +4,7 @@ use domain::{EventBody, RunEvent};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sse::Frame;
-use wire::ag_ui::{AgUiEncoder, Door, SubAgents, Transcript, Version};
+use wire::ag_ui::{AgUiEncoder, ClientRun, SubAgents, Transcript, Version};
 
 use crate::{
     ag_ui_client::Client,
@@ -13,10 +13,10 @@ use crate::{
     scenarios,
 };
 
-fn door(version: Version) -> Door {
+fn client_run(version: Version) -> ClientRun {
     let state = Map::from_iter([("colour".to_owned(), json!(null))]);
     let sub_agents = SubAgents::Shown;
-    Door {
+    ClientRun {
         thread_id: "thread-1".into(),
         run_id: "run-1".into(),
         version,
@@ -26,7 +26,7 @@ fn door(version: Version) -> Door {
 }
 
 fn encode<'a>(version: Version, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
-    let mut encoder = AgUiEncoder::new(door(version));
+    let mut encoder = AgUiEncoder::new(client_run(version));
     log.into_iter()
         .flat_map(|event| encoder.push(event))
         .collect()
@@ -67,21 +67,22 @@ fn readable(frames: &[Frame]) -> String {
 
 /// Splits the log wherever a client's stream may end as an interrupt, and resumes there.
 fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
-    let mut encoder = AgUiEncoder::new(door(version));
-    let (mut frames, mut pauses) = (Vec::new(), 0);
+    let mut encoder = AgUiEncoder::new(client_run(version));
+    let mut frames = Vec::new();
+    let mut pauses = 0;
     for (at, event) in log.iter().enumerate() {
         frames.extend(encoder.push(event));
         if encoder.can_pause() {
             pauses += 1;
             frames.extend(encoder.pause());
             // Another connection has only the log and the position.
-            encoder = AgUiEncoder::new(door(version));
+            encoder = AgUiEncoder::new(client_run(version));
             log[..=at].iter().for_each(|event| encoder.prime(event));
             let answered: Vec<String> = encoder.asks().iter().map(|ask| ask.id.clone()).collect();
             frames.extend(encoder.resume(
-                Door {
+                ClientRun {
                     run_id: "run-2".into(),
-                    ..door(version)
+                    ..client_run(version)
                 },
                 &answered,
             ));
@@ -151,7 +152,7 @@ fn a_thread_shown_again_has_the_messages_of_the_stream() {
                 without_arguments(&streamed.messages),
                 "{name}"
             );
-            let shown = read(name, &transcript.replay(&door(Version::V1), 1));
+            let shown = read(name, &transcript.replay(&client_run(Version::V1), 1));
             assert_eq!(shown.messages, transcript.messages(), "{name}");
             assert!(transcript.todos().is_some(), "{name}");
         }
@@ -198,7 +199,7 @@ fn a_reader_can_come_back_after_any_event() {
     on_every_log(|name, log| {
         let whole = encode(Version::V1, log);
         for cut in places(name, log.len()) {
-            let mut encoder = AgUiEncoder::new(door(Version::V1));
+            let mut encoder = AgUiEncoder::new(client_run(Version::V1));
             let had: usize = {
                 let mut counting = encoder.clone();
                 log[..cut]
@@ -218,7 +219,7 @@ fn a_reader_can_come_back_after_any_event() {
 
 /// A question is not delayed until the last of many busy agents is done.
 #[test]
-fn what_is_asked_is_shown_though_others_keep_working() {
+fn questions_are_shown_while_other_agents_work() {
     let (name, log) = scenarios::all()
         .into_iter()
         .find(|(name, _)| *name == "approval")
@@ -227,7 +228,7 @@ fn what_is_asked_is_shown_though_others_keep_working() {
         .iter()
         .position(|event| matches!(event.body, EventBody::ApprovalAsked { .. }))
         .unwrap();
-    let mut encoder = AgUiEncoder::new(door(Version::V1));
+    let mut encoder = AgUiEncoder::new(client_run(Version::V1));
     let mut frames: Vec<Frame> = log[..=at]
         .iter()
         .flat_map(|event| encoder.push(event))
@@ -246,7 +247,7 @@ fn what_is_asked_is_shown_though_others_keep_working() {
 }
 
 #[test]
-fn ends_are_told_apart() {
+fn ends_are_distinguished() {
     for (name, log) in scenarios::all() {
         let ended = read(name, &encode(Version::V1, &log)).ended.unwrap();
         let old = read(name, &encode(Version::V0x, &log)).ended.unwrap();
@@ -274,7 +275,7 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn old_clients_are_not_told_of_sub_agents() {
+fn old_clients_get_no_sub_agent_events() {
     on_every_log(|name, log| {
         let old = events(&encode(Version::V0x, log));
         assert!(
@@ -301,13 +302,14 @@ fn old_clients_are_not_told_of_sub_agents() {
 #[test]
 fn sub_agents_can_be_hidden() {
     for (name, log) in scenarios::all() {
-        let hidden = Door {
+        let hidden = ClientRun {
             sub_agents: SubAgents::Hidden,
-            ..door(Version::V0x)
+            ..client_run(Version::V0x)
         };
         let mut encoder = AgUiEncoder::new(hidden.clone());
         let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
-        let (client, whole) = (read(name, &frames), read(name, &encode(Version::V0x, &log)));
+        let client = read(name, &frames);
+        let whole = read(name, &encode(Version::V0x, &log));
         let is_main = |message: &&Value| message.get("subagentRunId").is_none();
         let of_main: Vec<Value> = whole.messages.iter().filter(is_main).cloned().collect();
         assert_eq!(client.messages, of_main, "{name}");
@@ -341,7 +343,7 @@ fn no_text_can_break_out_of_its_frame() {
 
 proptest! {
     #[test]
-    fn whatever_a_run_does_keeps_the_rules(log in any_log()) {
+    fn every_run_keeps_the_rules(log in any_log()) {
         for version in [Version::V1, Version::V0x] {
             let client = read("any log", &encode(version, &log));
             prop_assert!(client.ended.is_some());

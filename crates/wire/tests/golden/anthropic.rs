@@ -335,7 +335,7 @@ fn arguments(index: usize, delta: &str) -> AnswerEvent {
 }
 
 #[test]
-fn what_other_providers_want_back_comes_back_through_clients() {
+fn provider_data_round_trips_through_clients() {
     let events = [
         AnswerEvent::Reasoning("hm".to_owned()),
         data(DataPart::Reasoning, json!({"signature": "r"})),

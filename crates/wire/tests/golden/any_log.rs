@@ -275,7 +275,9 @@ impl Writer {
                         by_provider: false,
                     },
                 );
-                let (raw, ask, child) = (String::new(), None, None);
+                let raw = String::new();
+                let ask = None;
+                let child = None;
                 self.calls.push(Call {
                     id: call,
                     agent: path,
@@ -299,8 +301,11 @@ impl Writer {
                     data: PROVIDER_SECRET.into(),
                 };
                 self.add(&path, EventBody::ProviderData(data));
-                let (usage, model) = (Usage::of(1, 2), "m".to_owned());
-                let (cost_micro_usd, duration_ms, first_token_ms) = (None, 1, None);
+                let usage = Usage::of(1, 2);
+                let model = "m".to_owned();
+                let cost_micro_usd = None;
+                let duration_ms = 1;
+                let first_token_ms = None;
                 let broken_off = who.is_multiple_of(3);
                 let body = EventBody::ModelCalled {
                     model,
@@ -406,7 +411,9 @@ impl Writer {
             return;
         }
         let mut call = self.calls.remove(who % self.calls.len());
-        let (path, id, name) = (call.agent.clone(), call.id.clone(), "tool".to_owned());
+        let path = call.agent.clone();
+        let id = call.id.clone();
+        let name = "tool".to_owned();
         let arguments = arguments_value(&call.raw);
         let is_asked = call.ask.is_some();
         match what {
@@ -479,7 +486,8 @@ impl Writer {
             }
             16 if who % 5 == 4 && call.ask.as_ref().is_some_and(|(_, consent)| *consent) => {
                 let approval = call.ask.take().map(|(ask, _)| ask).unwrap_or_default();
-                let (decision, reason) = (Decision::Deny, Some("no".to_owned()));
+                let decision = Decision::Deny;
+                let reason = Some("no".to_owned());
                 self.add(
                     &path,
                     EventBody::ApprovalAnswered {
@@ -490,7 +498,10 @@ impl Writer {
                         remembered: None,
                     },
                 );
-                let (result, error, truncated, duration_ms) = ("denied".to_owned(), true, false, 0);
+                let result = "denied".to_owned();
+                let error = true;
+                let truncated = false;
+                let duration_ms = 0;
                 return self.add(
                     &path,
                     EventBody::ToolFinished {

@@ -130,7 +130,8 @@ fn each_call_starts_once_and_before_it_ends() {
 fn agents_and_calls_end_and_done_is_the_end() {
     on_every_log(|name, log| {
         let frames = payloads(&encode(ChatStreamOptions::default(), log));
-        let (mut agents, mut ended) = (HashMap::new(), 0);
+        let mut agents = HashMap::new();
+        let mut ended = 0;
         for frame in &frames {
             let data = &frame["data"];
             let agent = || data["agent_id"].as_str().unwrap().to_owned();

@@ -76,7 +76,8 @@ pub(crate) fn readable(frames: &[Frame]) -> String {
 /// out of its frame.
 pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl Fn() -> C) {
     let mut column = make();
-    let (mut counts, mut whole) = (vec![0], Vec::new());
+    let mut counts = vec![0];
+    let mut whole = Vec::new();
     for event in log {
         whole.extend(column.push(event));
         counts.push(whole.len());

@@ -48,7 +48,7 @@ fn document_002_an_exchange_is_received_sent_and_responded() {
             DebugEvent::of(event, detail.as_ref()).map(|event| serde_json::to_value(event).unwrap())
         })
         .collect();
-    let told: Vec<[&str; 3]> = events
+    let described: Vec<[&str; 3]> = events
         .iter()
         .map(|event| ["description", "type", "source"].map(|field| event[field].as_str().unwrap()))
         .collect();
@@ -68,7 +68,7 @@ fn document_002_an_exchange_is_received_sent_and_responded() {
             "llm",
         ],
     ];
-    assert_eq!(told, expected);
+    assert_eq!(described, expected);
     assert_eq!(
         events[0]["data"],
         json!({"model": "m", "message": "use [redacted]"})

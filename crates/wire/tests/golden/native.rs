@@ -26,7 +26,7 @@ fn golden_lines() {
 }
 
 #[test]
-fn whoever_reads_the_lines_has_the_log() {
+fn reading_the_lines_restores_the_log() {
     on_every_log(|name, log| {
         let lines = lines(log);
         assert!(

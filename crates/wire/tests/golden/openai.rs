@@ -176,9 +176,11 @@ fn all_readers_see_the_same() {
 
 /// Our own client reads our own server: it receives the content of the log.
 #[test]
-fn our_client_hears_what_the_log_says() {
+fn our_client_reads_the_content_of_the_log() {
     on_every_log(|name, log| {
-        let (mut texts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut thoughts = Vec::new();
+        let mut calls = Vec::new();
         for event in log.iter().filter(|event| event.agent.is_main()) {
             match &event.body {
                 EventBody::TextFinished { text, .. } if !text.is_empty() => {
@@ -256,9 +258,11 @@ fn the_first_chunk_names_the_speaker_and_all_have_one_id() {
 
 /// Open WebUI would execute an unanswered call, and keep a status that is not hidden.
 #[test]
-fn extras_leave_nothing_open() {
+fn extras_close_all_rows() {
     on_every_log(|name, log| {
-        let (mut open, mut shown, mut thought) = (Vec::new(), false, None);
+        let mut open = Vec::new();
+        let mut shown = false;
+        let mut thought = None;
         for chunk in chunks(&encode(encoder(true), log)) {
             let item = &chunk["item"];
             let call = item["call_id"].as_str().unwrap_or_default().to_owned();
@@ -346,7 +350,7 @@ fn a_reader_can_come_back_after_any_event() {
 }
 
 #[test]
-fn statuses_come_at_most_every_100_ms_and_the_last_one_comes() {
+fn statuses_are_limited_to_one_per_100_ms() {
     let log = scenarios::all()
         .into_iter()
         .find(|(name, _)| *name == "sub_agents")

@@ -264,7 +264,7 @@ fn the_output_is_an_input() {
 }
 
 #[test]
-fn a_broken_stream_says_so_and_takes_no_number() {
+fn a_broken_stream_is_reported_without_a_number() {
     let (_, log) = scenarios::all().swap_remove(0);
     let mut encoder = encoder(None);
     let sent: usize = log[..4].iter().map(|event| encoder.push(event).len()).sum();
@@ -291,7 +291,7 @@ fn sources_are_citations() {
 
 /// At each position of the stream: exactly the rest.
 #[test]
-fn a_reader_goes_on_at_exactly_the_next_number() {
+fn a_reader_resumes_at_exactly_the_next_number() {
     on_every_log(|name, log| {
         let whole = encode(encoder(None), log);
         for after in places(name, whole.len() - 1) {
@@ -308,7 +308,7 @@ fn a_reader_goes_on_at_exactly_the_next_number() {
 
 /// Readers have seen deltas that were not stored when the server died: later events have other numbers.
 #[test]
-fn what_a_crash_took_has_its_numbers_for_itself() {
+fn lost_events_keep_their_numbers() {
     let (_, log) = scenarios::all()
         .into_iter()
         .find(|(name, _)| *name == "plain")
@@ -356,7 +356,7 @@ proptest! {
 
     /// The reader's rules hold for any run, and streaming and other callers see the same.
     #[test]
-    fn any_legal_log_keeps_the_rules(log in any_log()) {
+    fn any_lawful_log_keeps_the_rules(log in any_log()) {
         let end = read(&encode(encoder(None), &log));
         prop_assert_eq!(&end, &response(&log));
         // All calls are the caller's: those that were handed over are to be run, and no others.

@@ -34,8 +34,10 @@ fn golden_frames() {
 #[test]
 fn parts_come_in_the_order_the_reader_insists_on() {
     on_every_log(|name, log| {
-        let (mut texts, mut calls) = (HashSet::new(), HashMap::new());
-        let (mut step, mut ended) = (false, false);
+        let mut texts = HashSet::new();
+        let mut calls = HashMap::new();
+        let mut step = false;
+        let mut ended = false;
         for (at, part) in parts(&encode(UiMessageEncoder::default(), log))
             .iter()
             .enumerate()
@@ -89,10 +91,8 @@ fn parts_come_in_the_order_the_reader_insists_on() {
 fn texts(frames: &[Frame]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for part in parts(frames) {
-        let (kind, id) = (
-            part["type"].as_str().unwrap(),
-            part["id"].as_str().unwrap_or_default().to_owned(),
-        );
+        let kind = part["type"].as_str().unwrap();
+        let id = part["id"].as_str().unwrap_or_default().to_owned();
         match kind {
             "text-start" | "reasoning-start" => assert_eq!(texts.insert(id, String::new()), None),
             "text-delta" | "reasoning-delta" => {
@@ -137,7 +137,7 @@ fn the_reader_has_the_texts_of_the_log() {
 
 /// A denied call is shown as denied, and not as failed.
 #[test]
-fn what_was_denied_is_said_to_be() {
+fn denied_calls_are_shown_as_denied() {
     on_every_log(|name, log| {
         let mut asked = HashMap::new();
         let mut denied = HashSet::new();

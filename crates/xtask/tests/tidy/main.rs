@@ -15,6 +15,7 @@ mod links;
 mod models_table;
 mod project_files;
 mod repository;
+mod retired_names;
 mod rooms;
 mod source_documents;
 mod workflows;

@@ -29,7 +29,7 @@ fn ls(arguments: &str) -> Piece {
 
 #[test]
 fn plain_text_is_not_delayed() {
-    let mut rescue = TextCallParser::new(["ls"], both());
+    let mut parser = TextCallParser::new(["ls"], both());
     for (token, expected) in [
         ("A list: ", "A list: "),
         ("`", ""),
@@ -45,7 +45,7 @@ fn plain_text_is_not_delayed() {
         ("}", "}"),
     ] {
         let mut out = Vec::new();
-        rescue.push(token, &mut out);
+        parser.push(token, &mut out);
         let expected = if expected.is_empty() {
             vec![]
         } else {
@@ -68,22 +68,22 @@ fn examples_stay_text() {
         format!("Write \"{list}\" or “{list}”."),
         format!("{prose}\n{single}\nThe end."),
     ] {
-        check_told(&whole, &[text(&whole)]);
+        check_instructed(&whole, &[text(&whole)]);
     }
     let found = ls("{}");
-    check_told(
+    check_instructed(
         &format!("{prose}\n{list}"),
         &[text(&format!("{prose}\n")), found],
     );
 }
 
-fn told(tokens: &[&str], told: &CallSyntax, is_cut: bool) -> Vec<Piece> {
-    let mut rescue = TextCallParser::new(["ls", "python"], told.clone());
+fn instructed(tokens: &[&str], instructed: &CallSyntax, is_cut: bool) -> Vec<Piece> {
+    let mut parser = TextCallParser::new(["ls", "python"], instructed.clone());
     let mut out = Vec::new();
     for token in tokens {
-        rescue.push(token, &mut out);
+        parser.push(token, &mut out);
     }
-    rescue.finish(is_cut, &mut out);
+    parser.finish(is_cut, &mut out);
     joined(out)
 }
 
@@ -96,19 +96,19 @@ fn both() -> CallSyntax {
 }
 
 /// The pieces of an instructed model's answer, split at each position, too.
-fn check_told(whole: &str, expected: &[Piece]) {
-    assert_eq!(told(&[whole], &both(), false), expected, "{whole}");
+fn check_instructed(whole: &str, expected: &[Piece]) {
+    assert_eq!(instructed(&[whole], &both(), false), expected, "{whole}");
     let tokens: Vec<String> = whole.chars().map(String::from).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
     assert_eq!(
-        told(&tokens, &both(), false),
+        instructed(&tokens, &both(), false),
         expected,
         "{whole} by character"
     );
     for (at, _) in whole.char_indices() {
         let (head, tail) = whole.split_at(at);
         assert_eq!(
-            told(&[head, tail], &both(), false),
+            instructed(&[head, tail], &both(), false),
             expected,
             "{head:?} {tail:?}"
         );
@@ -128,26 +128,26 @@ fn instructed_calls_are_found_in_prose() {
     let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
     let found = ls(r#"{"path":"/"}"#);
     let one = std::slice::from_ref(&found);
-    check_told(list, one);
-    check_told(&format!(" \n{list}\n"), one);
-    check_told(&format!("```json\n{list}\n```"), one);
-    check_told(&format!("```\n{list}\n```\nI have looked: nothing."), one);
-    check_told(&format!("<tool_call>{single}</tool_call>"), one);
-    check_told(&format!("{list}}}}} Done, the files are a and b."), one);
-    check_told(
+    check_instructed(list, one);
+    check_instructed(&format!(" \n{list}\n"), one);
+    check_instructed(&format!("```json\n{list}\n```"), one);
+    check_instructed(&format!("```\n{list}\n```\nI have looked: nothing."), one);
+    check_instructed(&format!("<tool_call>{single}</tool_call>"), one);
+    check_instructed(&format!("{list}}}}} Done, the files are a and b."), one);
+    check_instructed(
         &format!("I look.\n\n{list}"),
         &[text("I look.\n\n"), found.clone()],
     );
-    check_told(
+    check_instructed(
         &format!("I look: {list} Okay?"),
         &[text("I look: "), found.clone()],
     );
-    check_told(
+    check_instructed(
         &format!("I look.\n{single}\nResult: a"),
         &[text("I look.\n"), found.clone()],
     );
-    check_told(&format!("{list}\n{list}"), &[found.clone(), found.clone()]);
-    check_told(
+    check_instructed(&format!("{list}\n{list}"), &[found.clone(), found.clone()]);
+    check_instructed(
         r#"{"tool_calls": [{"name": "ls", "parameters": {}}, {"name": "gone", "parameters": {}}]}"#,
         &[
             ls("{}"),
@@ -157,17 +157,17 @@ fn instructed_calls_are_found_in_prose() {
             },
         ],
     );
-    check_told(
+    check_instructed(
         r#"{"tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}"#,
         &[ls("{}")],
     );
-    check_told(r#"{"tool_calls": []}"#, &[]);
-    check_told("{\"tool_calls\": []}\n\nParis.", &[text("Paris.")]);
-    check_told(
+    check_instructed(r#"{"tool_calls": []}"#, &[]);
+    check_instructed("{\"tool_calls\": []}\n\nParis.", &[text("Paris.")]);
+    check_instructed(
         r#"Half: {"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#,
         &[text("Half: "), found.clone()],
     );
-    check_told(
+    check_instructed(
         "```json\n{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}\n```",
         one,
     );
@@ -192,9 +192,9 @@ fn prose_stays_text() {
         "<code_interpreter",
         "<code_interpreter lang=",
     ] {
-        check_told(whole, &[text(whole)]);
+        check_instructed(whole, &[text(whole)]);
     }
-    check_told("", &[]);
+    check_instructed("", &[]);
 }
 
 #[test]
@@ -202,34 +202,34 @@ fn code_in_tags_is_a_call() {
     let tag = "<code_interpreter type=\"code\" lang=\"python\">";
     let end = "</code_interpreter>";
     let code = "print(\"é\")\nx = {\"tool_calls\": []}";
-    check_told(&format!("{tag}\n{code}\n{end}"), &[python(code)]);
-    check_told(
+    check_instructed(&format!("{tag}\n{code}\n{end}"), &[python(code)]);
+    check_instructed(
         &format!("I try.\n{tag}{code}{end}\nIt prints é."),
         &[text("I try.\n"), python(code)],
     );
-    check_told(
+    check_instructed(
         &format!("{tag}\n```python\n{code}\n```\n{end}"),
         &[python(code)],
     );
-    check_told(
+    check_instructed(
         &format!("```xml\n{tag}\n{code}\n{end}\n```"),
         &[python(code)],
     );
-    check_told(
+    check_instructed(
         &format!("```python\n{tag}\n{code}\n{end}\n```"),
         &[python(code)],
     );
-    check_told(&format!("{tag}{code}"), &[python(code)]);
-    check_told(
+    check_instructed(&format!("{tag}{code}"), &[python(code)]);
+    check_instructed(
         &format!("{tag}1{end}\n{tag}2{end}"),
         &[python("1"), python("2")],
     );
-    check_told(&format!("{tag}{end}"), &[python("")]);
-    check_told(
+    check_instructed(&format!("{tag}{end}"), &[python("")]);
+    check_instructed(
         "So: <code_interpreter type=\"code\" lang=\"R\">\nx <- 1\n</code_interpreter> Done.",
         &[text("So: \n```r\nx <- 1\n```\n Done.")],
     );
-    let cut = told(&[tag, code], &both(), true);
+    let cut = instructed(&[tag, code], &both(), true);
     assert_eq!(
         cut,
         [text(&format!("\n```python\n{code}\n```\n"))],
@@ -240,7 +240,7 @@ fn code_in_tags_is_a_call() {
         ..both()
     };
     let whole = format!("{tag}1{end}");
-    assert_eq!(told(&[&whole], &without, false), [text(&whole)]);
+    assert_eq!(instructed(&[&whole], &without, false), [text(&whole)]);
     let over = CallSyntax {
         not_run: Some("(Not run.)".into()),
         ..without
@@ -251,12 +251,12 @@ fn code_in_tags_is_a_call() {
         &format!("{tag}1"),
     ] {
         assert_eq!(
-            told(&[whole], &over, false)[0],
+            instructed(&[whole], &over, false)[0],
             text("\n```python\n1\n```\n\n(Not run.)\n"),
             "{whole}"
         );
     }
-    let both = told(&[&format!("I try. {whole} So.")], &over, false);
+    let both = instructed(&[&format!("I try. {whole} So.")], &over, false);
     assert_eq!(
         both,
         [text("I try. \n```python\n1\n```\n\n(Not run.)\n So.")]
@@ -277,7 +277,7 @@ fn an_unreadable_call_is_reported_once() {
         (r#"{"tool_calls": 3}"#, "tool_calls"),
         (r#"{"name": "ls", "arguments": [1]}"#, "tool_calls"),
     ] {
-        let read = told(&[whole], &both(), false);
+        let read = instructed(&[whole], &both(), false);
         let [
             Piece::Call {
                 name: read,
@@ -292,7 +292,7 @@ fn an_unreadable_call_is_reported_once() {
             domain::message::arguments_value(arguments).is_string(),
             "{arguments}"
         );
-        let again = told(
+        let again = instructed(
             &[whole],
             &CallSyntax {
                 corrects: false,
@@ -303,7 +303,7 @@ fn an_unreadable_call_is_reported_once() {
         assert_eq!(again, [text(whole)]);
     }
     let half = r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#;
-    let cut = told(&[half], &both(), true);
+    let cut = instructed(&[half], &both(), true);
     assert!(
         matches!(&cut[..], [Piece::Call { arguments, .. }] if arguments == half),
         "{cut:?}"
@@ -312,25 +312,25 @@ fn an_unreadable_call_is_reported_once() {
 
 #[test]
 fn endless_calls_are_bounded() {
-    let mut rescue = TextCallParser::new(["ls"], both());
+    let mut parser = TextCallParser::new(["ls"], both());
     let mut out = Vec::new();
-    rescue.push("{\"tool_calls\": [\"", &mut out);
+    parser.push("{\"tool_calls\": [\"", &mut out);
     let chunk = "x".repeat(64 << 10);
     for _ in 0..40 {
-        rescue.push(&chunk, &mut out);
+        parser.push(&chunk, &mut out);
     }
-    assert!(rescue.held.len() <= MAX_CALL_BYTES + chunk.len() && !out.is_empty());
-    let mut rescue = TextCallParser::new(["python"], both());
-    rescue.push("<code_interpreter>", &mut out);
+    assert!(parser.held.len() <= MAX_CALL_BYTES + chunk.len() && !out.is_empty());
+    let mut parser = TextCallParser::new(["python"], both());
+    parser.push("<code_interpreter>", &mut out);
     for _ in 0..40 {
-        rescue.push(&chunk, &mut out);
+        parser.push(&chunk, &mut out);
     }
-    assert!(rescue.held.len() <= 1 << 20);
-    let mut rescue = TextCallParser::new(["ls"], both());
+    assert!(parser.held.len() <= 1 << 20);
+    let mut parser = TextCallParser::new(["ls"], both());
     out.clear();
-    rescue.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
+    parser.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
     assert!(
-        rescue.is_done() && rescue.held.is_empty(),
+        parser.is_done() && parser.held.is_empty(),
         "what follows is made up"
     );
     // Quadratic time would be noticeable.
@@ -343,9 +343,9 @@ fn endless_calls_are_bounded() {
         "<code_interpreter>",
         "`{\"t",
     ] {
-        let mut rescue = TextCallParser::new(["ls"], both());
-        rescue.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
-        rescue.finish(false, &mut out);
+        let mut parser = TextCallParser::new(["ls"], both());
+        parser.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
+        parser.finish(false, &mut out);
     }
 }
 
@@ -367,9 +367,9 @@ proptest! {
         let characters: Vec<String> = whole.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
         for what in [both(), over] {
-            let once = told(&[&whole], &what, false);
-            prop_assert_eq!(told(&tokens, &what, false), once.clone());
-            prop_assert_eq!(told(&characters, &what, false), once);
+            let once = instructed(&[&whole], &what, false);
+            prop_assert_eq!(instructed(&tokens, &what, false), once.clone());
+            prop_assert_eq!(instructed(&characters, &what, false), once);
         }
     }
 
@@ -385,7 +385,7 @@ proptest! {
         )
     ) {
         let whole = tokens.concat();
-        let read = told(&tokens, &both(), false);
+        let read = instructed(&tokens, &both(), false);
         let all: String = read.iter().map(|piece| match piece {
             Piece::Text(text) => text.as_str(),
             Piece::Call { .. } => "(call)",

@@ -14,7 +14,9 @@ fn read(
         thinking.push(&piece.iter().collect::<String>(), &mut said);
     }
     thinking.finish(true, &mut said);
-    let (mut reasoning, mut answer, mut calls) = (String::new(), String::new(), Vec::new());
+    let mut reasoning = String::new();
+    let mut answer = String::new();
+    let mut calls = Vec::new();
     for said in said {
         match said {
             Segment::Reasoning(text) => reasoning.push_str(&text),

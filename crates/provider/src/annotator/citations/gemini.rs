@@ -103,12 +103,14 @@ impl<'a> Places<'a> {
 
     /// A range given in bytes.
     fn bytes(&self, start: u64, end: Option<u64>) -> Option<Range<usize>> {
-        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end?).ok()?);
+        let start = usize::try_from(start).ok()?;
+        let end = usize::try_from(end?).ok()?;
         let char_at = |byte: usize| match byte == self.text.len() {
             true => Some(self.chars.len()),
             false => self.chars.binary_search(&byte).ok(),
         };
-        let (start, end) = (char_at(start)?, char_at(end)?);
+        let start = char_at(start)?;
+        let end = char_at(end)?;
         (start < end).then_some(start..end)
     }
 
@@ -117,11 +119,12 @@ impl<'a> Places<'a> {
         let words = segment["text"].as_str().unwrap_or_default();
         let start = segment["startIndex"].as_u64().unwrap_or(0);
         let end = segment["endIndex"].as_u64();
-        let told = |start: u64| {
-            let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end?).ok()?);
+        let described = |start: u64| {
+            let start = usize::try_from(start).ok()?;
+            let end = usize::try_from(end?).ok()?;
             self.text.get(start..end)
         };
-        if words.is_empty() || told(start) == Some(words) {
+        if words.is_empty() || described(start) == Some(words) {
             return self.bytes(start, end);
         }
         let start = self.text.find(words)?;

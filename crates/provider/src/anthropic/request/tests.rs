@@ -130,7 +130,7 @@ fn every_call_has_its_result_in_the_next_turn() {
 
 /// The API refuses an error without content.
 #[test]
-fn failures_are_marked_and_never_without_words() {
+fn failures_are_marked_and_never_empty() {
     let failed = |id: &str, text: &str| Message {
         is_error: true,
         ..Message::tool_result(id, text)
@@ -152,12 +152,13 @@ fn failures_are_marked_and_never_without_words() {
         .iter()
         .map(|it| (&it["is_error"], &it["content"][0]["text"]))
         .collect();
-    let (yes, empty) = (json!(true), json!("It failed and returned nothing."));
+    let yes = json!(true);
+    let empty = json!("It failed and returned nothing.");
     assert_eq!(said, [(&yes, &json!("no such file")), (&yes, &empty)]);
 }
 
 #[test]
-fn instructions_in_the_middle_are_told_as_the_model_takes_them() {
+fn system_messages_in_the_middle_fit_the_model() {
     let messages = [
         Message::text(Role::System, "Be brief."),
         Message::text(Role::User, "a"),
@@ -201,7 +202,7 @@ fn answer(provider: &str, blocks: Vec<StoredBlock>) -> Message {
 }
 
 #[test]
-fn only_what_was_signed_here_goes_back() {
+fn only_signed_thinking_is_sent_back() {
     let reasoning = |text: &str, data: Value| StoredBlock::Reasoning {
         text: text.to_owned(),
         data: Some(data),
@@ -250,7 +251,7 @@ fn only_what_was_signed_here_goes_back() {
 }
 
 #[test]
-fn a_budget_is_left_out_where_calls_were_made_without_thinking() {
+fn no_budget_after_calls_without_thinking() {
     let parameters = Parameters {
         reasoning: Some(Reasoning::Budget(2000)),
         ..Parameters::default()
@@ -326,7 +327,7 @@ fn the_prompt_is_cached_at_four_places() {
 }
 
 #[test]
-fn parameters_go_where_the_model_takes_them() {
+fn parameters_match_the_model() {
     let schema = AnswerFormat::Schema {
         name: "a".to_owned(),
         schema: json!({"type": "object"}),
@@ -377,7 +378,7 @@ fn parameters_go_where_the_model_takes_them() {
 }
 
 #[test]
-fn counting_leaves_out_what_is_about_the_answer() {
+fn token_counting_omits_answer_parameters() {
     let messages = [Message::of(
         Role::User,
         vec![Part::Text {

@@ -44,7 +44,7 @@ fn call() -> ToolCall {
 const CLAUDE: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
 #[test]
-fn a_turn_with_tools_and_thinking_goes_back_whole() {
+fn a_turn_with_tools_and_thinking_round_trips() {
     let reasoning = |text: &str, data: Value| StoredBlock::Reasoning {
         text: text.to_owned(),
         data: Some(data),
@@ -107,7 +107,7 @@ fn a_turn_with_tools_and_thinking_goes_back_whole() {
 }
 
 #[test]
-fn documents_have_a_word_beside_them_and_no_mark_after() {
+fn documents_have_text_and_no_cache_point() {
     let pdf = image("data:application/pdf;base64,BBBB");
     let messages = [
         user("b"),
@@ -124,7 +124,7 @@ fn documents_have_a_word_beside_them_and_no_mark_after() {
 }
 
 #[test]
-fn each_family_is_told_to_think_in_its_own_words() {
+fn each_family_has_its_reasoning_fields() {
     let of = |model: &str, reasoning| {
         let parameters = Parameters {
             reasoning: Some(reasoning),
@@ -216,7 +216,7 @@ fn tools_stay_defined_while_the_conversation_holds_calls() {
 }
 
 #[test]
-fn settings_are_written_where_the_model_takes_them() {
+fn settings_match_the_model() {
     let schema = json!({"type": "object", "properties": {}});
     let parameters = Parameters {
         temperature: Some(0.5),

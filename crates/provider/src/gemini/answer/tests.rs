@@ -52,7 +52,7 @@ fn signed(part: DataPart, signature: &str) -> AnswerEvent {
 }
 
 #[test]
-fn parallel_calls_have_ids_of_their_own_and_one_signature() {
+fn parallel_calls_have_unique_ids_and_one_signature() {
     let calls = parts(json!([
         {"functionCall": {"name": "ls", "args": {"a": 1}}, "thoughtSignature": "sig"},
         {"functionCall": {"name": "_3d", "id": "given"}},
@@ -205,7 +205,7 @@ fn a_blocked_prompt_is_refused() {
 }
 
 #[test]
-fn what_proxies_add_costs_nothing() {
+fn additions_of_proxies_are_ignored() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     for data in [
@@ -240,7 +240,7 @@ fn what_proxies_add_costs_nothing() {
 }
 
 #[test]
-fn what_is_nearly_json_is_repaired() {
+fn malformed_json_is_repaired() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     for data in [
@@ -261,7 +261,7 @@ fn what_is_nearly_json_is_repaired() {
 }
 
 #[test]
-fn failures_say_what_is_wrong() {
+fn failures_are_explained() {
     let kind = |data: &[Value]| events(data).map_err(|error| error.kind);
     let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
     assert_eq!(

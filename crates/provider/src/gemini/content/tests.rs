@@ -117,7 +117,7 @@ fn only_calls_of_the_current_turn_need_a_signature() {
 }
 
 #[test]
-fn a_conversation_begins_with_the_user_and_says_something() {
+fn a_conversation_begins_with_user_content() {
     let answer = |text: &str| Message::text(Role::Assistant, text);
     let empty = json!({"role": "user", "parts": [{"text": ""}]});
     check(
@@ -233,10 +233,10 @@ fn media_of_results_are_within_them_or_behind_all() {
         {"role": "user", "parts": [{"text": "go"}]},
         {"role": "model", "parts": [called("1", Some("sig")), called("2", None)]},
     ]);
-    let with = |results: Value, beside: Value| {
+    let with = |results: Value, extra: Value| {
         let mut contents = first.as_array().unwrap().clone();
         contents.push(json!({"role": "user", "parts": results}));
-        contents.push(json!({"role": "user", "parts": beside}));
+        contents.push(json!({"role": "user", "parts": extra}));
         Value::Array(contents)
     };
     let second = returned("2", json!({"result": "x"}));

@@ -21,7 +21,7 @@ fn text_is_borrowed() {
 }
 
 #[test]
-fn texts_that_are_continued_are_nobodys_message() {
+fn continued_texts_have_no_message() {
     let chunk = decoded(
         r#"{"system_fingerprint":"fp","choices":[{"index":0,"text":" of","logprobs":null}]}"#,
     );
@@ -58,7 +58,7 @@ fn reasoning_under_every_name() {
 }
 
 #[test]
-fn a_refusal_beside_a_text_is_below_it() {
+fn a_refusal_follows_other_text() {
     let chunk =
         |delta: &str| decoded_owned(&format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#)).content;
     assert_eq!(chunk(r#"{"content":null,"refusal":"No."}"#), "No.");
@@ -99,7 +99,7 @@ fn pieces_of_calls() {
 }
 
 #[test]
-fn usage_wherever_it_stands() {
+fn usage_in_every_position() {
     let usage = Some(Usage::of(12, 3));
     for data in [
         r#"{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}}"#,
@@ -129,7 +129,7 @@ fn usage_wherever_it_stands() {
 
 /// Regression: two such answers made a day's sum overflow in the database.
 #[test]
-fn a_figure_that_cannot_be_a_count_is_no_usage() {
+fn an_invalid_count_is_no_usage() {
     for figure in [
         "18446744073709551615",
         "1000000001",
@@ -259,7 +259,7 @@ fn reasoning_in_details_and_objects() {
 }
 
 #[test]
-fn tells_where_reasoning_goes_back() {
+fn reports_the_field_of_the_reasoning() {
     for (delta, field) in [
         (r#""reasoning_content":"hm""#, Some("reasoning_content")),
         (r#""reasoning":"hm""#, Some("reasoning")),

@@ -94,8 +94,11 @@ fn read(json: &str) -> Option<Cut<'_>> {
 
 /// `inner` has its first escape at byte `at`.
 fn unescaped(inner: &str, mut at: usize) -> Cut<'static> {
-    let (mut text, mut second, mut first) = (String::with_capacity(inner.len()), None, None);
-    let (mut rest, mut is_begin) = (inner, true);
+    let mut text = String::with_capacity(inner.len());
+    let mut second = None;
+    let mut first = None;
+    let mut rest = inner;
+    let mut is_begin = true;
     loop {
         let before = &rest[..at];
         if !before.is_empty() {

@@ -128,7 +128,8 @@ impl Items {
 
     /// The item of an event; the last one if unspecified.
     fn find(&self, event: &Map<String, Value>) -> Option<usize> {
-        let (index, id) = (output_index(event), text(event, "item_id"));
+        let index = output_index(event);
+        let id = text(event, "item_id");
         let by_index = index.and_then(|_| {
             self.items
                 .iter()

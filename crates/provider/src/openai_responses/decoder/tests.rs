@@ -6,7 +6,8 @@ use super::*;
 use crate::DataPart;
 
 fn read(events: &[Value]) -> Result<Vec<AnswerEvent>, AnswerError> {
-    let (mut decoder, mut out) = (ResponsesDecoder::new(), Vec::new());
+    let mut decoder = ResponsesDecoder::new();
+    let mut out = Vec::new();
     for event in events {
         decoder.event(event["type"].as_str(), &event.to_string(), &mut out)?;
     }
@@ -70,7 +71,7 @@ fn arguments(index: usize, delta: &str) -> AnswerEvent {
 }
 
 #[test]
-fn what_was_not_told_in_pieces_comes_with_the_item_or_the_response() {
+fn missing_deltas_come_with_the_item_or_response() {
     let expected = [
         text("hello"),
         data(DataPart::Text, json!({"id": "msg"})),
@@ -121,7 +122,7 @@ fn what_was_not_told_in_pieces_comes_with_the_item_or_the_response() {
 }
 
 #[test]
-fn calls_in_parallel_keep_their_places() {
+fn parallel_calls_keep_their_order() {
     let item = |id: &str, arguments: &str| json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "ls", "arguments": arguments});
     let events = read(&[
         added(0, &item("a", "")),
@@ -272,8 +273,9 @@ fn errors_in_a_stream() {
 }
 
 #[test]
-fn what_is_no_event_is_passed_over() {
-    let (mut decoder, mut out) = (ResponsesDecoder::new(), Vec::new());
+fn unknown_events_are_ignored() {
+    let mut decoder = ResponsesDecoder::new();
+    let mut out = Vec::new();
     for noise in [
         "",
         "null",
@@ -322,7 +324,7 @@ fn a_stream_that_breaks_off() {
 }
 
 #[test]
-fn whole_bodies_that_are_no_answer() {
+fn complete_bodies_without_an_answer() {
     let error = |body: &str| {
         ResponsesDecoder::new()
             .whole(body, &mut Vec::new())

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::keywords::Keywords;
 
 /// Unsupported keywords, and their names in the description.
-const TOLD: [(&str, &str); 8] = [
+const UNSUPPORTED_KEYWORDS: [(&str, &str); 8] = [
     ("format", "format"),
     ("pattern", "pattern"),
     ("minLength", "minimum length"),
@@ -25,7 +25,7 @@ pub(super) fn description(schema: &Keywords<'_>, kind: Option<&str>) -> Option<S
         .get("description")
         .and_then(|text| text.as_str())
         .unwrap_or_default();
-    let mut notes: Vec<String> = TOLD
+    let mut notes: Vec<String> = UNSUPPORTED_KEYWORDS
         .iter()
         .filter_map(|(keyword, words)| Some(format!("{words}: {}", text_of(schema.get(keyword)?)?)))
         .collect();

@@ -15,7 +15,7 @@ fn check(schema: Value, expected: Value) {
 }
 
 #[test]
-fn what_is_known_is_kept() {
+fn supported_keywords_are_kept() {
     for schema in [
         json!({"type": "string", "description": "d", "enum": ["a", "b"], "default": "a"}),
         json!({"type": "integer", "minimum": 1, "maximum": 9}),
@@ -33,7 +33,7 @@ fn what_is_known_is_kept() {
 }
 
 #[test]
-fn what_has_no_keyword_is_told() {
+fn unsupported_keywords_are_described() {
     let id = json!({"type": "string", "title": "Id", "format": "uuid", "description": "The id.", "minLength": 3,
         "examples": ["x"], "$comment": "c", "description_": 1});
     check(
@@ -45,8 +45,8 @@ fn what_has_no_keyword_is_told() {
         json!({"type": "string", "description": "pattern: ^a$"}),
     );
     let limits = json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1.5});
-    let told = json!({"type": "number", "description": "more than 0, less than 1.5", "minimum": 0, "maximum": 1.5});
-    check(limits, told);
+    let described = json!({"type": "number", "description": "more than 0, less than 1.5", "minimum": 0, "maximum": 1.5});
+    check(limits, described);
     check(
         json!({"type": "string", "description": null}),
         json!({"type": "string"}),
@@ -119,7 +119,7 @@ fn values_are_texts_or_numbers() {
 
 /// `google_optional_fields_native_output` and what Vertex AI says: "When using any_of, it must be the only field set."
 #[test]
-fn nothing_stands_beside_a_choice() {
+fn a_choice_has_no_siblings() {
     check(
         json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null, "description": "d", "title": "T"}),
         json!({"type": ["string", "null"], "description": "d", "default": null}),
@@ -216,7 +216,7 @@ fn references_are_definitions_of_the_root() {
 
 /// "Cyclic references … may only be used within non-required properties."
 #[test]
-fn cycles_can_be_left_out() {
+fn optional_cycles_are_removed() {
     let schema = json!({
         "type": "object",
         "properties": {"tree": {"$ref": "#/$defs/Node"}, "self": {"$ref": "#"}},
@@ -388,7 +388,7 @@ fn assert_known(schema: &Value, root: &Value) {
 
 proptest! {
     #[test]
-    fn only_what_is_known_is_sent(schema in schema()) {
+    fn only_supported_keywords_are_sent(schema in schema()) {
         let lowered = lower_parameters(&schema);
         prop_assert_eq!(&lowered["type"], "object");
         assert_known(&lowered, &lowered);

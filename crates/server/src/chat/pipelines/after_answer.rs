@@ -154,7 +154,7 @@ impl Pipelines {
         let is_first = answer.said.len() <= 2;
         let beside = self
             .store
-            .answers_beside(chat.id)
+            .alternative_answers(chat.id)
             .await?
             .remove(&answer.message);
         // The chat may go on from another one.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use agent::{Council, RunSpec};
 use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
-use store::{Beside, Chat, ChatMessage, IdempotencyKey};
+use store::{Alternatives, Chat, ChatMessage, IdempotencyKey};
 
 use super::{Exchange, NewAnswer, StartingRun};
 use crate::{
@@ -50,7 +50,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn of(
         messages: &'a [ChatMessage],
-        beside: &HashMap<MessageId, Beside>,
+        beside: &HashMap<MessageId, Alternatives>,
         one: MessageId,
     ) -> Result<Self, ApiError> {
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
@@ -121,7 +121,7 @@ impl Turns {
     ) -> Result<(), ApiError> {
         let (messages, beside) = (
             self.store.messages(chat.id).await?,
-            self.store.answers_beside(chat.id).await?,
+            self.store.alternative_answers(chat.id).await?,
         );
         let row = Row::of(&messages, &beside, answered)?;
         if row.answers.len() + models.len() > MAX_BESIDE {
@@ -147,14 +147,14 @@ impl Turns {
         chat: Chat,
         new: NewAnswer,
     ) -> Result<Exchange, ApiError> {
-        let beside = self.store.answers_beside(chat.id).await?;
+        let beside = self.store.alternative_answers(chat.id).await?;
         let first = beside
             .get(&new.answered)
             .map_or(new.answered, |beside| beside.first);
         self.answer_as(
             chat,
             new,
-            Some(Beside {
+            Some(Alternatives {
                 first,
                 made_of: Vec::new(),
             }),
@@ -173,7 +173,7 @@ impl Turns {
         wish: MergeRequest,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
-        let beside = self.store.answers_beside(chat.id).await?;
+        let beside = self.store.alternative_answers(chat.id).await?;
         let row = Row::of(&messages, &beside, wish.of)?;
         let answers = row.to_merge(wish.answers.as_deref())?;
         let model = self
@@ -243,7 +243,7 @@ impl Turns {
         };
         let start = StartingRun {
             council,
-            beside: Some(Beside {
+            beside: Some(Alternatives {
                 first: row.first,
                 made_of,
             }),
@@ -346,7 +346,7 @@ mod tests {
             .map(|(one, _)| {
                 (
                     one.id,
-                    Beside {
+                    Alternatives {
                         first: first.id,
                         made_of: Vec::new(),
                     },
@@ -355,7 +355,7 @@ mod tests {
             .collect();
         beside.insert(
             merged.id,
-            Beside {
+            Alternatives {
                 first: first.id,
                 made_of: vec![first.id],
             },

@@ -214,7 +214,7 @@ impl Preparation {
                     *path = None;
                     if of.attached {
                         self.store
-                            .attach_collection(principal.account, of.id, chat.id)
+                            .assign_attachment(principal.account, of.id, chat.id)
                             .await?;
                         *path = self.place_file(chat, &found).await?;
                     }

@@ -2,7 +2,7 @@
 
 use agent::{Council, RunSpec};
 use domain::{ChatId, Message, MessageId, Origin, RunId};
-use store::{Beside, Chat, IdempotencyKey, NewRun};
+use store::{Alternatives, Chat, IdempotencyKey, NewRun};
 
 use crate::{
     error::ApiError,
@@ -22,7 +22,7 @@ pub(crate) struct StartingRun {
     /// The models that answer again before its model does. A run that continues after a restart does without.
     pub(crate) council: Option<Council>,
     /// The answers that its own is shown with.
-    pub(crate) beside: Option<Beside>,
+    pub(crate) beside: Option<Alternatives>,
     /// The caller's key of the request.
     pub(crate) idempotency: Option<IdempotencyKey>,
 }

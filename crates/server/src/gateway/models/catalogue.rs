@@ -9,7 +9,7 @@ use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parame
 use llm::{
     ProviderKind, ToolMode,
     openai::{Pool, Server},
-    provider::Abilities,
+    provider::Capabilities,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,7 +128,7 @@ pub struct Listed {
     /// The longest answer.
     pub max_output_tokens: Option<u64>,
     /// What it can do.
-    pub abilities: Abilities,
+    pub abilities: Capabilities,
 }
 
 impl From<ListedModel> for Listed {

@@ -1,6 +1,6 @@
 //! The parameters that a model does not take, as far as its servers, its name and its settings tell.
 
-use domain::{Abilities, Parameter};
+use domain::{Capabilities, Parameter};
 use llm::openai::ServerSettings;
 
 use super::Model;
@@ -18,7 +18,7 @@ impl Model {
 }
 
 /// Adds the parameters that the model does not take by what its server says of reasoning and by its name.
-pub(super) fn add_unsupported(abilities: &mut Abilities, server: &ServerSettings, model: &str) {
+pub(super) fn add_unsupported(abilities: &mut Capabilities, server: &ServerSettings, model: &str) {
     let known = &mut abilities.unsupported_parameters;
     known.extend((abilities.reasoning == Some(false)).then_some(Parameter::ReasoningEffort));
     known.extend(server.unsupported_parameters(model));

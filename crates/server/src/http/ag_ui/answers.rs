@@ -5,7 +5,7 @@ use domain::{Form, Reply, RunId, event::Decision};
 use serde_json::Value;
 use sse::Frame;
 use store::Chat;
-use wire::ag_ui::{AgUiEncoder, Answer, Ask, AskKind, Door, RunInput};
+use wire::ag_ui::{AgUiEncoder, Answer, Ask, AskKind, ClientRun, RunInput};
 
 use crate::{
     app::App,
@@ -28,7 +28,7 @@ pub(in crate::http) async fn go_on(
     app: &App,
     chat: &Chat,
     input: &RunInput,
-    door: &Door,
+    door: &ClientRun,
 ) -> Result<Option<GoOn>, ApiError> {
     let Some((run, at)) = waiting_run(app, chat, input).await? else {
         if !input.resume.is_empty() && input.said().is_none() {
@@ -110,7 +110,12 @@ struct Place {
     open: Vec<Ask>,
 }
 
-async fn read_to(app: &App, run: RunId, at: Option<u64>, door: &Door) -> Result<Place, ApiError> {
+async fn read_to(
+    app: &App,
+    run: RunId,
+    at: Option<u64>,
+    door: &ClientRun,
+) -> Result<Place, ApiError> {
     let mut encoder = AgUiEncoder::new(door.clone());
     let mut now = None;
     let (mut after, mut paused) = (0, None);

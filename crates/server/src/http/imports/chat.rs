@@ -2,7 +2,8 @@
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId, event::Forked};
 use store::{
-    Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError,
+    Alternatives, Chat, ChatImport, ChatMessage, ChatOrganization, EndedRun, Principal, Segment,
+    StoreError,
 };
 use wire::export::{self, Line};
 
@@ -121,7 +122,7 @@ impl Bringing<'_> {
     }
 
     /// Where it is put; into a folder of that name, which is made where it is not there.
-    async fn order(&self) -> Result<ChatOrder, ApiError> {
+    async fn order(&self) -> Result<ChatOrganization, ApiError> {
         let export::Chat {
             pinned,
             archived,
@@ -138,7 +139,7 @@ impl Bringing<'_> {
             }
             _ => None,
         };
-        Ok(ChatOrder {
+        Ok(ChatOrganization {
             pinned: *pinned,
             archived: *archived,
             folder,
@@ -225,12 +226,12 @@ impl Bringing<'_> {
                 .iter()
                 .map(|part| self.ids.message(*part))
                 .collect();
-            let beside = Beside {
+            let beside = Alternatives {
                 first: self.ids.message(first),
                 made_of,
             };
             import
-                .add_beside(self.ids.message(message.id), &beside)
+                .add_alternatives(self.ids.message(message.id), &beside)
                 .await?;
         }
         let mut seen = 0;

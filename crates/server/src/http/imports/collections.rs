@@ -204,7 +204,7 @@ async fn attach(
             Ok(_) => {
                 let new = attachments::collection(id, owner, name, app.clock.now_ms());
                 app.store.create_collection(&new, MOST_ATTACHED).await?;
-                app.store.attach_collection(owner, id, chat).await?;
+                app.store.assign_attachment(owner, id, chat).await?;
                 return Ok(new);
             }
             Err(StoreError::NotFound) => {}

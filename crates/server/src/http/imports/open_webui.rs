@@ -1,7 +1,7 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
 use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal::Imports};
-use store::{Chat, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
+use store::{Chat, ChatMessage, ChatOrganization, EndedRun, Principal, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
@@ -204,7 +204,7 @@ impl Brought {
             created_at,
             updated_at,
             unread: false,
-            order: ChatOrder {
+            order: ChatOrganization {
                 pinned: chat.pinned,
                 archived: chat.archived,
                 folder: None,

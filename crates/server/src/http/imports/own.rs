@@ -228,7 +228,7 @@ impl<'a> Own<'a> {
         let change = MemoryChange::Create {
             id: MemoryId::generate(),
             content: content.clone(),
-            most: MAX_BLOCKS,
+            max: MAX_BLOCKS,
         };
         let make = || {
             self.app

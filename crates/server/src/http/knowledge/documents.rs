@@ -12,7 +12,7 @@ use domain::{CollectionId, DocumentId, Sentence, UserId, refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Document, DocumentState, Most, Store, StoreError, Their};
+use store::{CollectionLimits, Document, DocumentState, OwnedDocument, Store, StoreError};
 
 use super::{super::files::content::named, owner};
 use crate::{
@@ -225,7 +225,7 @@ pub(in crate::http) async fn keep(
         created_at: now,
         updated_at: now,
     };
-    let most = Most {
+    let most = CollectionLimits {
         documents: MOST_DOCUMENTS,
         bytes: limits.person_bytes,
     };
@@ -322,7 +322,7 @@ pub(in crate::http) async fn retry(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their {
+    let of = OwnedDocument {
         owner: owner(&caller)?,
         collection,
         document,
@@ -358,7 +358,7 @@ pub(in crate::http) async fn cancel(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their {
+    let of = OwnedDocument {
         owner: owner(&caller)?,
         collection,
         document,

@@ -8,7 +8,9 @@ use domain::{Coded, CollectionId, DocumentId, EntityId, refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Entity, GraphQuote, GraphedDocument, Relation, Store, StoreError, Subgraph, Their};
+use store::{
+    Entity, GraphQuote, GraphedDocument, OwnedDocument, Relation, Store, StoreError, Subgraph,
+};
 
 use super::{
     documents::{CANCELLED, nothing_to_do},
@@ -169,7 +171,7 @@ pub(in crate::http) async fn cancel(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their {
+    let of = OwnedDocument {
         owner: owner(&caller)?,
         collection,
         document,
@@ -188,7 +190,7 @@ pub(in crate::http) async fn retry(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their {
+    let of = OwnedDocument {
         owner: owner(&caller)?,
         collection,
         document,

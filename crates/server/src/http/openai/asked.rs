@@ -2,7 +2,7 @@
 
 use domain::ProblemCode;
 use llm::ModelError;
-use wire::openai::Passing;
+use wire::openai::PassedRequest;
 
 use super::{invalid, models::AgentModel};
 use crate::{app::App, error::ApiError, gateway::models::ModelServer, identity::auth::Caller};
@@ -11,7 +11,7 @@ use crate::{app::App, error::ApiError, gateway::models::ModelServer, identity::a
 #[derive(Debug)]
 pub(in crate::http) struct Asked<'a> {
     /// What is known of the request.
-    pub(in crate::http) passing: Passing<'a>,
+    pub(in crate::http) passing: PassedRequest<'a>,
     /// The id that its name is an alias for, if it is one.
     pub(in crate::http) id: String,
     /// The agent that it names.
@@ -28,7 +28,7 @@ impl<'a> Asked<'a> {
         caller: &Caller,
         body: &'a [u8],
     ) -> Result<Self, ApiError> {
-        let passing = Passing::peek(body).map_err(invalid)?;
+        let passing = PassedRequest::peek(body).map_err(invalid)?;
         let id = app.models.catalogue().meant(&passing.model).to_owned();
         caller.check_model(&id)?;
         let agent = AgentModel::find(app, caller, &id);

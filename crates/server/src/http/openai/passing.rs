@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
     gateway::messages_error,
-    openai::{ErrorObject, Passing, UsageWatch, text_bytes},
+    openai::{ErrorObject, PassedRequest, UsageWatch, text_bytes},
     responses,
 };
 
@@ -173,7 +173,7 @@ impl Shape {
 }
 
 /// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.
-fn true_metadata(caller: &Caller, passing: &Passing<'_>) -> Option<String> {
+fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String> {
     let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
     let (named, id) = (metadata.get_mut("user_id")?, caller.told_id());
     (*named != id).then(|| *named = id.into())?;

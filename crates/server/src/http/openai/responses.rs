@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::Run;
-use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest, goes_on_here};
+use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest, needs_this_server};
 
 use self::stored::Stored;
 use super::{agent, asked::Asked, invalid, passing};
@@ -41,7 +41,7 @@ pub(in crate::http) async fn create(
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let asked = Asked::read(&app, &caller, &body)?;
-    if asked.agent.is_none() && !goes_on_here(&body) {
+    if asked.agent.is_none() && !needs_this_server(&body) {
         let server = asked.server(&app, &caller, "responses").await?;
         if server.upstream.takes_call() {
             return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp::{News, Server, name_for_models};
+use mcp::{CallEvent, Server, name_for_models};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -47,7 +47,7 @@ async fn call(
     arguments: impl FnOnce(&Map<String, Value>) -> Option<Map<String, Value>>,
 ) -> Result<String, String> {
     let definition = server.definition();
-    let status = server.tried(CONNECTING).await;
+    let status = server.first_attempt(CONNECTING).await;
     let offer = status
         .tools
         .iter()
@@ -72,9 +72,9 @@ async fn call(
         .map_err(failed)?;
     loop {
         match call.next().await {
-            News::Progress(_) => {}
-            News::Asks(question) => question.reply(mcp::Reply::Cancel),
-            News::Ended(result) => {
+            CallEvent::Progress(_) => {}
+            CallEvent::Asks(question) => question.reply(mcp::Reply::Cancel),
+            CallEvent::Ended(result) => {
                 return result.map(|answer| redact(&answer.text())).map_err(failed);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp::{OfferedTool, Server, Way};
+use mcp::{OfferedTool, Server, Transport};
 
 use super::{McpServerNow, problem, tools::Usable};
 use crate::platform::config::Approval;
@@ -70,7 +70,7 @@ impl Known {
         let problems = status.problems.into_iter().map(problem::words);
         McpServerNow {
             name: definition.name.clone(),
-            is_stdio: matches!(definition.way, Way::Stdio(_)),
+            is_stdio: matches!(definition.way, Transport::Stdio(_)),
             state: status.state,
             problems: problems.chain(usable.problems.iter().cloned()).collect(),
             tools: usable.tools.iter().map(view).collect(),

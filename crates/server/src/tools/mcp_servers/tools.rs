@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use agent::{Returned, Tool, ToolContext, ToolFailure, ToolKind};
 use domain::{Words, refusal::Tools};
 use llm::ToolSpec;
-use mcp::{Answer, CallError, Media, News, OfferedTool, Piece, Server, name_for_models};
+use mcp::{Answer, CallError, CallEvent, Media, OfferedTool, Piece, Server, name_for_models};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -140,24 +140,24 @@ async fn call(
     let mut shown: Option<Instant> = None;
     loop {
         match call.next().await {
-            News::Progress(words) => {
+            CallEvent::Progress(words) => {
                 if shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_PAUSE) {
                     shown = Some(Instant::now());
                     context.progress(redact(&words)).await;
                 }
             }
-            News::Asks(question) if names_hold_secrets(&question.schema, &redact) => {
+            CallEvent::Asks(question) if names_hold_secrets(&question.schema, &redact) => {
                 let sentence =
                     "The server asked with a form whose names repeat what it was sent to sign in.";
                 context.progress(sentence.to_owned()).await;
                 question.reply(mcp::Reply::Cancel);
             }
-            News::Asks(mut question) => {
+            CallEvent::Asks(mut question) => {
                 question.message = redact(&question.message);
                 redact_texts(&mut question.schema, &redact);
                 form::ask(&server.definition().name, question, &context).await;
             }
-            News::Ended(result) => {
+            CallEvent::Ended(result) => {
                 if matches!(result, Err(CallError::Lost | CallError::TimedOut(_))) {
                     server.doubt();
                 }

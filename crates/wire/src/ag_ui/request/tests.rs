@@ -127,15 +127,15 @@ fn parts_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn context_and_state_are_told_and_ours_is_not() {
+fn context_and_foreign_state_reach_the_model() {
     let mut body = with("state", json!({"todos": [], "files": {}, "colour": "red"}));
     body["context"] = json!([{"description": "page", "value": "home"}]);
-    let told = decode(&body).unwrap().context.unwrap();
+    let described = decode(&body).unwrap().context.unwrap();
     assert!(
-        told.contains("- page: home") && told.contains(r#"{"colour":"red"}"#),
-        "{told}"
+        described.contains("- page: home") && described.contains(r#"{"colour":"red"}"#),
+        "{described}"
     );
-    assert!(!told.contains("todos"));
+    assert!(!described.contains("todos"));
     assert_eq!(
         decode(&with("state", json!({"todos": []})))
             .unwrap()
@@ -170,7 +170,7 @@ fn answers_name_their_interrupt() {
 }
 
 #[test]
-fn what_our_ids_tell() {
+fn ids_identify_runs_and_sub_agents() {
     let call = json!({"id": format!("{RUN}-c1"), "function": {"name": "x", "arguments": "{}"}});
     let input = decode(&with(
         "messages",

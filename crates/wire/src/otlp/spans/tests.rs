@@ -36,7 +36,8 @@ impl Log {
 
     fn called(&mut self, at: i64, agent: &AgentPath, duration_ms: u64) {
         let usage = Usage::of(10, 2);
-        let (cost_micro_usd, first_token_ms) = (Some(7), Some(3));
+        let cost_micro_usd = Some(7);
+        let first_token_ms = Some(3);
         let body = EventBody::ModelCalled {
             model: "m".into(),
             usage,
@@ -64,7 +65,9 @@ impl Log {
                 by_provider: false,
             },
         );
-        let (name, arguments, repeatable) = ("ls".into(), json!({"path": "/"}), true);
+        let name = "ls".into();
+        let arguments = json!({"path": "/"});
+        let repeatable = true;
         self.add(
             at,
             agent,
@@ -78,8 +81,14 @@ impl Log {
     }
 
     fn end_call(&mut self, at: i64, agent: &AgentPath, call: &str, error: bool) {
-        let (name, arguments, result) = ("ls".into(), json!({"path": "/"}), "secret".into());
-        let (truncated, duration_ms, stopped, in_doubt, file) = (false, 1, false, false, None);
+        let name = "ls".into();
+        let arguments = json!({"path": "/"});
+        let result = "secret".into();
+        let truncated = false;
+        let duration_ms = 1;
+        let stopped = false;
+        let in_doubt = false;
+        let file = None;
         let call = call.into();
         self.add(
             at,
@@ -178,7 +187,7 @@ fn with_sub_agent() -> Log {
 }
 
 #[test]
-fn spans_stand_in_each_other_with_the_times_of_the_log() {
+fn spans_nest_with_the_times_of_the_log() {
     let spans = spans_of(&with_sub_agent().0, &Origin::default(), Content::Without);
     assert_eq!(spans.len(), 6);
     let run = named(&spans, "invoke_agent glasshouse");
@@ -264,7 +273,8 @@ fn a_summary_is_a_model_call_of_its_step() {
     log.called(110, &main, 30);
     log.end(300, Outcome::Completed, None);
     let spans = spans_of(&log.0, &Origin::default(), Content::Without);
-    let (summary, answer) = (named(&spans, "chat small"), named(&spans, "chat m"));
+    let summary = named(&spans, "chat small");
+    let answer = named(&spans, "chat m");
     assert_eq!(
         (&*summary.start_time_unix_nano, &*summary.end_time_unix_nano),
         ("20000000", "60000000")
@@ -279,7 +289,7 @@ fn a_summary_is_a_model_call_of_its_step() {
 }
 
 #[test]
-fn content_is_there_only_where_it_is_wanted() {
+fn content_is_included_on_request_only() {
     let log = with_sub_agent().0;
     let text =
         |content| serde_json::to_string(&spans_of(&log, &Origin::default(), content)).unwrap();
@@ -297,7 +307,8 @@ fn content_is_there_only_where_it_is_wanted() {
 fn document_002_named_secrets_are_in_no_trace() {
     for case in include_str!("../../../../redact/src/cases.txt").lines() {
         let (found, secret) = case.split_once('\t').unwrap();
-        let (main, mut log) = (AgentPath::main(), Log::new());
+        let main = AgentPath::main();
+        let mut log = Log::new();
         log.begin_call(10, &main, "c1");
         log.end_call(20, &main, "c1", false);
         if let Some(EventBody::ToolFinished {
@@ -353,7 +364,7 @@ fn a_model_that_never_answered_is_a_failed_call() {
 }
 
 #[test]
-fn what_a_fork_has_taken_is_in_another_trace() {
+fn copied_events_of_a_fork_are_in_another_trace() {
     let main = AgentPath::main();
     let mut log = Log::new();
     log.add(

@@ -127,7 +127,7 @@ fn which_tools_may_be_used() {
 
 /// Codex's request: its functions, some in a namespace, and a tool that OpenAI runs.
 #[test]
-fn namespaces_are_written_out_and_hosted_tools_left_out() {
+fn namespaces_are_flattened_and_hosted_tools_omitted() {
     let spawn =
         json!({"type": "function", "name": "spawn_agent", "parameters": {"type": "object"}});
     let tools = json!([
@@ -297,7 +297,7 @@ fn calls_and_outputs_have_to_fit() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_values_are_named() {
     let function = |fields: Value| json!([fields]);
     for (body, field) in [
         (json!({"input": "Hi"}), "model"),

@@ -33,7 +33,8 @@ fn decide(log: &mut Log, call: HookCall, decided: impl FnOnce(&mut HookEnd)) {
 }
 
 pub(super) fn log() -> Vec<RunEvent> {
-    let (main, arguments) = (AgentPath::main(), json!({"to": "all"}));
+    let main = AgentPath::main();
+    let arguments = json!({"to": "all"});
     let mut log = Log::new();
     decide(
         &mut log,
@@ -61,7 +62,8 @@ pub(super) fn log() -> Vec<RunEvent> {
             end.reason = Some("Once is enough <b>.".into());
         },
     );
-    let (call, name) = ("c1".to_owned(), "send".to_owned());
+    let call = "c1".to_owned();
+    let name = "send".to_owned();
     log.main(EventBody::ToolStarted {
         call,
         name,

@@ -77,7 +77,8 @@ fn reasoning() -> Vec<RunEvent> {
 
 /// Killed during a call that must not be repeated, and again while the model writes.
 fn restarted() -> Vec<RunEvent> {
-    let (main, arguments) = (AgentPath::main(), json!({"to": "all"}));
+    let main = AgentPath::main();
+    let arguments = json!({"to": "all"});
     let mut log = Log::new();
     log.request(&main, "c1", "send", &arguments);
     log.main(EventBody::ToolStarted {
@@ -157,7 +158,8 @@ fn compacted() -> Vec<RunEvent> {
 
 /// A step of another run, and its continuation in the fork.
 fn forked() -> Vec<RunEvent> {
-    let (main, arguments) = (AgentPath::main(), json!({"path": "/a.md"}));
+    let main = AgentPath::main();
+    let arguments = json!({"path": "/a.md"});
     let mut log = Log::new();
     log.tool(&main, "c1", "read_file", &arguments, Ok("old"));
     log.main(EventBody::RunForked(Forked {
@@ -242,7 +244,8 @@ fn memory_begins(call: &str, name: &str) -> EventBody {
 
 fn parallel_tools() -> Vec<RunEvent> {
     let main = AgentPath::main();
-    let (a, b) = (json!({"path": "/a"}), json!({"path": "/b"}));
+    let a = json!({"path": "/a"});
+    let b = json!({"path": "/b"});
     let mut log = Log::new();
     log.request(&main, "c1", "read_file", &a);
     log.request(&main, "c2", "read_file", &b);
@@ -293,7 +296,8 @@ fn failing_tool() -> Vec<RunEvent> {
 /// Two sub-agents at once, the second of which has one of its own.
 fn sub_agents() -> Vec<RunEvent> {
     let main = AgentPath::main();
-    let (first, second) = (main.child(1), main.child(2));
+    let first = main.child(1);
+    let second = main.child(2);
     let nested = second.child(1);
     let task = json!({"description": "look", "subagent_type": "general"});
     let mut log = Log::new();
@@ -332,7 +336,8 @@ fn sub_agents() -> Vec<RunEvent> {
 
 fn approval() -> Vec<RunEvent> {
     let main = AgentPath::main();
-    let (asked, edited) = (json!({"to": "all"}), json!({"to": "me"}));
+    let asked = json!({"to": "all"});
+    let edited = json!({"to": "me"});
     let mut log = Log::new();
     log.request(&main, "c1", "send", &asked);
     log.main(EventBody::ApprovalAsked {
@@ -386,12 +391,14 @@ fn cancelled() -> Vec<RunEvent> {
 fn cancelled_at_work() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let child = main.child(1);
-    let (task, send) = (json!({"description": "look"}), json!({"to": "all"}));
+    let task = json!({"description": "look"});
+    let send = json!({"to": "all"});
     let mut log = Log::new();
     log.request(&main, "c1", "task", &task);
     log.request(&main, "c2", "send", &send);
     log.start(&main, "c1", "task", &task);
-    let (name, arguments) = ("send".to_owned(), send);
+    let name = "send".to_owned();
+    let arguments = send;
     log.main(EventBody::ApprovalAsked {
         approval: "p1".into(),
         call: "c2".into(),
@@ -575,7 +582,8 @@ fn sources() -> Vec<RunEvent> {
 /// One tool of ours and two of the caller's in one answer; the caller continues from here.
 fn handed_over() -> Vec<RunEvent> {
     let main = AgentPath::main();
-    let (paris, rome) = (json!({"city": "Paris"}), json!({"city": "Rome"}));
+    let paris = json!({"city": "Paris"});
+    let rome = json!({"city": "Rome"});
     let mut log = Log::new();
     log.text(&main, "t1", &["Let me ", "ask you."], false);
     log.request(&main, "c1", "weather", &paris);
@@ -584,7 +592,8 @@ fn handed_over() -> Vec<RunEvent> {
     log.start(&main, "c2", "ls", &json!({"path": "/"}));
     log.finish(&main, "c2", "ls", &json!({"path": "/"}), Ok("a.txt"));
     for (call, arguments) in [("c1", paris), ("c3", rome)] {
-        let (call, name) = (call.to_owned(), "weather".to_owned());
+        let call = call.to_owned();
+        let name = "weather".to_owned();
         log.main(EventBody::ToolHandedOver {
             call,
             name,

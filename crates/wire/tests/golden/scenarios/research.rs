@@ -17,7 +17,8 @@ const ANSWER: [&str; 4] = [
 
 pub(super) fn log() -> Vec<RunEvent> {
     let main = AgentPath::main();
-    let (moon, sun) = (main.child(1), main.child(2));
+    let moon = main.child(1);
+    let sun = main.child(2);
     let mut log = Log::new();
     log.main(EventBody::status("Planning"));
     plan(
@@ -38,7 +39,9 @@ pub(super) fn log() -> Vec<RunEvent> {
         log.start(&main, call, "task", &arguments);
     }
     for (call, agent, task) in tasks {
-        let (name, call, task) = ("Researcher".into(), call.into(), task.to_owned());
+        let name = "Researcher".into();
+        let call = call.into();
+        let task = task.to_owned();
         log.add(
             agent,
             EventBody::AgentStarted {
@@ -101,10 +104,8 @@ pub(super) fn log() -> Vec<RunEvent> {
     );
     let notice = "A page could not be read; going on without it.".to_owned();
     log.add(&moon, EventBody::notice(NoticeLevel::Warning, notice));
-    let (item, text) = (
-        "a1.r1".to_owned(),
-        "One page is gone, the other one is enough.".to_owned(),
-    );
+    let item = "a1.r1".to_owned();
+    let text = "One page is gone, the other one is enough.".to_owned();
     log.add(&moon, EventBody::ReasoningStarted { item: item.clone() });
     log.add(
         &moon,

@@ -16,7 +16,7 @@ use wire::{
     chat_stream::ChatStreamRequest,
     debug_chat::DebugChatRequest,
     gateway::PlainRequest,
-    openai::{CompletionRequest, Passing},
+    openai::{CompletionRequest, PassedRequest},
     responses::{ResponseRequest, conversation},
     ui_message_stream::UiMessageRequest,
 };
@@ -170,17 +170,18 @@ pub fn completion(bytes: &[u8]) {
 
 /// `POST /v1/chat/completions` for models that are passed through: only the model's name and `metadata` change.
 pub fn passing(bytes: &[u8]) {
-    let Ok(passing) = Passing::peek(bytes) else {
+    let Ok(passing) = PassedRequest::peek(bytes) else {
         return;
     };
     let new = "other \"model\"";
-    let rewritten = |passing: &Passing<'_>, bytes: &[u8], model: &str, metadata: Option<&str>| {
-        passing
-            .rewritten(bytes, model, metadata)
-            .unwrap_or_else(|| bytes.to_vec())
-    };
+    let rewritten =
+        |passing: &PassedRequest<'_>, bytes: &[u8], model: &str, metadata: Option<&str>| {
+            passing
+                .rewritten(bytes, model, metadata)
+                .unwrap_or_else(|| bytes.to_vec())
+        };
     let changed = rewritten(&passing, bytes, new, Some("{}"));
-    let again = Passing::peek(&changed).expect("still a request");
+    let again = PassedRequest::peek(&changed).expect("still a request");
     assert_eq!((&*again.model, again.stream), (new, passing.stream));
     assert_eq!(again.metadata, passing.metadata.map(|_| "{}"));
     let back = rewritten(&again, &changed, &passing.model, passing.metadata);

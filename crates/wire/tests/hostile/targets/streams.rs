@@ -25,7 +25,8 @@ fn events(limit_bytes: usize, pieces: &[&[u8]]) -> Vec<Owned> {
             event.data.into_owned(),
         )
     };
-    let (mut decoder, mut events) = (Decoder::new(limit_bytes), Vec::new());
+    let mut decoder = Decoder::new(limit_bytes);
+    let mut events = Vec::new();
     for piece in pieces {
         decoder.feed(piece);
         while let Some(next) = decoder.next() {
@@ -54,10 +55,10 @@ pub fn sse(bytes: &[u8]) {
     );
     for (_, _, data) in events(size, &pieces) {
         // An invalid byte becomes a character of three.
-        let least_bytes = data.chars().count();
+        let min_bytes = data.chars().count();
         assert!(
-            least_bytes <= size,
-            "{least_bytes} bytes where {size} are the limit"
+            min_bytes <= size,
+            "{min_bytes} bytes where {size} are the limit"
         );
     }
 }
@@ -225,7 +226,8 @@ pub fn export_line(bytes: &[u8]) {
 /// every answer's log is lawful.
 pub fn open_webui_chats(bytes: &[u8]) {
     let elements = |size: usize| {
-        let (mut elements, mut all) = (Elements::new(100_000), Vec::new());
+        let mut elements = Elements::new(100_000);
+        let mut all = Vec::new();
         bytes
             .chunks(size)
             .for_each(|piece| elements.feed(piece, &mut all));

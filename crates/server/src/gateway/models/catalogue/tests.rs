@@ -221,10 +221,10 @@ fn settings_find_their_model() {
 fn what_a_model_does_not_take_is_known_from_its_list_its_name_and_its_settings() {
     use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
     let listed = |id: &str, reasoning, unsupported: &[Parameter]| ListedModel {
-        abilities: Abilities {
+        abilities: Capabilities {
             reasoning,
             unsupported_parameters: unsupported.to_vec(),
-            ..Abilities::default()
+            ..Capabilities::default()
         },
         ..ListedModel::named(id)
     };

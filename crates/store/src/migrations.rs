@@ -1,9 +1,9 @@
 //! Schema migrations in order, for both databases.
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{self, MigrationType, Migrator};
 
 /// A migration: a file in each of the folders of `migrations`, which begins with its number.
-struct Step {
+struct Migration {
     file: &'static str,
     sqlite: &'static str,
     postgres: &'static str,
@@ -16,9 +16,9 @@ pub(crate) enum Dialect {
     Postgres,
 }
 
-macro_rules! steps {
+macro_rules! migrations {
     ($($file:literal),+ $(,)?) => {
-        const STEPS: &[Step] = &[$(Step {
+        const MIGRATIONS: &[Migration] = &[$(Migration {
             file: $file,
             sqlite: include_str!(concat!("../migrations/sqlite/", $file, ".sql")),
             postgres: include_str!(concat!("../migrations/postgres/", $file, ".sql")),
@@ -27,7 +27,7 @@ macro_rules! steps {
 }
 
 // A released migration never changes. Numbers may be skipped; none occurs twice.
-steps![
+migrations![
     "0001_first",
     "0002_run_inputs",
     "0003_runs_have_numbers",
@@ -81,17 +81,17 @@ steps![
 
 /// Migrates a database up to that number, or to the newest before it.
 pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
-    let steps = STEPS
+    let migrations = MIGRATIONS
         .iter()
         .map(|step| (step.number(), step))
         .filter(|(number, _)| *number <= until);
-    let migrations = steps.map(|(number, step)| {
+    let migrations = migrations.map(|(number, step)| {
         let sql = match dialect {
             Dialect::Sqlite => step.sqlite,
             Dialect::Postgres => step.postgres,
         };
         let sql = sqlx::SqlSafeStr::into_sql_str(sql);
-        Migration::new(
+        migrate::Migration::new(
             number,
             step.name().into(),
             MigrationType::Simple,
@@ -104,10 +104,10 @@ pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
 
 /// The number of the last migration.
 pub(crate) fn newest() -> i64 {
-    STEPS.last().map_or(0, Step::number)
+    MIGRATIONS.last().map_or(0, Migration::number)
 }
 
-impl Step {
+impl Migration {
     fn number(&self) -> i64 {
         self.file
             .split('_')
@@ -126,19 +126,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_steps_stand_in_the_order_of_their_numbers() {
-        let numbers: Vec<i64> = STEPS.iter().map(Step::number).collect();
+    fn migrations_are_in_order() {
+        let numbers: Vec<i64> = MIGRATIONS.iter().map(Migration::number).collect();
         assert!(
             numbers[0] == 1 && numbers.is_sorted_by(|a, b| a < b),
             "{numbers:?}"
         );
         assert_eq!(newest(), numbers[numbers.len() - 1]);
-        assert_eq!(STEPS[1].name(), "run inputs");
+        assert_eq!(MIGRATIONS[1].name(), "run inputs");
     }
 
     /// A file that is missing in the list would never be applied.
     #[test]
-    fn every_file_is_a_step() {
+    fn every_file_is_listed() {
         for folder in ["sqlite", "postgres"] {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("migrations")
@@ -148,11 +148,11 @@ mod tests {
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())
                 .collect();
             files.sort();
-            let steps: Vec<String> = STEPS
+            let migrations: Vec<String> = MIGRATIONS
                 .iter()
                 .map(|step| format!("{}.sql", step.file))
                 .collect();
-            assert_eq!(files, steps, "{folder}");
+            assert_eq!(files, migrations, "{folder}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 
 /// An attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attached {
+pub struct Attachment {
     /// Its collection.
     pub collection: CollectionId,
     /// The file name.
@@ -23,11 +23,11 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn attached_files(&self, owner: UserId) -> Result<Vec<Attached>, StoreError> {
+    pub async fn attachments(&self, owner: UserId) -> Result<Vec<Attachment>, StoreError> {
         let sql = "SELECT id, name, chat FROM collections \
                    WHERE owner = $1 AND attached AND chat IS NOT NULL ORDER BY id";
         let read = |row: &Row| {
-            Ok(Attached {
+            Ok(Attachment {
                 collection: row.id("id")?,
                 name: row.get("name")?,
                 chat: row.id("chat")?,
@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// Assigns an attachment to its chat, with which it is deleted. An assigned attachment stays with its chat.
-    pub async fn attach_collection(
+    pub async fn assign_attachment(
         &self,
         owner: UserId,
         id: CollectionId,
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn purge_unsent_files(&self, before: i64) -> Result<u64, StoreError> {
+    pub async fn purge_unsent_attachments(&self, before: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM collections WHERE attached AND chat IS NULL AND created_at < $1";
         self.db().write(sql).bind(before).execute().await
     }

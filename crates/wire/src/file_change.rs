@@ -4,7 +4,7 @@ use domain::EventBody;
 use serde_json::{Value, json};
 
 /// The change as an object; `Null` for other events.
-pub(crate) fn file_news(body: &EventBody) -> Value {
+pub(crate) fn file_change(body: &EventBody) -> Value {
     let EventBody::FileChanged {
         path,
         version,
@@ -16,14 +16,14 @@ pub(crate) fn file_news(body: &EventBody) -> Value {
     else {
         return Value::Null;
     };
-    let mut news = json!({"path": path, "version": version, "sizeBytes": size_bytes});
+    let mut updates = json!({"path": path, "version": version, "sizeBytes": size_bytes});
     if *deleted {
-        news["deleted"] = json!(true);
+        updates["deleted"] = json!(true);
     }
     for (name, lines) in [("addedLines", added_lines), ("removedLines", removed_lines)] {
         if let Some(lines) = lines {
-            news[name] = json!(lines);
+            updates[name] = json!(lines);
         }
     }
-    news
+    updates
 }

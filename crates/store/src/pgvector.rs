@@ -8,9 +8,9 @@ use domain::{CollectionId, DocumentId};
 use crate::{Store, StoreError, db::Db, query::Row};
 
 /// Up to this many candidates are compared exactly; the approximate index is used for more.
-const COMPARED: i64 = 20_000;
+const MAX_EXACT_CANDIDATES: i64 = 20_000;
 /// Maximum number of dimensions of an index.
-const MOST_INDEXED_DIMENSIONS: usize = 4_000;
+const MAX_INDEXED_DIMENSIONS: usize = 4_000;
 /// The number of rows per insert.
 const ROWS: usize = 100;
 
@@ -26,7 +26,7 @@ const TABLES: [&str; 4] = [
 
 /// A vector with its position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NearPoint {
+pub struct VectorPoint {
     /// The collection.
     pub collection: CollectionId,
     /// The document.
@@ -41,7 +41,7 @@ pub struct NearPoint {
 
 /// A nearest neighbour.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NearPiece {
+pub struct VectorMatch {
     /// The document.
     pub document: DocumentId,
     /// The version of its text.
@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     /// `Unavailable` if the database has no pgvector, or it may not be enabled; `Conflict` on SQLite.
-    pub async fn make_near_tables(&self) -> Result<(), StoreError> {
+    pub async fn create_vector_tables(&self) -> Result<(), StoreError> {
         if !matches!(self.db(), Db::Postgres(..)) {
             return Err(StoreError::Conflict("database"));
         }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn near_spaces(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+    pub async fn vector_spaces(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let query = self
             .db()
             .read("SELECT name FROM near_spaces WHERE starts_with(name, $1)")
@@ -88,7 +88,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if the name is invalid; else those of the database.
-    pub async fn make_near_space(&self, name: &str, dimensions: usize) -> Result<(), StoreError> {
+    pub async fn create_vector_space(
+        &self,
+        name: &str,
+        dimensions: usize,
+    ) -> Result<(), StoreError> {
         check_name(name)?;
         let sql =
             "INSERT INTO near_spaces (name, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING";
@@ -98,7 +102,7 @@ impl Store {
             .number(dimensions as u64)
             .execute()
             .await?;
-        if dimensions <= MOST_INDEXED_DIMENSIONS {
+        if dimensions <= MAX_INDEXED_DIMENSIONS {
             let sql = format!(
                 "CREATE INDEX IF NOT EXISTS \"near_{name}\" ON near_vectors \
                  USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops) WHERE space = '{name}'"
@@ -112,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if the name is invalid; else those of the database.
-    pub async fn remove_near_space(&self, name: &str) -> Result<(), StoreError> {
+    pub async fn delete_vector_space(&self, name: &str) -> Result<(), StoreError> {
         check_name(name)?;
         self.db()
             .built(format!("DROP INDEX IF EXISTS \"near_{name}\""))
@@ -130,7 +134,10 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn near_texts(&self, name: &str) -> Result<Vec<(DocumentId, u64, u64)>, StoreError> {
+    pub async fn indexed_texts(
+        &self,
+        name: &str,
+    ) -> Result<Vec<(DocumentId, u64, u64)>, StoreError> {
         let sql = "SELECT document, version, count(*) AS pieces FROM near_vectors WHERE space = $1 \
                    GROUP BY document, version";
         let rows = self.db().read(sql).text(name).fetch_all().await?;
@@ -149,9 +156,13 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if there is no such space, `Conflict` if the length of a vector differs.
-    pub async fn put_near(&self, name: &str, points: &[NearPoint]) -> Result<(), StoreError> {
+    pub async fn index_vectors(
+        &self,
+        name: &str,
+        points: &[VectorPoint],
+    ) -> Result<(), StoreError> {
         let dimensions = self.near_dimensions(name).await?;
-        let fits = |point: &NearPoint| {
+        let fits = |point: &VectorPoint| {
             point
                 .vector
                 .as_ref()
@@ -182,7 +193,7 @@ impl Store {
             sql += " ON CONFLICT (space, document, piece) DO UPDATE SET version = excluded.version, \
                     collection = excluded.collection, vector = excluded.vector";
             let mut query = self.db().built(sql);
-            for NearPoint {
+            for VectorPoint {
                 collection,
                 document,
                 version,
@@ -207,7 +218,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn forget_near(
+    pub async fn unindex_text(
         &self,
         name: &str,
         document: DocumentId,
@@ -233,20 +244,21 @@ impl Store {
         name: &str,
         question: &[f32],
         within: (&[CollectionId], &[DocumentId]),
-        most: u32,
-    ) -> Result<Vec<NearPiece>, StoreError> {
+        max: u32,
+    ) -> Result<Vec<VectorMatch>, StoreError> {
         check_name(name)?;
         let dimensions = self.near_dimensions(name).await?;
         if question.len() as u64 != dimensions {
             return Err(StoreError::Conflict("dimensions"));
         }
-        let (collections, documents) = (listed(within.0), listed(within.1));
+        let collections = listed(within.0);
+        let documents = listed(within.1);
         let may = format!(
             "space = '{name}' AND (collection = ANY (string_to_array($1, ',')) OR document = ANY (string_to_array($2, ',')))"
         );
         let mut tx = self.db().begin().await?;
         let sql = format!(
-            "SELECT count(*) AS pieces FROM (SELECT 1 FROM near_vectors WHERE {may} LIMIT {COMPARED}) AS seen"
+            "SELECT count(*) AS pieces FROM (SELECT 1 FROM near_vectors WHERE {may} LIMIT {MAX_EXACT_CANDIDATES}) AS seen"
         );
         let counted = tx
             .built(sql)
@@ -254,8 +266,8 @@ impl Store {
             .text(&documents)
             .fetch_one()
             .await?;
-        let is_many = counted.get::<i64>("pieces")? >= COMPARED
-            && dimensions <= MOST_INDEXED_DIMENSIONS as u64;
+        let is_many = counted.get::<i64>("pieces")? >= MAX_EXACT_CANDIDATES
+            && dimensions <= MAX_INDEXED_DIMENSIONS as u64;
         let mut vector = "vector".to_owned();
         if is_many {
             // In the type of the index, which scans on until enough allowed ones are found.
@@ -265,7 +277,7 @@ impl Store {
                 .await?;
             tx.built(format!(
                 "SET LOCAL hnsw.ef_search = {}",
-                most.clamp(1, 1_000)
+                max.clamp(1, 1_000)
             ))
             .execute()
             .await?;
@@ -279,7 +291,7 @@ impl Store {
             "SELECT document, version, piece, \
                  1 - ({vector} <=> CAST($3 AS TEXT)::{cast}) AS score \
              FROM near_vectors WHERE {may} AND vector IS NOT NULL \
-             ORDER BY {vector} <=> CAST($3 AS TEXT)::{cast} LIMIT {most}"
+             ORDER BY {vector} <=> CAST($3 AS TEXT)::{cast} LIMIT {max}"
         );
         let query = tx
             .built(sql)
@@ -300,8 +312,8 @@ impl Store {
     }
 }
 
-fn read_near(row: &Row) -> Result<NearPiece, StoreError> {
-    Ok(NearPiece {
+fn read_near(row: &Row) -> Result<VectorMatch, StoreError> {
+    Ok(VectorMatch {
         document: row.id("document")?,
         version: row.number("version")?,
         piece: row.number("piece")?,

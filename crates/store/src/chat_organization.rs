@@ -9,7 +9,7 @@ use crate::{
 
 /// The place of a chat in its owner's list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChatOrder {
+pub struct ChatOrganization {
     /// Whether it is pinned.
     pub pinned: bool,
     /// Whether it is archived: listed and found only on request.
@@ -22,7 +22,7 @@ pub struct ChatOrder {
 
 /// Changes for some chats; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ChatOrderChange {
+pub struct ChatOrganizationChange {
     /// Whether they are pinned.
     pub pinned: Option<bool>,
     /// Whether they are archived.
@@ -75,19 +75,19 @@ impl Store {
     /// Creates a folder.
     ///
     /// # Errors
-    /// `Conflict("name")` if the name is taken, `Conflict("folders")` if the person has `most`.
+    /// `Conflict("name")` if the name is taken, `Conflict("folders")` if the person has `max`.
     pub async fn create_folder(
         &self,
         owner: UserId,
         (id, name): (FolderId, &str),
-        most: u32,
+        max: u32,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        make_folder(&mut tx, owner, (id, name), most).await?;
+        make_folder(&mut tx, owner, (id, name), max).await?;
         tx.commit().await
     }
 
-    /// The folder of that name, created if it does not exist; `None` if the person has `most`.
+    /// The folder of that name, created if it does not exist; `None` if the person has `max`.
     ///
     /// # Errors
     /// Database errors only.
@@ -95,7 +95,7 @@ impl Store {
         &self,
         owner: UserId,
         name: &str,
-        most: u32,
+        max: u32,
     ) -> Result<Option<FolderId>, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "SELECT id FROM folders WHERE owner = $1 AND name_key = $2";
@@ -109,7 +109,7 @@ impl Store {
             return row.id("id").map(Some);
         }
         let id = FolderId::generate();
-        match make_folder(&mut tx, owner, (id, name), most).await {
+        match make_folder(&mut tx, owner, (id, name), max).await {
             Err(StoreError::Conflict(_)) => return Ok(None),
             made => made?,
         }
@@ -154,11 +154,11 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if the folder is not the person's.
-    pub async fn order_chats(
+    pub async fn organize_chats(
         &self,
         owner: UserId,
         chats: &[ChatId],
-        change: &ChatOrderChange,
+        change: &ChatOrganizationChange,
     ) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
         if let Some(Some(folder)) = change.folder {
@@ -250,7 +250,7 @@ async fn make_folder(
     tx: &mut Tx,
     owner: UserId,
     (id, name): (FolderId, &str),
-    most: u32,
+    max: u32,
 ) -> Result<(), StoreError> {
     // Also prevents concurrent callers from exceeding the limit.
     tx.query("UPDATE users SET name = name WHERE id = $1")
@@ -264,7 +264,7 @@ async fn make_folder(
     if row.number("same")? > 0 {
         return Err(StoreError::Conflict("name"));
     }
-    if row.number("folders")? >= u64::from(most) {
+    if row.number("folders")? >= u64::from(max) {
         return Err(StoreError::Conflict("folders"));
     }
     let sql = "INSERT INTO folders (id, owner, name, name_key) VALUES ($1, $2, $3, $4)";

@@ -3,7 +3,7 @@
 use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
 use crate::{
-    MOST_FAILURES, Store, StoreError,
+    MAX_FAILURES, Store, StoreError,
     graph::forget_unnamed,
     query::{Row, Tx},
 };
@@ -13,7 +13,7 @@ pub(crate) const NEVER: i64 = i64::MAX;
 
 /// A document with its collection and owner.
 #[derive(Debug, Clone, Copy)]
-pub struct Their {
+pub struct OwnedDocument {
     /// The owner.
     pub owner: UserId,
     /// The collection.
@@ -30,7 +30,7 @@ impl Store {
     /// `NotFound` if it is not theirs, or is not waiting to be read.
     pub async fn cancel_reading(
         &self,
-        of: Their,
+        of: OwnedDocument,
         problem: &str,
         now: i64,
     ) -> Result<(), StoreError> {
@@ -62,7 +62,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn is_wanted(&self, of: &crate::Unread) -> Result<bool, StoreError> {
+    pub async fn is_wanted(&self, of: &crate::ReadingTask) -> Result<bool, StoreError> {
         let sql = "SELECT id FROM documents WHERE id = $1 AND upload = $2 AND state = 'waiting'";
         Ok(self
             .db()
@@ -80,12 +80,12 @@ impl Store {
     /// `NotFound` if it is not theirs, or nothing is left to embed.
     pub async fn cancel_embedding(
         &self,
-        of: Their,
+        of: OwnedDocument,
         space: EmbeddingSpaceId,
         problem: &str,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let version = their_text(&mut tx, of).await?;
+        let version = owned_text_version(&mut tx, of).await?;
         let sql =
             "DELETE FROM document_embeddings WHERE document = $1 AND space = $2 AND version <> $3";
         tx.query(sql)
@@ -103,7 +103,7 @@ impl Store {
             .query(sql)
             .id(of.document)
             .id(space)
-            .number(MOST_FAILURES)
+            .number(MAX_FAILURES)
             .text(problem)
             .bind(NEVER);
         query.execute_on_one().await?;
@@ -116,11 +116,11 @@ impl Store {
     /// `NotFound` if it is not theirs, or did not fail.
     pub async fn resume_embedding(
         &self,
-        of: Their,
+        of: OwnedDocument,
         space: EmbeddingSpaceId,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        their_text(&mut tx, of).await?;
+        owned_text_version(&mut tx, of).await?;
         let sql = "UPDATE document_embeddings SET failures = 0, problem = NULL, due_at = 0 \
                    WHERE document = $1 AND space = $2 AND problem IS NOT NULL";
         tx.query(sql)
@@ -135,9 +135,9 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if it is not theirs, the collection has no graph, or nothing is left to process.
-    pub async fn cancel_graph(&self, of: Their, problem: &str) -> Result<(), StoreError> {
+    pub async fn cancel_graph(&self, of: OwnedDocument, problem: &str) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let version = their_text(&mut tx, of).await?;
+        let version = owned_text_version(&mut tx, of).await?;
         let sql = "DELETE FROM document_graphs WHERE document = $1 AND version <> $2";
         if tx
             .query(sql)
@@ -168,9 +168,9 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if it is not theirs, or did not fail.
-    pub async fn resume_graph(&self, of: Their) -> Result<(), StoreError> {
+    pub async fn resume_graph(&self, of: OwnedDocument) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        their_text(&mut tx, of).await?;
+        owned_text_version(&mut tx, of).await?;
         let sql = "UPDATE document_graphs SET failures = 0, problem = NULL, due_at = 0 \
                    WHERE document = $1 AND problem IS NOT NULL";
         tx.query(sql).id(of.document).execute_on_one().await?;
@@ -179,7 +179,7 @@ impl Store {
 }
 
 /// The version of a document's text, if the document is the owner's.
-async fn their_text(tx: &mut Tx, of: Their) -> Result<u64, StoreError> {
+async fn owned_text_version(tx: &mut Tx, of: OwnedDocument) -> Result<u64, StoreError> {
     let sql = "SELECT documents.version FROM documents JOIN collections ON collections.id = documents.collection \
                WHERE documents.id = $1 AND collections.id = $2 AND owner = $3 \
                AND documents.version > 0 AND documents.chunks > 0";

@@ -14,9 +14,9 @@ const COUNTERS: [(&str, &[&str]); 2] = [
 ];
 
 /// SQLite: an overflowed sum is a `REAL`, and a column accepts any other type, too.
-pub(crate) async fn mend_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+pub(crate) async fn repair_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     for (table, columns) in COUNTERS {
-        let sql = mending(table, columns, |column| {
+        let sql = repair(table, columns, |column| {
             format!(
                 "typeof({column}) NOT IN ('integer', 'null') OR {column} NOT BETWEEN 0 AND {MAX_COUNTER}"
             )
@@ -30,9 +30,9 @@ pub(crate) async fn mend_sqlite(connection: &mut SqliteConnection) -> Result<(),
 }
 
 /// PostgreSQL: a counter at the maximum of `bigint` refuses every addition.
-pub(crate) async fn mend_postgres(connection: &mut PgConnection) -> Result<(), StoreError> {
+pub(crate) async fn repair_postgres(connection: &mut PgConnection) -> Result<(), StoreError> {
     for (table, columns) in COUNTERS {
-        let sql = mending(table, columns, |column| {
+        let sql = repair(table, columns, |column| {
             format!("{column} NOT BETWEEN 0 AND {MAX_COUNTER}")
         });
         let mended = sqlx::query(AssertSqlSafe(sql))
@@ -44,7 +44,7 @@ pub(crate) async fn mend_postgres(connection: &mut PgConnection) -> Result<(), S
 }
 
 /// Resets invalid counts to 0: the true value is lost, and a maximum would use up all limits.
-fn mending(table: &str, columns: &[&str], is_bad: impl Fn(&str) -> String) -> String {
+fn repair(table: &str, columns: &[&str], is_bad: impl Fn(&str) -> String) -> String {
     let set = columns.iter().map(|column| {
         format!(
             "{column} = CASE WHEN {bad} THEN 0 ELSE {column} END",
@@ -61,10 +61,6 @@ fn mending(table: &str, columns: &[&str], is_bad: impl Fn(&str) -> String) -> St
 
 fn tell(table: &str, rows: u64) {
     if rows > 0 {
-        tracing::warn!(
-            table,
-            rows,
-            "mended counters that were out of range: they begin again at 0"
-        );
+        tracing::warn!(table, rows, "reset overflowed counters to 0");
     }
 }

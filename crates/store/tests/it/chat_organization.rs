@@ -1,9 +1,9 @@
 //! Folders, tags, what stands above and what is put away.
 
 use domain::FolderId;
-use store::{ChatOrder, ChatOrderChange, ChatPage, Store, StoreError};
+use store::{ChatOrganization, ChatOrganizationChange, ChatPage, Store, StoreError};
 
-use crate::samples::{add_chat, add_user};
+use crate::fixtures::{add_chat, add_user};
 
 on_every_database!(
     folders_are_a_persons_own,
@@ -17,8 +17,10 @@ fn names(tags: &[&str]) -> Vec<String> {
 }
 
 async fn folders_are_a_persons_own(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (work, home) = (FolderId::generate(), FolderId::generate());
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let work = FolderId::generate();
+    let home = FolderId::generate();
     store.create_folder(ann, (work, "Работа"), 2).await.unwrap();
     let same = store.create_folder(ann, (home, "РАБОТА"), 2).await;
     assert_eq!(same, Err(StoreError::Conflict("name")));
@@ -50,12 +52,14 @@ async fn folders_are_a_persons_own(store: Store) {
     );
 
     let chat = add_chat(&store, ann, "a", 1).await;
-    let into = |folder| ChatOrderChange {
+    let into = |folder| ChatOrganizationChange {
         folder: Some(folder),
-        ..ChatOrderChange::default()
+        ..ChatOrganizationChange::default()
     };
     assert_eq!(
-        store.order_chats(ann, &[chat.id], &into(Some(work))).await,
+        store
+            .organize_chats(ann, &[chat.id], &into(Some(work)))
+            .await,
         Ok(1)
     );
     let counts: Vec<(String, u64)> = store
@@ -73,34 +77,33 @@ async fn folders_are_a_persons_own(store: Store) {
             .await
             .unwrap()
             .order,
-        ChatOrder::default()
+        ChatOrganization::default()
     );
 }
 
 async fn many_chats_move_at_once(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let (one, two) = (
-        add_chat(&store, ann, "1", 1).await,
-        add_chat(&store, ann, "2", 2).await,
-    );
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let one = add_chat(&store, ann, "1", 1).await;
+    let two = add_chat(&store, ann, "2", 2).await;
     let foreign = add_chat(&store, bob, "3", 3).await;
     let folder = FolderId::generate();
     store.create_folder(ann, (folder, "F"), 5).await.unwrap();
-    let change = ChatOrderChange {
+    let change = ChatOrganizationChange {
         pinned: Some(true),
         archived: None,
         folder: Some(Some(folder)),
     };
     assert_eq!(
         store
-            .order_chats(ann, &[one.id, foreign.id, two.id], &change)
+            .organize_chats(ann, &[one.id, foreign.id, two.id], &change)
             .await,
         Ok(2)
     );
-    let order = ChatOrder {
+    let order = ChatOrganization {
         pinned: true,
         folder: Some(folder),
-        ..ChatOrder::default()
+        ..ChatOrganization::default()
     };
     let moved = store
         .chat(&store::Principal::of_account(ann), two.id)
@@ -117,18 +120,18 @@ async fn many_chats_move_at_once(store: Store) {
             .await
             .unwrap()
             .order,
-        ChatOrder::default()
+        ChatOrganization::default()
     );
     assert_eq!(
-        store.order_chats(bob, &[foreign.id], &change).await,
+        store.organize_chats(bob, &[foreign.id], &change).await,
         Err(StoreError::NotFound)
     );
-    let away = ChatOrderChange {
+    let away = ChatOrganizationChange {
         archived: Some(true),
-        ..ChatOrderChange::default()
+        ..ChatOrganizationChange::default()
     };
-    store.order_chats(ann, &[one.id], &away).await.unwrap();
-    let both = ChatOrder {
+    store.organize_chats(ann, &[one.id], &away).await.unwrap();
+    let both = ChatOrganization {
         archived: true,
         ..order
     };
@@ -147,22 +150,20 @@ async fn lists_what_is_asked_for(store: Store) {
     let ann = add_user(&store).await;
     let folder = FolderId::generate();
     store.create_folder(ann, (folder, "F"), 5).await.unwrap();
-    let (a, b, c) = (
-        add_chat(&store, ann, "a", 1).await,
-        add_chat(&store, ann, "b", 2).await,
-        add_chat(&store, ann, "c", 3).await,
-    );
-    let away = ChatOrderChange {
+    let a = add_chat(&store, ann, "a", 1).await;
+    let b = add_chat(&store, ann, "b", 2).await;
+    let c = add_chat(&store, ann, "c", 3).await;
+    let away = ChatOrganizationChange {
         archived: Some(true),
-        ..ChatOrderChange::default()
+        ..ChatOrganizationChange::default()
     };
-    store.order_chats(ann, &[a.id], &away).await.unwrap();
-    let pinned = ChatOrderChange {
+    store.organize_chats(ann, &[a.id], &away).await.unwrap();
+    let pinned = ChatOrganizationChange {
         pinned: Some(true),
         folder: Some(Some(folder)),
-        ..ChatOrderChange::default()
+        ..ChatOrganizationChange::default()
     };
-    store.order_chats(ann, &[b.id], &pinned).await.unwrap();
+    store.organize_chats(ann, &[b.id], &pinned).await.unwrap();
     store.set_tags(ann, c.id, &names(&["rust"])).await.unwrap();
     let titles = async |page: ChatPage| -> String {
         let page = ChatPage { limit: 10, ..page };
@@ -227,7 +228,8 @@ async fn lists_what_is_asked_for(store: Store) {
 }
 
 async fn tags_of_a_person_stay(store: Store) {
-    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
     let chat = add_chat(&store, ann, "a", 1).await;
     let tags = async || {
         store

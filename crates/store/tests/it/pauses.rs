@@ -2,38 +2,38 @@
 
 use domain::{EmbeddingSpaceId, UserId};
 use store::{
-    Collection, DocumentState, EmbeddingSpace, GraphPiece, NotSeen, Store, StoreError, Their,
-    Unread, Vectors,
+    Collection, DocumentState, EmbeddingSpace, GraphPiece, OwnedDocument, PictureFailure,
+    ReadingTask, Store, StoreError, Vectors,
 };
 
 use crate::{
-    knowledge::{MOST, add, document, text},
-    samples::add_user,
+    fixtures::add_user,
+    knowledge::{LIMITS, add, document, text},
 };
 
 on_every_database!(
     reading_is_ended_for_good,
-    embedding_is_ended_and_goes_on,
-    a_graph_is_ended_and_goes_on,
-    pictures_wait_for_who_looks_at_them
+    embedding_is_cancelled_and_resumed,
+    a_graph_is_cancelled_and_resumed,
+    pictures_wait_for_a_vision_model
 );
 
 const MISSING: Result<(), StoreError> = Err(StoreError::NotFound);
 const STOPPED: &str = r#"{"code":"cancelled"}"#;
 
-async fn put(store: &Store, of: &Collection, name: &str) -> Their {
+async fn put(store: &Store, of: &Collection, name: &str) -> OwnedDocument {
     let kept = store
-        .put_document(of.owner, &document(of, name), b"hello", MOST)
+        .put_document(of.owner, &document(of, name), b"hello", LIMITS)
         .await
         .unwrap();
-    Their {
+    OwnedDocument {
         owner: of.owner,
         collection: of.id,
         document: kept.id,
     }
 }
 
-async fn read(store: &Store, of: &Collection, name: &str) -> Their {
+async fn read(store: &Store, of: &Collection, name: &str) -> OwnedDocument {
     let their = put(store, of, name).await;
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
     store
@@ -43,13 +43,13 @@ async fn read(store: &Store, of: &Collection, name: &str) -> Their {
     their
 }
 
-async fn state(store: &Store, of: Their) -> (DocumentState, Option<String>, u64) {
+async fn state(store: &Store, of: OwnedDocument) -> (DocumentState, Option<String>, u64) {
     let document = store.document(of.collection, of.document).await.unwrap();
     (document.state, document.problem, document.version)
 }
 
-async fn of_another(store: &Store, of: Their) -> Their {
-    Their {
+async fn of_another(store: &Store, of: OwnedDocument) -> OwnedDocument {
+    OwnedDocument {
         owner: add_user(store).await,
         ..of
     }
@@ -118,7 +118,7 @@ async fn space(store: &Store) -> EmbeddingSpaceId {
     store.use_embedding_space(&space, 1).await.unwrap().id
 }
 
-async fn embedding_is_ended_and_goes_on(store: Store) {
+async fn embedding_is_cancelled_and_resumed(store: Store) {
     let mine = add(&store, add_user(&store).await, "Mine").await;
     let space = space(&store).await;
     let of = read(&store, &mine, "a.txt").await;
@@ -188,7 +188,7 @@ async fn embedding_is_ended_and_goes_on(store: Store) {
     );
 }
 
-async fn a_graph_is_ended_and_goes_on(store: Store) {
+async fn a_graph_is_cancelled_and_resumed(store: Store) {
     let mine = add(&store, add_user(&store).await, "Mine").await;
     let of = read(&store, &mine, "a.txt").await;
     assert_eq!(
@@ -249,11 +249,11 @@ async fn a_graph_is_ended_and_goes_on(store: Store) {
     );
 }
 
-async fn unread(store: &Store) -> Unread {
+async fn unread(store: &Store) -> ReadingTask {
     store.claim_document(30, 40).await.unwrap().unwrap()
 }
 
-async fn pictures_wait_for_who_looks_at_them(store: Store) {
+async fn pictures_wait_for_a_vision_model(store: Store) {
     let owner: UserId = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     let of = put(&store, &mine, "a.png").await;
@@ -278,12 +278,15 @@ async fn pictures_wait_for_who_looks_at_them(store: Store) {
         Ok(None),
         "one server looks at it"
     );
-    let again = NotSeen {
+    let again = PictureFailure {
         failures: 1,
         problem: "{}".into(),
         due_at: 90,
     };
-    store.note_unseen(&unseen.unread, &again).await.unwrap();
+    store
+        .record_picture_failure(&unseen.unread, &again)
+        .await
+        .unwrap();
     assert_eq!(
         state(&store, of).await,
         (DocumentState::Waiting, Some("{}".into()), 0)
@@ -306,7 +309,10 @@ async fn pictures_wait_for_who_looks_at_them(store: Store) {
     store.mark_picture(&unread(&store).await).await.unwrap();
     let unseen = store.claim_picture(100, 110).await.unwrap().unwrap();
     put(&store, &mine, "a.png").await;
-    store.note_unseen(&unseen.unread, &again).await.unwrap();
+    store
+        .record_picture_failure(&unseen.unread, &again)
+        .await
+        .unwrap();
     assert_eq!(
         state(&store, of).await.1,
         None,
@@ -314,7 +320,7 @@ async fn pictures_wait_for_who_looks_at_them(store: Store) {
     );
     let next = unread(&store).await;
     store.mark_picture(&next).await.unwrap();
-    store.read_pictures_again().await.unwrap();
+    store.requeue_pictures().await.unwrap();
     assert_eq!(store.claim_picture(200, 210).await, Ok(None));
     assert_eq!(unread(&store).await, next);
 }

@@ -28,7 +28,7 @@ const COUNTS: [(&str, f64); 12] = [
 
 /// The parts of a passed-through request that we use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passing<'a> {
+pub struct PassedRequest<'a> {
     /// The model name in the request.
     pub model: Cow<'a, str>,
     /// Whether a stream was requested.
@@ -43,7 +43,7 @@ pub struct Passing<'a> {
     metadata_place: Range<usize>,
 }
 
-impl<'a> Passing<'a> {
+impl<'a> PassedRequest<'a> {
     /// Finds the model in a request body, and validates counts; everything else stays unread.
     ///
     /// # Errors
@@ -61,8 +61,8 @@ impl<'a> Passing<'a> {
                 .filter(|value| value.get() != "null")
         };
         // Model servers have used such numbers unchecked, and written out of bounds (CVE-2026-21869).
-        for (name, least) in COUNTS {
-            check_count(name, field(name), least)?;
+        for (name, min) in COUNTS {
+            check_count(name, field(name), min)?;
         }
         let raw = field("model").map(RawValue::get).unwrap_or_default();
         let model: Cow<'a, str> = match raw
@@ -113,7 +113,8 @@ impl<'a> Passing<'a> {
             return None;
         }
         changes.sort_by_key(|change| change.map_or(0, |(place, _)| place.start));
-        let (mut rewritten, mut from) = (Vec::with_capacity(body.len() + 128), 0);
+        let mut rewritten = Vec::with_capacity(body.len() + 128);
+        let mut from = 0;
         for (place, text) in changes.into_iter().flatten() {
             rewritten.extend_from_slice(&body[from..place.start]);
             rewritten.extend_from_slice(text.as_bytes());
@@ -125,13 +126,13 @@ impl<'a> Passing<'a> {
 }
 
 /// Rejects a number that is no valid count; other types are left to the server.
-fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> {
-    const MOST: f64 = i32::MAX as f64;
+fn check_count(name: &str, value: Option<&RawValue>, min: f64) -> Checked<()> {
+    const MAX_COUNT: f64 = i32::MAX as f64;
     let number = value.and_then(|value| value.get().parse::<f64>().ok());
     match number {
-        Some(number) if !(least..=MOST).contains(&number) => wrong(
+        Some(number) if !(min..=MAX_COUNT).contains(&number) => wrong(
             &format!("`{name}`"),
-            &format!("a number from {least} to {MOST}"),
+            &format!("a number from {min} to {MAX_COUNT}"),
         ),
         _ => Ok(()),
     }
@@ -140,7 +141,8 @@ fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> 
 /// How much of a request body is text, bytes: without encoded pictures and files.
 #[must_use]
 pub fn text_bytes(body: &[u8]) -> u64 {
-    let (mut rest, mut text) = (body, 0);
+    let mut rest = body;
+    let mut text = 0;
     while let Some(at) = memmem::find(rest, b";base64,") {
         text += at;
         let end = memchr::memchr(b'"', &rest[at..]).unwrap_or(rest.len() - at);
@@ -167,7 +169,7 @@ mod tests {
                 r#" {"messages":[{"model":"no"}], "model" : "up/b\"" ,"stream":true}"#,
             ),
         ] {
-            let passing = Passing::peek(body.as_bytes()).unwrap();
+            let passing = PassedRequest::peek(body.as_bytes()).unwrap();
             assert_eq!(passing.model, model);
             assert_eq!(passing.stream, body.contains("stream"));
             let mapped = passing
@@ -177,10 +179,11 @@ mod tests {
             assert_eq!(passing.rewritten(body.as_bytes(), model, None), None);
         }
         let check = |body: &str, model: &str, metadata: Option<&str>, expected: &str| {
-            let rewritten =
-                Passing::peek(body.as_bytes())
-                    .unwrap()
-                    .rewritten(body.as_bytes(), model, metadata);
+            let rewritten = PassedRequest::peek(body.as_bytes()).unwrap().rewritten(
+                body.as_bytes(),
+                model,
+                metadata,
+            );
             assert_eq!(String::from_utf8(rewritten.unwrap()).unwrap(), expected);
         };
         let body = r#"{"metadata": {"user_id":"é"} ,"model":"a","x":{"metadata":1}}"#;
@@ -228,7 +231,11 @@ mod tests {
             ("anything_else", "-5", true),
         ] {
             let body = format!(r#"{{"model":"a","{field}":{number}}}"#);
-            assert_eq!(Passing::peek(body.as_bytes()).is_ok(), is_count, "{body}");
+            assert_eq!(
+                PassedRequest::peek(body.as_bytes()).is_ok(),
+                is_count,
+                "{body}"
+            );
         }
         for body in [
             "",
@@ -239,7 +246,7 @@ mod tests {
             r#"{"model":null}"#,
             r#"{"model":""}"#,
         ] {
-            assert!(Passing::peek(body.as_bytes()).is_err(), "{body}");
+            assert!(PassedRequest::peek(body.as_bytes()).is_err(), "{body}");
         }
     }
 

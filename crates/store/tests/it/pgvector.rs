@@ -1,7 +1,7 @@
 //! Vectors that pgvector compares.
 
 use domain::{CollectionId, DocumentId};
-use store::{NearPoint, Store, StoreError};
+use store::{Store, StoreError, VectorPoint};
 
 on_every_database!(
     pgvector_finds_what_is_near_where_it_may_be,
@@ -20,55 +20,57 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
-    let made = store.make_near_tables().await;
+    let made = store.create_vector_tables().await;
     if made == Err(StoreError::Conflict("database")) {
         // SQLite has nothing of the kind.
         return;
     }
     // The next server does the same.
-    store.make_near_tables().await.unwrap();
+    store.create_vector_tables().await.unwrap();
     let name = "space_1";
-    assert_eq!(store.put_near(name, &[]).await, Err(StoreError::NotFound));
     assert_eq!(
-        store.make_near_space("it's", 3).await,
+        store.index_vectors(name, &[]).await,
+        Err(StoreError::NotFound)
+    );
+    assert_eq!(
+        store.create_vector_space("it's", 3).await,
         Err(StoreError::Conflict("name"))
     );
-    store.make_near_space(name, 3).await.unwrap();
-    store.make_near_space(name, 3).await.unwrap();
-    assert_eq!(store.near_spaces("").await.unwrap(), [name]);
-    assert_eq!(store.near_spaces("other").await.unwrap(), [""; 0]);
+    store.create_vector_space(name, 3).await.unwrap();
+    store.create_vector_space(name, 3).await.unwrap();
+    assert_eq!(store.vector_spaces("").await.unwrap(), [name]);
+    assert_eq!(store.vector_spaces("other").await.unwrap(), [""; 0]);
 
-    let (ours, theirs) = (CollectionId::generate(), CollectionId::generate());
-    let (a, b, c) = (
-        DocumentId::generate(),
-        DocumentId::generate(),
-        DocumentId::generate(),
-    );
-    let point = |collection, document, piece: u32| NearPoint {
+    let ours = CollectionId::generate();
+    let theirs = CollectionId::generate();
+    let a = DocumentId::generate();
+    let b = DocumentId::generate();
+    let c = DocumentId::generate();
+    let point = |collection, document, piece: u32| VectorPoint {
         collection,
         document,
         version: 1,
         piece: u64::from(piece),
         vector: Some(vector(piece)),
     };
-    let mut points: Vec<NearPoint> = (0..250).map(|piece| point(ours, a, piece)).collect();
-    points.push(NearPoint {
+    let mut points: Vec<VectorPoint> = (0..250).map(|piece| point(ours, a, piece)).collect();
+    points.push(VectorPoint {
         vector: None,
         ..point(ours, a, 250)
     });
     points.extend((0..9).map(|piece| point(ours, b, piece)));
     points.extend((0..250).map(|piece| point(theirs, c, piece)));
-    store.put_near(name, &points).await.unwrap();
-    store.put_near(name, &points[..5]).await.unwrap();
-    let mut texts = store.near_texts(name).await.unwrap();
+    store.index_vectors(name, &points).await.unwrap();
+    store.index_vectors(name, &points[..5]).await.unwrap();
+    let mut texts = store.indexed_texts(name).await.unwrap();
     texts.sort_by_key(|(_, _, pieces)| *pieces);
     assert_eq!(texts, [(b, 1, 9), (c, 1, 250), (a, 1, 251)]);
-    let longer = NearPoint {
+    let longer = VectorPoint {
         vector: Some(vec![1.0; 4]),
         ..point(ours, b, 1)
     };
     assert_eq!(
-        store.put_near(name, &[longer]).await,
+        store.index_vectors(name, &[longer]).await,
         Err(StoreError::Conflict("dimensions"))
     );
 
@@ -115,21 +117,22 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
         Err(StoreError::NotFound)
     );
 
-    store.forget_near(name, a, 2).await.unwrap();
-    store.forget_near(name, a, 1).await.unwrap();
-    assert_eq!(store.near_texts(name).await.unwrap().len(), 2);
-    store.remove_near_space(name).await.unwrap();
-    assert_eq!(store.near_texts(name).await.unwrap(), []);
-    assert_eq!(store.near_spaces("").await.unwrap(), [""; 0]);
+    store.unindex_text(name, a, 2).await.unwrap();
+    store.unindex_text(name, a, 1).await.unwrap();
+    assert_eq!(store.indexed_texts(name).await.unwrap().len(), 2);
+    store.delete_vector_space(name).await.unwrap();
+    assert_eq!(store.indexed_texts(name).await.unwrap(), []);
+    assert_eq!(store.vector_spaces("").await.unwrap(), [""; 0]);
 }
 
 async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
-    if store.make_near_tables().await == Err(StoreError::Conflict("database")) {
+    if store.create_vector_tables().await == Err(StoreError::Conflict("database")) {
         return;
     }
     // More than are compared one by one: the index is asked, which may miss some.
-    store.make_near_space("many", 8).await.unwrap();
-    let (collection, document) = (CollectionId::generate(), DocumentId::generate());
+    store.create_vector_space("many", 8).await.unwrap();
+    let collection = CollectionId::generate();
+    let document = DocumentId::generate();
     let mut state = 7_u64;
     let mut vector = || -> Vec<f32> {
         let mut next = || {
@@ -146,7 +149,7 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     for piece in 0..20_100 {
         let vector = vector();
         expected.push((cosine(&vector, &question), piece));
-        points.push(NearPoint {
+        points.push(VectorPoint {
             collection,
             document,
             version: 1,
@@ -154,7 +157,7 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
             vector: Some(vector),
         });
     }
-    store.put_near("many", &points).await.unwrap();
+    store.index_vectors("many", &points).await.unwrap();
     expected.sort_by(|a, b| b.0.total_cmp(&a.0));
     let found = store
         .nearest("many", &question, (&[collection], &[]), 400)

@@ -35,7 +35,7 @@ pub(super) struct AnswerFields<'a> {
 
 /// The data to send back with one message.
 #[derive(Debug, Default)]
-pub(super) struct GivenBack<'a> {
+pub(super) struct ReturnedData<'a> {
     pub(super) fields: AnswerFields<'a>,
     /// The content, if it differs from that for other servers.
     pub(super) content: Option<Content<'a>>,
@@ -43,7 +43,7 @@ pub(super) struct GivenBack<'a> {
     pub(super) calls: Vec<(&'a str, &'a Value)>,
 }
 
-impl<'a> GivenBack<'a> {
+impl<'a> ReturnedData<'a> {
     /// Nothing for messages of other providers.
     pub(super) fn of(message: &'a Message, provider: &str) -> Self {
         let is_its_own = message

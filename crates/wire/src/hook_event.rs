@@ -47,7 +47,8 @@ impl<'a> From<&'a HookCall> for HookFrame<'a> {
             edited: _,
         }: &'a HookCall,
     ) -> Self {
-        let (tool_id, tool_name) = (call.as_deref(), tool.as_deref());
+        let tool_id = call.as_deref();
+        let tool_name = tool.as_deref();
         Self {
             hook_id: id,
             hook,
@@ -82,7 +83,7 @@ impl<'a> From<&'a HookEnd> for HookEndFrame<'a> {
 }
 
 /// The call as an object in camel case, with its result once known; `Null` for other events.
-pub(crate) fn hook_news(body: &EventBody) -> Value {
+pub(crate) fn hook_event(body: &EventBody) -> Value {
     let (call, end) = match body {
         EventBody::HookStarted(call) => (&**call, None),
         EventBody::HookFinished(end) => (&end.call, Some(end)),
@@ -97,23 +98,23 @@ pub(crate) fn hook_news(body: &EventBody) -> Value {
         step,
         edited: _,
     } = call;
-    let mut news = json!({"id": id, "hook": hook, "event": event});
+    let mut updates = json!({"id": id, "hook": hook, "event": event});
     for (name, value) in [("toolCallId", call), ("toolName", tool)] {
         if let Some(value) = value {
-            news[name] = json!(value);
+            updates[name] = json!(value);
         }
     }
     if let Some(step) = step {
-        news["step"] = json!(step);
+        updates["step"] = json!(step);
     }
-    let Some(end) = end else { return news };
-    news["decision"] = json!(end.decision);
-    news["changed"] = json!(end.change.is_some());
-    news["durationMs"] = json!(end.duration_ms);
+    let Some(end) = end else { return updates };
+    updates["decision"] = json!(end.decision);
+    updates["changed"] = json!(end.change.is_some());
+    updates["durationMs"] = json!(end.duration_ms);
     for (name, value) in [("reason", &end.reason), ("error", &end.error)] {
         if let Some(value) = value {
-            news[name] = json!(value);
+            updates[name] = json!(value);
         }
     }
-    news
+    updates
 }

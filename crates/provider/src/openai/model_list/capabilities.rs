@@ -1,10 +1,10 @@
 //! Reads a model's capabilities from its entry in a model list.
 
-use domain::{Abilities, Parameter};
+use domain::{Capabilities, Parameter};
 use serde_json::Value;
 
-pub(super) fn read(model: &Value) -> Abilities {
-    let mut abilities = Abilities::default();
+pub(super) fn read(model: &Value) -> Capabilities {
+    let mut abilities = Capabilities::default();
     of_modalities(model, &mut abilities);
     of_parameters(model, &mut abilities);
     of_capabilities(model, &mut abilities);
@@ -17,7 +17,7 @@ fn names(list: Option<&Value>) -> Option<Vec<&str>> {
 }
 
 /// OpenRouter, xAI, GitHub Models: all input modalities.
-fn of_modalities(model: &Value, abilities: &mut Abilities) {
+fn of_modalities(model: &Value, abilities: &mut Capabilities) {
     let places = [
         "/architecture/input_modalities",
         "/input_modalities",
@@ -32,7 +32,7 @@ fn of_modalities(model: &Value, abilities: &mut Abilities) {
 }
 
 /// OpenRouter: all supported parameters.
-fn of_parameters(model: &Value, abilities: &mut Abilities) {
+fn of_parameters(model: &Value, abilities: &mut Capabilities) {
     let Some(takes) = names(model.get("supported_parameters")) else {
         return;
     };
@@ -51,7 +51,7 @@ fn of_parameters(model: &Value, abilities: &mut Abilities) {
 }
 
 /// Mistral, Anthropic and others: an object of flags; LM Studio and Ollama: a list of those supported.
-fn of_capabilities(model: &Value, abilities: &mut Abilities) {
+fn of_capabilities(model: &Value, abilities: &mut Capabilities) {
     let capabilities = model.get("capabilities");
     let says = |key: &str| match capabilities?.get(key)? {
         Value::Bool(says) => Some(*says),
@@ -91,7 +91,7 @@ fn of_capabilities(model: &Value, abilities: &mut Abilities) {
 }
 
 /// Moonshot, Hugging Face, LM Studio, LiteLLM: one field each.
-fn of_flags(model: &Value, abilities: &mut Abilities) {
+fn of_flags(model: &Value, abilities: &mut Capabilities) {
     let flag = |places: &[&str]| {
         places
             .iter()

@@ -11,7 +11,7 @@ use crate::{
 
 /// The alternatives of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beside {
+pub struct Alternatives {
     /// The first answer of the group of alternatives.
     pub first: MessageId,
     /// The answers that it combines; empty for a plain one.
@@ -23,15 +23,15 @@ impl Store {
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn answers_beside(
+    pub async fn alternative_answers(
         &self,
         chat: ChatId,
-    ) -> Result<HashMap<MessageId, Beside>, StoreError> {
+    ) -> Result<HashMap<MessageId, Alternatives>, StoreError> {
         let sql = "SELECT message, beside, made_of FROM answers_beside \
                    JOIN messages ON messages.id = answers_beside.message WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
         let beside = readable(&rows, |row| {
-            let beside = Beside {
+            let beside = Alternatives {
                 first: row.id("beside")?,
                 made_of: row.json("made_of")?,
             };
@@ -45,7 +45,7 @@ impl Store {
 pub(crate) async fn put(
     tx: &mut Tx,
     message: MessageId,
-    beside: &Beside,
+    beside: &Alternatives,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO answers_beside (message, beside, made_of) VALUES ($1, $2, $3)";
     tx.query(sql)
