@@ -109,8 +109,10 @@ test("a diagram is an image in the colours of the page, and its source can be co
   await check(page, "a chat with diagrams");
   await setTheme("dark");
   await until("it has the other colours", async () => (await drawn(diagram())) !== light);
-  // What takes the colour of the text around it, such as the lines of a chart, can be seen.
-  assert.match(await drawn(diagram(1)), /color: rgb\(232, 234, 238\)/);
+  // What takes the colour of the text around it, such as the lines of a chart, can be seen. One diagram is drawn after the other.
+  await until("the second one has them too", async () =>
+    /color: rgb\(232, 234, 238\)/.test(await drawn(diagram(1))),
+  );
   // The words on a line have the page behind them, and not the line.
   assert.match(await drawn(diagram()), /\.edgeLabel rect\s*\{\s*opacity:\s*1;?\s*\}/);
   await picture("dark");
