@@ -116,7 +116,7 @@ pub struct Written {
     pub version: u64,
     /// The file's size now, bytes; 0 if `deleted`.
     pub size_bytes: u64,
-    /// Whether the file is gone.
+    /// Whether the file was deleted.
     pub deleted: bool,
     /// How many lines were added and removed, if both versions are text that is not too long to compare.
     pub lines: Option<LineCounts>,

@@ -47,7 +47,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional))]
         last: Option<String>,
     },
-    /// The one line that says what is going on now; each replaces the one before.
+    /// The status line; each one replaces the one before.
     Status {
         /// A short phrase.
         description: String,
@@ -154,7 +154,7 @@ pub enum EventBody {
         /// A line for people.
         message: String,
     },
-    /// A running tool has printed something. What its result says of it may be shorter.
+    /// A running tool has printed output. Its result may contain less of it.
     ToolOutput {
         /// The call.
         call: String,
@@ -187,7 +187,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         stopped: bool,
-        /// Whether nobody knows what the call did: the server stopped while it ran. `error` is true then too.
+        /// Whether the effect of the call is unknown: the server stopped while it ran. `error` is true then too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         in_doubt: bool,
@@ -286,7 +286,7 @@ pub enum EventBody {
             ts(optional, type = "{ [name: string]: unknown }")
         )]
         values: Option<Map<String, Value>>,
-        /// Whether there will be no answer: the person said so, or nobody can be asked.
+        /// Whether there will be no answer: the person declined, or cannot be asked.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         declined: bool,
@@ -306,7 +306,7 @@ pub enum EventBody {
         /// Size now, bytes.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         size_bytes: u64,
-        /// Whether the file is gone.
+        /// Whether the file was deleted.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         deleted: bool,
@@ -407,7 +407,7 @@ pub enum EventBody {
         /// Its answer, or what went wrong.
         result: String,
     },
-    /// A model is about to be asked. What it is sent is not in the log, as it is the log and what the chat holds.
+    /// A model is about to be called. Its prompt is not in the log, as it is made from the log and the chat.
     ModelRequested {
         /// The model asked.
         model: String,
@@ -439,12 +439,12 @@ pub enum EventBody {
     },
     /// The older part of the agent's conversation with its model has become a summary, so that the rest has room.
     ContextCompacted {
-        /// What the model sees instead. Empty if no summary could be had: then the older part is left out.
+        /// What the model sees instead. Empty if there is no summary: then the older part is left out.
         summary: String,
-        /// How many messages it stands for.
+        /// The number of messages it replaces.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         messages: u64,
-        /// How many of the latest messages stay as they are, beside the instructions and the latest request.
+        /// How many of the latest messages stay unchanged, in addition to the instructions and the latest request.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         kept_messages: u64,
         /// How many requests of the person stay as they are; the latest always does.
@@ -482,7 +482,7 @@ pub enum EventBody {
         )]
         #[cfg_attr(feature = "typescript", ts(optional))]
         sentence: Option<Box<Coded>>,
-        /// Whether it tells of a try of a model call that failed; another one follows.
+        /// Whether it reports a failed attempt of a model call that is being retried.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         failed_try: bool,

@@ -70,7 +70,7 @@ pub struct Usage {
     #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
     pub audio_output_tokens: u64,
-    /// What the provider itself says that it costs, millionths of a US dollar. It counts where no price is known here.
+    /// The cost that the provider reported, in millionths of a US dollar. It is used if no price is known here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
     pub reported_cost_micro_usd: Option<u64>,

@@ -64,14 +64,14 @@ pub(crate) fn stale() -> anyhow::Result<Vec<String>> {
 fn generate() -> anyhow::Result<Vec<(String, String)>> {
     let events = format(
         EVENTS,
-        &example(&["typescript", "--features", "domain/typescript"])?,
+        &example("typescript", &["--features", "domain/typescript"])?,
     )?;
-    let document: Value = serde_json::from_slice(&example(&[
+    // With the programs, or a build script of a dependency differs from that of the tests' build, which compiles the server
+    // a second time.
+    let document: Value = serde_json::from_slice(&example(
         "openapi",
-        "--bins",
-        "--features",
-        SHIPPED_FEATURES,
-    ])?)
+        &["--bins", "--features", SHIPPED_FEATURES],
+    )?)
     .context("the example `openapi` of crates/server printed no JSON")?;
     let types = typescript::types(&document, &events)?;
     let types = format(TYPES, types.as_bytes())?;
@@ -84,13 +84,10 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// What an example prints. The arguments are its name and what else it is built with.
-fn example(arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
-    // The whole workspace and its programs are named so that dependencies are shared with other builds.
-    let mut build = vec!["build", "--workspace", "--example"];
-    build.extend(arguments);
-    run(&mut cargo(&build))?;
-    let name = arguments.first().copied().unwrap_or_default();
+/// The output of an example that is built with these options.
+fn example(name: &str, options: &[&str]) -> anyhow::Result<Vec<u8>> {
+    // Of the whole workspace, so that dependencies are shared with other builds.
+    run(cargo(&["build", "--workspace", "--example", name]).args(options))?;
     let output = Command::new(debug_folder()?.join("examples").join(name))
         .output()
         .with_context(|| format!("cannot run the example `{name}`"))?;

@@ -175,7 +175,7 @@ export type EventBody =
       duration_ms: number;
       /** Whether the end of its run or agent stopped it; `error` is true then too, for readers that know only success and failure. */
       stopped?: boolean;
-      /** Whether nobody knows what the call did: the server stopped while it ran. `error` is true then too. */
+      /** Whether the effect of the call is unknown: the server stopped while it ran. `error` is true then too. */
       in_doubt?: boolean;
       /** The file of the chat that has the whole result, if it was long; then `result` has both ends of it. */
       file?: string;
@@ -244,7 +244,7 @@ export type EventBody =
       answer?: string;
       /** What was filled in, by the names of the form's fields. */
       values?: { [name: string]: unknown };
-      /** Whether there will be no answer: the person said so, or nobody can be asked. */
+      /** Whether there will be no answer: the person declined, or cannot be asked. */
       declined?: boolean;
     }
   | {
@@ -260,7 +260,7 @@ export type EventBody =
       version: number;
       /** Size now, bytes. */
       size_bytes: number;
-      /** Whether the file is gone. */
+      /** Whether the file was deleted. */
       deleted?: boolean;
       /** How many lines came; absent where it is not text, or too long to compare. */
       added_lines?: number;
@@ -348,11 +348,11 @@ export type EventBody =
     }
   | {
       type: "context_compacted";
-      /** What the model sees instead. Empty if no summary could be had: then the older part is left out. */
+      /** What the model sees instead. Empty if there is no summary: then the older part is left out. */
       summary: string;
-      /** How many messages it stands for. */
+      /** The number of messages it replaces. */
       messages: number;
-      /** How many of the latest messages stay as they are, beside the instructions and the latest request. */
+      /** How many of the latest messages stay unchanged, in addition to the instructions and the latest request. */
       kept_messages: number;
       /** How many requests of the person stay as they are; the latest always does. */
       kept_requests: number;
@@ -377,7 +377,7 @@ export type EventBody =
       message: string;
       /** The sentence by its code, if it is one of ours. */
       sentence?: Coded;
-      /** Whether it tells of a try of a model call that failed; another one follows. */
+      /** Whether it reports a failed attempt of a model call that is being retried. */
       failed_try?: boolean;
     }
   | { type: "run_resumed" }
@@ -410,7 +410,7 @@ export type Forked = {
   from: RunId;
   /** The last event taken; it has the same number here. */
   after: number;
-  /** What the person told the model here. */
+  /** The person's answer to the model. */
   guidance?: string;
 };
 
@@ -434,13 +434,13 @@ export type HookCall = {
 
 /** What came of it. */
 export type HookEnd = {
-  /** Go on or not; withdrawn where the run ended first. */
+  /** The decision; `withdrawn` if the run ended first. */
   decision: Decision;
   /** Why, in the hook's words. */
   reason?: string;
   /** What it put in place of the arguments, the result or the answer. */
   change?: unknown;
-  /** What the model is told. */
+  /** The text for the model. */
   context?: string;
   /** From the first try to the end, milliseconds. */
   duration_ms: number;
@@ -1298,7 +1298,7 @@ export type Source = {
   url: string;
   /** The words it is cited for. */
   quote?: string;
-  /** Whether the quote was found word for word in what is kept of the source; absent where nobody looked. */
+  /** Whether the quote was found word for word in what is kept of the source; absent if it was not checked. */
   verified?: boolean;
   /** The address here of what is kept of the source, at the quote. */
   copy?: string;
@@ -1323,11 +1323,11 @@ export type ToolFile = {
   path: string;
   /** The file's version. */
   version: number;
-  /** What its bytes are, such as `image/png`; never what somebody merely says they are. */
+  /** The media type detected from its bytes, such as `image/png`; never the declared one. */
   media_type: string;
   /** Size, bytes. */
   size_bytes: number;
-  /** Whether the model is given the content too, if it takes this kind. */
+  /** Whether the model gets the content too, if it accepts this kind. */
   for_model?: boolean;
   /** Whether it is HTML that the tool wants shown in a frame. */
   embed?: boolean;
@@ -1349,7 +1349,7 @@ export type Usage = {
   audio_tokens?: number;
   /** Of `audio_tokens`, the ones written. */
   audio_output_tokens?: number;
-  /** What the provider itself says that it costs, millionths of a US dollar. It counts where no price is known here. */
+  /** The cost that the provider reported, in millionths of a US dollar. It is used if no price is known here. */
   reported_cost_micro_usd?: number;
   /** Whether any of it is an estimate, as a model server did not count. */
   estimated?: boolean;

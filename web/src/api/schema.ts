@@ -32,7 +32,7 @@ export type Account = {
   groups: string[];
 };
 
-/** What to change of an account; the rest stays as it is. */
+/** The fields to change of an account; absent ones stay unchanged. */
 export type AccountChange = {
   email?: string | null;
   name?: string | null;
@@ -166,7 +166,7 @@ export type AllLimits = {
   users: LimitsOfUser[];
   /** Of each person in a group. */
   groups: LimitsOfGroup[];
-  /** Of everybody in a group together. */
+  /** The total of all members of a group. */
   group_totals: LimitsOfGroup[];
   keys: LimitsOfKey[];
   /** Of each person of a front end, by the front end's key. */
@@ -355,7 +355,7 @@ export type Chat = {
   state: "idle" | "running" | "waiting";
   /** The directory its files are in; absent if they are virtual. */
   workspace?: string;
-  /** Whether a run has ended in it that the caller has not looked at. */
+  /** Whether a run has ended in it that the caller has not seen. */
   unread: boolean;
   /** Whether it is listed above the others. */
   pinned: boolean;
@@ -385,7 +385,7 @@ export type ChatAnswer = {
   [name: string]: unknown;
 };
 
-/** What to change of a chat; the rest stays as it is. */
+/** The fields to change of a chat; absent ones stay unchanged. */
 export type ChatChange = {
   /** 1 to 200 characters. */
   title?: string | null;
@@ -466,9 +466,9 @@ export type ChatMessage = {
   summary?: RunSummary;
   /** The name of the schedule that sent it. */
   schedule?: string;
-  /** What could be said next. */
+  /** Suggested follow-up messages. */
   follow_ups?: string[];
-  /** The first of the answers that it stands beside. */
+  /** The first of the alternative answers that it belongs to. */
   beside?: string;
   /** The answers that it was merged from. */
   made_of?: string[];
@@ -486,14 +486,14 @@ export type ChatOwner = {
   email: string;
 };
 
-/** Somebody whom a chat is shared with. */
+/** An account that a chat is shared with. */
 export type ChatReader = {
   id: string;
   name: string;
   email: string;
 };
 
-/** A chat as lists show it. Of somebody else's chat, `folder` and the fields after it are empty. */
+/** A chat in a list. For a chat that another account shares, `folder` and the fields after it are empty. */
 export type ChatRow = {
   id: string;
   title: string;
@@ -505,7 +505,7 @@ export type ChatRow = {
   state: "idle" | "running" | "waiting";
   /** The directory its files are in; absent if they are virtual. */
   workspace?: string;
-  /** Whether a run has ended in it that the caller has not looked at. */
+  /** Whether a run has ended in it that the caller has not seen. */
   unread: boolean;
   /** Whether it is listed above the others. */
   pinned: boolean;
@@ -517,7 +517,7 @@ export type ChatRow = {
   owner?: ChatOwner;
 };
 
-/** Who may read a chat beside its owner. */
+/** The accounts, other than the owner's, that may read a chat. */
 export type ChatSharing = {
   /** Whether everybody here who has the address may. */
   open: boolean;
@@ -617,7 +617,7 @@ export type Collection = {
   updated_at: number;
 };
 
-/** What to change of a collection; the rest stays as it is. */
+/** The fields to change of a collection; absent ones stay unchanged. */
 export type CollectionChange = {
   name?: string | null;
   description?: string | null;
@@ -631,7 +631,7 @@ export type CollectionList = {
   file_bytes: number;
 };
 
-/** Who may read a collection beside its owner. */
+/** The accounts, other than the owner's, that may read a collection. */
 export type CollectionReaders = {
   /** Whether everybody here may. */
   open: boolean;
@@ -641,7 +641,7 @@ export type CollectionReaders = {
   choice: GroupName[];
 };
 
-/** Who may read a collection beside its owner, and nobody else. */
+/** The accounts, other than the owner's, that may read a collection. */
 export type CollectionReadersChange = {
   /** Whether everybody here may. */
   open: boolean;
@@ -680,7 +680,7 @@ export type Connection = {
   source: ConnectionSource;
   /** Whether it comes from the environment. */
   from_environment: boolean;
-  /** Whether it is [told who asks](/docs/models/forward-user-info.md). */
+  /** Whether it is [sent the user's identity](/docs/models/forward-user-info.md). */
   trusted: boolean;
   /** 0 to 1000; 0 is asked only if the others fail. */
   weight: number;
@@ -693,7 +693,7 @@ export type Connection = {
   state: ConnectionState;
 };
 
-/** What to change of a connection; the rest stays as it is. */
+/** The fields to change of a connection; absent ones stay unchanged. */
 export type ConnectionChange = {
   name?: string | null;
   /** `openai` (the default), `openai_responses`, `anthropic`, `gemini`, `vertex`, `bedrock` or `azure`; [what each needs](/docs/models/connect.md). */
@@ -1100,7 +1100,7 @@ export type Embedding = {
   passage_prefix: string;
   /** Whether it was chosen here and does not come from the configuration. */
   is_chosen: boolean;
-  /** What the configuration says. */
+  /** The value of the configuration. */
   configured: string | null;
   /** Known as soon as there is a vector. */
   dimensions: number | null;
@@ -1115,7 +1115,7 @@ export type Embedding = {
 
 /** The model to use. */
 export type EmbeddingChoice = {
-  /** A model's id, `built-in`, `""` for none, or `null` for what the configuration says. */
+  /** A model's id, `built-in`, `""` for none, or `null` for the value of the configuration. */
   model?: string | null;
   query_prefix?: string;
   passage_prefix?: string;
@@ -1304,7 +1304,7 @@ export type GraphAlias = {
   entity_name: string;
   alias: string;
   alias_name: string;
-  /** The quote that says so, if there is one. */
+  /** The quote that supports it, if there is one. */
   proof: GraphQuote | null;
 };
 
@@ -1400,7 +1400,7 @@ export type GraphSwitch = {
 export type GraphedDocument = {
   id: string;
   name: string;
-  /** How many passages were looked at; 0 until it is its turn. */
+  /** How many passages have been processed; 0 until it is its turn. */
   done: number;
   /** How many passages it has; 0 until it is its turn. */
   pieces: number;
@@ -1587,7 +1587,7 @@ export type InvitationWithLink = {
 
 /** Whom an invitation is for. */
 export type Invitee = {
-  /** `null` if it is for anybody. */
+  /** `null` if any address may use it. */
   email: string | null;
 };
 
@@ -1684,7 +1684,7 @@ export type KnowledgeScores = {
   meaning: number | null;
   /** What orders the passages, 0 to 1. */
   fused: number;
-  /** How well it answers, as the reranking model says; then this orders them. */
+  /** The score of the reranking model, which then determines the order. */
   rerank: number | null;
 };
 
@@ -1820,7 +1820,7 @@ export type ListedCollection = {
   shared: boolean;
 };
 
-/** What the servers of a model say of it; of several, what holds for all. */
+/** What the servers of a model report about it; for several, what holds for all. */
 export type ListedModel = {
   /** What people call it. */
   display_name: string | null;
@@ -1885,7 +1885,7 @@ export type McpTool = {
 
 /** Who calls, and how people sign in here. */
 export type Me = {
-  /** `null` if nobody is signed in. */
+  /** `null` without a valid session. */
   user: User | null;
   /** Those of `api_keys`, `sharing`, `schedules` and `programs` that the caller has. */
   rights: Right[];
@@ -1902,11 +1902,11 @@ export type Me = {
   moa_samples: number;
   /** Whether the web can be searched for the caller. */
   web_search: boolean;
-  /** Whether anybody may create an account without an invitation. */
+  /** Whether accounts can be created without an invitation. */
   sign_up_open: boolean;
   /** The name of the [provider](/docs/team/single-sign-on.md) that signs people in, if any. */
   oidc?: string;
-  /** Whether somebody can sign in with a passkey here. */
+  /** Whether passkeys can be used to sign in here. */
   passkeys: boolean;
   /** [The proxy](/docs/team/proxy-sign-in.md) that signs people in, if any. */
   proxy?: ProxySignIn;
@@ -1970,7 +1970,7 @@ export type MergeRequest = {
   model?: string | null;
   /** The chat that it is about. */
   chat_id?: string | null;
-  /** What was said; `user_message` says the same. */
+  /** The message; the same as in `user_message`. */
   prompt?: string | null;
   user_message?: unknown;
   /** What was answered to it. */
@@ -2005,9 +2005,9 @@ export type Model = {
   connections: string[];
   /** Whether it is the scripted tour. */
   tour: boolean;
-  /** What its servers say of it. */
+  /** What its servers report about it. */
   listed: ListedModel;
-  /** How it is told about tools. */
+  /** How tools are described to it. */
   tool_mode: ToolMode;
   /** Appended to the agent's own instructions. */
   system_prompt: string | null;
@@ -2023,7 +2023,7 @@ export type Model = {
   seed: number | null;
   /** How much the model is to reason. */
   reasoning_effort: ReasoningEffort | null;
-  /** The parameters that it does not take; where nothing, those that its servers and its name tell. */
+  /** The parameters that it does not accept; `null` for those known from its servers and its name. */
   unsupported_parameters: Parameter[] | null;
   /** How much it can read. */
   context_tokens: number | null;
@@ -2067,10 +2067,10 @@ export type ModelAbilities = {
   unsupported_parameters?: Parameter[];
 };
 
-/** Names and what they stand for. A name that ends in `*` matches every name with that prefix. */
+/** Names and the models they refer to. A name that ends in `*` matches every name with that prefix. */
 export type ModelAliasNames = Record<string, string>;
 
-/** [Model aliases](/docs/models/connect.md#model-aliases): what each name stands for. */
+/** [Model aliases](/docs/models/connect.md#model-aliases): the model that each name refers to. */
 export type ModelAliases = {
   /** Those that administrators have set here. */
   aliases: ModelAliasNames;
@@ -2083,7 +2083,7 @@ export type ModelAliasesChange = {
   aliases: Record<string, string>;
 };
 
-/** What to change of a model, including its [parameters](/docs/models/parameters.md); `null` removes a value, and the rest stays as it is. */
+/** The fields to change of a model, including its [parameters](/docs/models/parameters.md); `null` removes a value, and absent ones stay unchanged. */
 export type ModelChange = {
   tool_mode?: ToolMode | null;
   /** Parameters that are not sent; `null` for those under `listed.abilities`. */
@@ -2162,7 +2162,7 @@ export type ModelParametersInput = {
   reasoning_effort?: ReasoningEffort | null;
 };
 
-/** A model's price, and who says so. */
+/** A model's price and its source. */
 export type ModelPrice = {
   /** US dollars for a million input tokens. */
   input_usd_per_million: number;
@@ -2178,7 +2178,7 @@ export type ModelPrice = {
   audio_output_usd_per_million: number | null;
   /** Prompts with more tokens have other prices, the first of them with more than these. */
   long_context_above_tokens: number | null;
-  /** Who says so. */
+  /** Where it comes from. */
   source: PriceSource;
   /** The list, with the name that the provider and the model have in it. */
   list?: PriceListEntry;
@@ -2243,7 +2243,7 @@ export type NewApiKey = {
   models?: string[] | null;
   /** When it stops working, milliseconds since 1970-01-01 UTC; never if absent. */
   expires_at?: number | null;
-  /** Makes it the key of a [trusted front end](/docs/integrate/front-ends.md), whose program speaks for people of its own. Only administrators may. */
+  /** Makes it the key of a [trusted front end](/docs/integrate/front-ends.md), whose program acts for users of its own. Only for administrators. */
   front_end?: boolean;
   /** 16 to 500 bytes with which the front end has to sign the identities of its people. */
   signing_key?: string | null;
@@ -2287,7 +2287,7 @@ export type NewConnection = {
   headers?: Record<string, string>;
   /** Query parameters for every request, likewise. */
   query?: Record<string, string>;
-  /** Whether it is [told who asks](/docs/models/forward-user-info.md). */
+  /** Whether it is [sent the user's identity](/docs/models/forward-user-info.md). */
   trusted?: boolean;
 };
 
@@ -2304,7 +2304,7 @@ export type NewCrawl = {
   url: string;
   /** Over how many links pages on the same site are read too, up to 10; 0 by default. */
   depth?: number;
-  /** At most so many pages: 100 by default, up to 5000. */
+  /** Maximum number of pages: 100 by default, up to 5000. */
   pages?: number | null;
 };
 
@@ -2484,7 +2484,7 @@ export type Passkey = {
 
 /** Confirms that it is the caller. */
 export type PasskeyChallengeRequest = {
-  /** The password. Somebody who has none must have signed in within ten minutes. */
+  /** The password. Accounts without one must have signed in within the last ten minutes. */
   current?: string | null;
 };
 
@@ -2530,7 +2530,7 @@ export type PasswordResetLink = {
   expires_at: number;
 };
 
-/** Whose password a link is for. */
+/** The account whose password a link resets. */
 export type PasswordResetPerson = {
   email: string;
 };
@@ -2674,7 +2674,7 @@ export type PipelinePreviewRequest = {
   ask?: boolean;
 };
 
-/** What an administrator has set for a pipeline; `null` is what the configuration says. */
+/** What an administrator has set for a pipeline; `null` for the value of the configuration. */
 export type PipelineSettings = {
   /** Whether it is on. */
   enabled: boolean | null;
@@ -2688,7 +2688,7 @@ export type PipelineSettings = {
   seconds: number | null;
 };
 
-/** What an administrator has set for a pipeline; `null` is what the configuration says. */
+/** What an administrator has set for a pipeline; `null` for the value of the configuration. */
 export type PipelineSettingsInput = {
   /** Whether it is on. */
   enabled?: boolean | null;
@@ -2711,7 +2711,7 @@ export type PriceListEntry = {
   model: string;
 };
 
-/** Who says what a model costs. */
+/** Where a price comes from. */
 export type PriceSource = "settings" | "catalogue";
 
 /** Whether agents can run [programs](/docs/tools/programs.md), and with what. */
@@ -2758,7 +2758,7 @@ export type ProviderSettingsInput = {
 export type ProxySignIn = {
   /** Whether it has signed in the caller. */
   signs_in: boolean;
-  /** Why it has not, though it names somebody. */
+  /** Why it has none although it names a user. */
   problem: string | null;
   /** Where people sign out. */
   sign_out_url: string | null;
@@ -2784,7 +2784,7 @@ export type QuestionAnswer = {
 /** Levels of reasoning. A model that lacks one gets the nearest it has. */
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
-/** Ten codes for somebody who has lost the app, which are shown this once. */
+/** Ten recovery codes, for use without the authenticator app. They are shown only once. */
 export type RecoveryCodes = {
   recovery_codes: string[];
 };
@@ -2939,7 +2939,7 @@ export type ScheduledRun = {
   run: string;
 };
 
-/** Whether a code is required beside the password. */
+/** Whether a code is required in addition to the password. */
 export type SecondFactor = {
   is_on: boolean;
   /** Since when, milliseconds since 1970-01-01 UTC. */
@@ -3024,7 +3024,7 @@ export type SignUpSetting = {
   mode: SignUpMode;
 };
 
-/** Somebody who is signed in now; the session is in the cookie. */
+/** The account that has just signed in; the session is in the cookie. */
 export type SignedIn = {
   user: User;
 };
@@ -3060,7 +3060,7 @@ export type StreamedEvent = {
   agent?: string[];
   /** What happened. */
   body: EventBody;
-  /** Whether the result is cut to what the query's `preview` says. */
+  /** `true` if the result is cut to the `preview` of the query. */
   preview?: boolean;
 };
 
@@ -3110,7 +3110,7 @@ export type TaskRequest = {
   model?: string | null;
   /** The chat that it is about. */
   chat_id?: string | null;
-  /** What the person said last: a text, a list of parts, or a message. */
+  /** The person's latest message: a text, a list of parts, or a message object. */
   user_message?: unknown;
   /** The conversation, instead of a chat. */
   messages?: TaskMessage[];
@@ -3162,7 +3162,7 @@ export type UsageRow = {
   reasoning_tokens: number;
   /** Calls that `cost_micro_usd` leaves out. */
   unpriced_requests: number;
-  /** Calls whose tokens nobody counted. */
+  /** Calls for which the provider reported no token counts. */
   estimated_requests: number;
 };
 
@@ -3178,7 +3178,7 @@ export type UsageSum = {
   reasoning_tokens: number;
   /** Calls that `cost_micro_usd` leaves out. */
   unpriced_requests: number;
-  /** Calls whose tokens nobody counted. */
+  /** Calls for which the provider reported no token counts. */
   estimated_requests: number;
 };
 

@@ -39,7 +39,7 @@ pub struct Notes {
     pub title: Option<String>,
     /// In lower case.
     pub tags: Vec<String>,
-    /// What could be said next.
+    /// Suggested follow-up messages.
     pub follow_ups: Vec<String>,
 }
 

@@ -110,7 +110,7 @@ pub struct HookEnd {
     /// The call of the hook.
     #[serde(flatten)]
     pub call: HookCall,
-    /// Go on or not; withdrawn where the run ended first.
+    /// The decision; `withdrawn` if the run ended first.
     pub decision: Decision,
     /// Why, in the hook's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ pub struct HookEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "unknown"))]
     pub change: Option<Value>,
-    /// What the model is told.
+    /// The text for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub context: Option<String>,

@@ -12,12 +12,12 @@ pub struct ToolFile {
     /// The file's version.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub version: u64,
-    /// What its bytes are, such as `image/png`; never what somebody merely says they are.
+    /// The media type detected from its bytes, such as `image/png`; never the declared one.
     pub media_type: String,
     /// Size, bytes.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub size_bytes: u64,
-    /// Whether the model is given the content too, if it takes this kind.
+    /// Whether the model gets the content too, if it accepts this kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub for_model: bool,

@@ -12,11 +12,11 @@ use crate::RunId;
 pub enum Outcome {
     /// The agent gave its answer.
     Completed,
-    /// Somebody stopped it.
+    /// It was stopped by a person or a program.
     Cancelled,
     /// A fault ended it.
     Failed,
-    /// A limit ended it; what it had written stands.
+    /// A limit ended it; what it had written is kept.
     Limited,
     /// It waits for the caller to run the tools that were handed over.
     HandedOver,
@@ -29,11 +29,11 @@ pub enum Outcome {
 pub enum Decision {
     /// Run it.
     Allow,
-    /// Do not run it; the model is told.
+    /// It is not run; the model is informed.
     Deny,
-    /// Nobody decided before the run ended.
+    /// The run ended before a decision.
     Withdrawn,
-    /// Nobody decided in time; the model is told.
+    /// The time for a decision ran out; the model is informed.
     Expired,
 }
 
@@ -110,7 +110,7 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub quote: Option<String>,
-    /// Whether the quote was found word for word in what is kept of the source; absent where nobody looked.
+    /// Whether the quote was found word for word in what is kept of the source; absent if it was not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub verified: Option<bool>,
@@ -139,7 +139,7 @@ pub struct CitedPlace {
 }
 
 impl Source {
-    /// A source that nobody has checked.
+    /// A source that was not checked.
     #[must_use]
     pub fn new(id: String, title: String, url: String, quote: Option<String>) -> Self {
         Self {
@@ -164,7 +164,7 @@ pub struct Forked {
     /// The last event taken; it has the same number here.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub after: u64,
-    /// What the person told the model here.
+    /// The person's answer to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub guidance: Option<String>,

@@ -93,7 +93,7 @@ pub struct ResolvedModel {
     pub agent: Option<Arc<AgentDefinition>>,
     /// The model.
     pub model: ChatModel,
-    /// How it is told about tools.
+    /// How tools are described to it.
     pub tool_mode: ToolMode,
     /// What is set for its calls.
     pub parameters: ModelParameters,

@@ -30,7 +30,7 @@ use crate::{
 const PAGE_LIMIT: u32 = 200;
 const TITLE_LIMIT_CHARS: usize = 200;
 
-/// A chat as lists show it. Of somebody else's chat, `folder` and the fields after it are empty.
+/// A chat in a list. For a chat that another account shares, `folder` and the fields after it are empty.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChatRow {
     id: ChatId,
@@ -43,7 +43,7 @@ pub(super) struct ChatRow {
     /// The directory its files are in; absent if they are virtual.
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<String>,
-    /// Whether a run has ended in it that the caller has not looked at.
+    /// Whether a run has ended in it that the caller has not seen.
     unread: bool,
     /// Whether it is listed above the others.
     pinned: bool,
@@ -119,10 +119,10 @@ pub(super) struct MessageView {
     /// The name of the schedule that sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
-    /// What could be said next.
+    /// Suggested follow-up messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     follow_ups: Vec<String>,
-    /// The first of the answers that it stands beside.
+    /// The first of the alternative answers that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     beside: Option<MessageId>,
     /// The answers that it was merged from.
@@ -387,7 +387,7 @@ pub(super) async fn get(
     Ok(Json(view))
 }
 
-/// What to change of a chat; the rest stays as it is.
+/// The fields to change of a chat; absent ones stay unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatChange")]
 pub(super) struct PatchChat {

@@ -48,7 +48,7 @@ pub(super) struct ConnectionView {
     source: ConnectionSource,
     /// Whether it comes from the environment.
     from_environment: bool,
-    /// Whether it is [told who asks](docs/models/forward-user-info.md).
+    /// Whether it is [sent the user's identity](docs/models/forward-user-info.md).
     trusted: bool,
     /// 0 to 1000; 0 is asked only if the others fail.
     weight: u32,
@@ -253,7 +253,7 @@ pub(super) struct Connect {
     name: String,
     #[serde(flatten)]
     server: ConnectionRequest,
-    /// Whether it is [told who asks](docs/models/forward-user-info.md).
+    /// Whether it is [sent the user's identity](docs/models/forward-user-info.md).
     #[serde(default)]
     trusted: bool,
 }
@@ -324,7 +324,7 @@ pub(super) async fn try_out(
     Ok(Json(models.try_out(id, model).await?))
 }
 
-/// What to change of a connection; the rest stays as it is.
+/// The fields to change of a connection; absent ones stay unchanged.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "ConnectionChange")]
 pub(super) struct ChangeBody {

@@ -27,7 +27,7 @@ pub(super) struct EmbeddingView {
     passage_prefix: String,
     /// Whether it was chosen here and does not come from the configuration.
     is_chosen: bool,
-    /// What the configuration says.
+    /// The value of the configuration.
     configured: Option<String>,
     /// Known as soon as there is a vector.
     dimensions: Option<u64>,
@@ -135,7 +135,7 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "EmbeddingChoice")]
 pub(super) struct Choose {
-    /// A model's id, `built-in`, `""` for none, or `null` for what the configuration says.
+    /// A model's id, `built-in`, `""` for none, or `null` for the value of the configuration.
     model: Option<String>,
     #[serde(default)]
     query_prefix: String,

@@ -349,12 +349,8 @@ fn in_words(error: StoreError) -> ApiError {
 /// Describes the calls of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/groups", list, "Lists all groups, by name");
-    api.handler(
-        "POST /api/v1/groups",
-        create,
-        "Creates a group, with nobody in it",
-    )
-    .errors(&[409]);
+    api.handler("POST /api/v1/groups", create, "Creates an empty group")
+        .errors(&[409]);
     api.handler(
         "PATCH /api/v1/groups/{group}",
         change,
@@ -376,6 +372,6 @@ pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "DELETE /api/v1/groups/{group}/members/{user}",
         remove_member,
-        "Removes somebody from a group, whoever has added them",
+        "Removes a member from a group, also one that a sign-in provider added",
     );
 }

@@ -128,8 +128,8 @@ pub(super) struct CreateKey {
     models: Option<Vec<String>>,
     /// When it stops working, milliseconds since 1970-01-01 UTC; never if absent.
     expires_at: Option<i64>,
-    /// Makes it the key of a [trusted front end](docs/integrate/front-ends.md), whose program speaks for people of its
-    /// own. Only administrators may.
+    /// Makes it the key of a [trusted front end](docs/integrate/front-ends.md), whose program acts for users of its
+    /// own. Only for administrators.
     #[serde(default)]
     front_end: bool,
     /// 16 to 500 bytes with which the front end has to sign the identities of its people.

@@ -197,7 +197,7 @@ pub(super) async fn make(
     Ok(new)
 }
 
-/// What to change of a collection; the rest stays as it is.
+/// The fields to change of a collection; absent ones stay unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CollectionChange")]
 pub(super) struct ChangeCollection {
@@ -332,7 +332,7 @@ struct ScoresView {
     meaning: Option<f32>,
     /// What orders the passages, 0 to 1.
     fused: f32,
-    /// How well it answers, as the reranking model says; then this orders them.
+    /// The score of the reranking model, which then determines the order.
     rerank: Option<f32>,
 }
 

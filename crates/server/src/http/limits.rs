@@ -25,7 +25,7 @@ pub(super) struct AllLimits {
     users: Vec<OfUser>,
     /// Of each person in a group.
     groups: Vec<OfGroup>,
-    /// Of everybody in a group together.
+    /// The total of all members of a group.
     group_totals: Vec<OfGroup>,
     keys: Vec<OfKey>,
     /// Of each person of a front end, by the front end's key.

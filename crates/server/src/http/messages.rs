@@ -240,7 +240,7 @@ pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "POST /api/v1/chats/{chat}/messages/{message}/regenerate",
         regenerate,
-        "Starts another answer beside an answer",
+        "Starts an alternative to an answer",
     )
     .body::<Regenerate>()
     .header(

@@ -43,7 +43,7 @@ pub(super) struct MoaRequest {
     /// The chat that it is about.
     #[serde(default, deserialize_with = "filled")]
     chat_id: Option<String>,
-    /// What was said; `user_message` says the same.
+    /// The message; the same as in `user_message`.
     #[serde(default)]
     prompt: Option<String>,
     #[serde(default)]

@@ -11,7 +11,7 @@ use crate::{
     identity::audit::Noted, platform::model_aliases::Aliases,
 };
 
-/// [Model aliases](docs/models/connect.md#model-aliases): what each name stands for.
+/// [Model aliases](docs/models/connect.md#model-aliases): the model that each name refers to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ModelAliases {
     /// Those that administrators have set here.

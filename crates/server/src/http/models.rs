@@ -114,8 +114,8 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     })
 }
 
-/// What to change of a model, including its [parameters](docs/models/parameters.md); `null` removes a value, and
-/// the rest stays as it is.
+/// The fields to change of a model, including its [parameters](docs/models/parameters.md); `null` removes a value, and
+/// absent ones stay unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelChange")]
 pub(super) struct ChangeModel {

@@ -208,7 +208,7 @@ impl Owner {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "PasskeyChallengeRequest")]
 pub(super) struct Password {
-    /// The password. Somebody who has none must have signed in within ten minutes.
+    /// The password. Accounts without one must have signed in within the last ten minutes.
     current: Option<String>,
 }
 
@@ -388,7 +388,7 @@ pub(super) fn operations(api: &mut Operations) {
     api.operation("POST /api/v1/me/passkeys/challenge", "Returns a challenge for a new passkey: `PublicKeyCredentialCreationOptionsJSON`, as browsers \
          take it")
         .details("Sets a cookie for five minutes. 400 with `field: \"current\"` if the password is wrong, and with \
-         a key; 409 if somebody without a password has to sign in again.")
+         a key; 409 if an account without a password has to sign in again.")
         .body::<Password>()
         .answers::<Map<String, Value>>(200)
         .errors(&[409, 429]);
@@ -414,7 +414,7 @@ pub(super) fn admin_operations(api: &mut Operations) {
     api.handler(
         "DELETE /api/v1/users/{user}/passkeys",
         delete_all,
-        "Deletes all passkeys of somebody, and ends all their sessions",
+        "Deletes all passkeys of an account and ends its sessions",
     )
     .details("404 if there are none.");
 }

@@ -74,7 +74,7 @@ pub(super) struct Secret {
     token: String,
 }
 
-/// Whose password a link is for.
+/// The account whose password a link resets.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PasswordResetPerson")]
 pub(super) struct Whose {
@@ -169,7 +169,7 @@ pub(super) fn public_operations(api: &mut Operations) {
     api.handler(
         "POST /api/v1/password-reset/check",
         check,
-        "Returns whose password a link is for",
+        "Returns the account whose password a link resets",
     )
     .errors(&[404]);
 }

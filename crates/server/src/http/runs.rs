@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{ChatId, EventBody, MessageId, RunEvent, RunId, RunSummary, refusal};
+use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
@@ -22,7 +22,10 @@ use crate::{
     http::{
         extract::{Json, Path, Query},
         openapi::Operations,
-        streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
+        streams::{
+            Format, FormatOptions, Native, RunFiles, StreamedEvent, for_reader, sse, telling,
+            web_socket,
+        },
     },
     identity::auth::Caller,
     runtime::{approvals::AnswerApproval, commands::Command, runs::Runs},
@@ -151,7 +154,7 @@ pub(super) struct EventsQuery {
     /// `chat` for the frames of `POST /chat/stream`, or one of its [other
     /// formats](docs/integrate/chat-stream.md#other-formats).
     pub(super) format: Option<String>,
-    /// Cuts a longer result in `tool_finished` to so many bytes; the event then has `"preview": true`.
+    /// Cuts a result in `tool_finished` that is longer than this many bytes; the event then has `"preview": true`.
     preview: Option<usize>,
     /// Writes the events within this time at once, 1 to 1000.
     batch_ms: Option<u64>,
@@ -340,17 +343,6 @@ pub(super) async fn approve(
         .tell(run, Command::Approve { approval, decision })
         .await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// An event of the log, as its stream has it.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "describes what is cut while it is sent")]
-struct StreamedEvent {
-    #[serde(flatten)]
-    event: RunEvent,
-    /// Whether the result is cut to what the query's `preview` says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preview: Option<bool>,
 }
 
 /// Describes the calls of this file.

@@ -23,7 +23,7 @@ use crate::{
     platform::client_info::Place,
 };
 
-/// Whether a code is required beside the password.
+/// Whether a code is required in addition to the password.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SecondFactor")]
 pub(super) struct View {
@@ -143,7 +143,7 @@ pub(super) struct Typed {
     code: String,
 }
 
-/// Ten codes for somebody who has lost the app, which are shown this once.
+/// Ten recovery codes, for use without the authenticator app. They are shown only once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RecoveryCodes {
     recovery_codes: Vec<String>,

@@ -71,7 +71,7 @@ impl From<&User> for UserView {
 /// Who calls, and how people sign in here.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Me {
-    /// `null` if nobody is signed in.
+    /// `null` without a valid session.
     user: Option<UserView>,
     /// Those of `api_keys`, `sharing`, `schedules` and `programs` that the caller has.
     #[schemars(with = "Vec<Right>")]
@@ -90,12 +90,12 @@ pub(super) struct Me {
     moa_samples: usize,
     /// Whether the web can be searched for the caller.
     web_search: bool,
-    /// Whether anybody may create an account without an invitation.
+    /// Whether accounts can be created without an invitation.
     sign_up_open: bool,
     /// The name of the [provider](docs/team/single-sign-on.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
-    /// Whether somebody can sign in with a passkey here.
+    /// Whether passkeys can be used to sign in here.
     passkeys: bool,
     /// [The proxy](docs/team/proxy-sign-in.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +105,7 @@ pub(super) struct Me {
     version: &'static str,
 }
 
-/// Somebody who is signed in now; the session is in the cookie.
+/// The account that has just signed in; the session is in the cookie.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SignedIn {
     pub(super) user: UserView,
@@ -133,7 +133,7 @@ struct CodeNeeded {
 struct ProxyView {
     /// Whether it has signed in the caller.
     signs_in: bool,
-    /// Why it has not, though it names somebody.
+    /// Why it has none although it names a user.
     problem: Option<&'static str>,
     /// Where people sign out.
     sign_out_url: Option<String>,

@@ -31,7 +31,7 @@ const MOST_READERS: i64 = 100;
 /// Most chats of others that are listed.
 const MOST_SHARED: u32 = 200;
 
-/// Somebody whom a chat is shared with.
+/// An account that a chat is shared with.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatReader")]
 pub(super) struct ReaderView {
@@ -50,7 +50,7 @@ impl From<User> for ReaderView {
     }
 }
 
-/// Who may read a chat beside its owner.
+/// The accounts, other than the owner's, that may read a chat.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatSharing")]
 pub(super) struct SharingView {
@@ -249,23 +249,23 @@ pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/chats/{chat}/sharing",
         get,
-        "Returns who may read a chat beside its owner",
+        "Returns which accounts other than the owner's may read a chat",
     );
     api.handler(
         "PUT /api/v1/chats/{chat}/sharing",
         put,
-        "Sets whether everybody here who has the address may read a chat",
+        "Sets whether every signed-in user with the link may read a chat",
     );
     api.handler(
         "POST /api/v1/chats/{chat}/readers",
         add,
-        "Shares a chat with somebody who has an account, at most 100 people",
+        "Shares a chat with another account, at most 100 of them",
     )
     .errors(&[409]);
     api.handler(
         "DELETE /api/v1/chats/{chat}/readers/{reader}",
         remove,
-        "Stops sharing a chat with somebody",
+        "Stops sharing a chat with an account",
     )
     .details("Their open streams of it end within a second.");
     api.handler(
@@ -277,6 +277,6 @@ pub(super) fn operations(api: &mut Operations) {
 
 /// Describes the calls of administrators.
 pub(super) fn moderation_operations(api: &mut Operations) {
-    api.handler("GET /api/v1/users/{user}/chats", of_user, "Lists somebody's chats, if `moderation` is on")
+    api.handler("GET /api/v1/users/{user}/chats", of_user, "Lists an account's chats, if `moderation` is on")
         .details("403 if it is off. The chats can then be read with the calls of chats; each look is audited.");
 }

@@ -38,9 +38,9 @@ const MOST_USES: i64 = 1000;
 #[schemars(rename = "SignUpMode")]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Mode {
-    /// Nobody: administrators create accounts.
+    /// Sign-up is off: administrators create accounts.
     Closed,
-    /// Whoever has the link of an invitation.
+    /// Only with the link of an invitation.
     Invitation,
     /// Everybody who can reach the server.
     Open,
@@ -250,7 +250,7 @@ pub(super) struct Secret {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Invitee")]
 pub(super) struct Invited {
-    /// `null` if it is for anybody.
+    /// `null` if any address may use it.
     email: Option<String>,
 }
 
@@ -383,7 +383,7 @@ pub(super) fn operations(api: &mut Operations) {
 pub(super) fn public_operations(api: &mut Operations) {
     api.handler("POST /api/v1/sign-up", sign_up, "Creates an account for the caller")
         .details("The answer is the same, and nothing else happens, if the address is taken; that consumes an \
-         invitation too. 403 if nobody may sign up, 404 if the invitation is not valid for it, 429 as at \
+         invitation too. 403 if sign-up is off, 404 if the invitation is not valid for it, 429 as at \
          the sign-in.")
         .errors(&[404, 429]);
     api.handler(

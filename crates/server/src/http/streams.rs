@@ -16,7 +16,8 @@ use bytes::Bytes;
 use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
 use llm::IdleTimer;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sse::{Frame, KEEP_ALIVE};
 use store::StoreError;
 use tokio::time::Instant;
@@ -246,6 +247,16 @@ fn debug_frame(seq: u64) -> impl Fn(DebugEvent) -> Frame {
     }
 }
 
+/// An event of the log, as its stream has it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StreamedEvent {
+    #[serde(flatten)]
+    event: RunEvent,
+    /// `true` if the result is cut to the `preview` of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<bool>,
+}
+
 impl Native {
     fn write(self, logged: &Logged, out: &mut Vec<u8>) {
         match self.preview(&logged.event) {
@@ -277,12 +288,12 @@ impl Native {
         while !result.is_char_boundary(end) {
             end -= 1;
         }
-        let mut value = serde_json::to_value(event).ok()?;
-        *value.pointer_mut("/body/result")? = Value::String(result[..end].to_owned());
-        value
-            .as_object_mut()?
-            .insert("preview".to_owned(), Value::Bool(true));
-        Some(value.to_string())
+        let mut event = event.clone();
+        if let EventBody::ToolFinished { result, .. } = &mut event.body {
+            result.truncate(end);
+        }
+        let preview = Some(true);
+        serde_json::to_string(&StreamedEvent { event, preview }).ok()
     }
 }
 

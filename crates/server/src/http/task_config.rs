@@ -225,7 +225,7 @@ pub(super) fn operations(api: &mut Operations) {
         .answers::<TaskConfig>(200);
     api.operation(
         "POST /api/v1/tasks/config/update",
-        "Sets some of them; the rest stays as it is",
+        "Sets some of them; absent ones stay unchanged",
     )
     .body::<Map<String, Value>>()
     .answers::<TaskConfig>(200)

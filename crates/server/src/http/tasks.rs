@@ -321,7 +321,7 @@ const DESCRIBED: [(&str, &str, &str); 5] = [
     ),
     (
         "follow_up",
-        "Writes what could be said next in a chat",
+        "Suggests follow-up messages for a chat",
         "The answer is a chat completion whose text is JSON.",
     ),
     (

@@ -82,7 +82,7 @@ struct Sum {
     reasoning_tokens: u64,
     /// Calls that `cost_micro_usd` leaves out.
     unpriced_requests: u64,
-    /// Calls whose tokens nobody counted.
+    /// Calls for which the provider reported no token counts.
     estimated_requests: u64,
 }
 
@@ -248,7 +248,7 @@ fn csv(view: &View) -> Response {
 /// Describes the calls of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/usage", get, "Returns what was used, by day, user, model, key or person")
-        .details("Administrators see everybody's, others their own. Impossible figures (more than 1,000,000,000 \
+        .details("Administrators see those of all accounts, others their own. Impossible figures (more than 1,000,000,000 \
          tokens in a call) are replaced by estimates, and sums saturate at 9·10¹⁵.")
         .answers::<View>(200)
         .answers_media(200, &["text/csv"]);

@@ -141,7 +141,7 @@ pub(super) async fn create(
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
-/// What to change of an account; the rest stays as it is.
+/// The fields to change of an account; absent ones stay unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "AccountChange")]
 pub(super) struct ChangeUser {
@@ -325,22 +325,22 @@ pub(super) fn operations(api: &mut Operations) {
     api.handler("POST /api/v1/users", create, "Creates an account")
         .details("409 if the address is taken.")
         .errors(&[409]);
-    api.handler("PATCH /api/v1/users/{user}", change, "Changes an account, suspends it, or lets the person in again")
-        .details("409 if nobody would be left who can sign in as an administrator, or if the caller would suspend \
+    api.handler("PATCH /api/v1/users/{user}", change, "Changes an account, suspends it, or reinstates it")
+        .details("409 if it is the last administrator who can sign in, or if the caller would suspend \
          their own account. Suspending ends the person's sessions, requests, streams and WebSockets, and \
          stops their runs.")
         .errors(&[409]);
     api.handler(
         "DELETE /api/v1/users/{user}",
         delete,
-        "Deletes a suspended account with everything of its own",
+        "Deletes a suspended account and all its data",
     )
     .details("409 unless it is suspended.")
     .errors(&[409]);
     api.handler(
         "DELETE /api/v1/users/{user}/second-factor",
         reset_second_factor,
-        "Turns two-step sign-in off for somebody who has lost the app",
+        "Turns two-step sign-in off for an account",
     )
     .details("Ends all sessions of the person. 404 if it is off, 409 for one's own.")
     .errors(&[409]);

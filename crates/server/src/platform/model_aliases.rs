@@ -11,7 +11,7 @@ const MAX_ALIASES: usize = 200;
 /// Longest name, bytes, as that of a model.
 const MAX_NAME_BYTES: usize = 500;
 
-/// Names and what they stand for. A name that ends in `*` matches every name with that prefix.
+/// Names and the models they refer to. A name that ends in `*` matches every name with that prefix.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelAliasNames")]
 pub struct Aliases(BTreeMap<String, String>);

@@ -170,8 +170,8 @@ fn of_kind(kind: &str, schema: &Value) -> String {
     }
 }
 
-/// The types side by side, each once.
-fn alternatives(types: impl Iterator<Item = String>) -> String {
+/// The types as alternatives, each once.
+pub(super) fn alternatives(types: impl Iterator<Item = String>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for one in types {
         if !distinct.contains(&one) {

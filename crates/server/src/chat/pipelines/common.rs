@@ -119,10 +119,9 @@ impl EffectivePipelines {
             .unwrap_or_default())
     }
 
-    /// Sets what is named; the rest stays as it is.
+    /// Sets what is named; absent ones stay unchanged.
     ///
-    /// # Errors
-    /// 400 where a model is not known, or a number out of its bounds.
+    /// # Errors 400 where a model is not known, or a number out of its bounds.
     pub(crate) async fn change_common_settings(
         &self,
         change: CommonSettings,

@@ -25,7 +25,7 @@ const MOST_SECONDS: u32 = 600;
 const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below is the id of its source: [1] stands for \
     <source id=\"1\">, [2] for <source id=\"2\">, and so on.]";
 
-/// What an administrator has set for a pipeline; `null` is what the configuration says.
+/// What an administrator has set for a pipeline; `null` for the value of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PipelineSettings {

@@ -69,12 +69,12 @@ pub struct KnownKey {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelSettings {
-    /// How it is told about tools.
+    /// How tools are described to it.
     pub tool_mode: ToolMode,
     /// What is set for its calls, where neither a chat nor an agent sets it.
     #[serde(flatten)]
     pub parameters: ModelParameters,
-    /// The parameters that it does not take; where nothing, those that its servers and its name tell.
+    /// The parameters that it does not accept; `null` for those known from its servers and its name.
     pub unsupported_parameters: Option<Vec<Parameter>>,
     /// How much it can read.
     pub context_tokens: Option<u64>,
@@ -108,7 +108,7 @@ pub struct Model {
     pub connections: Vec<ConnectionId>,
     /// Whether it is the scripted tour.
     pub tour: bool,
-    /// What its servers say of it.
+    /// What its servers report about it.
     pub listed: Listed,
     /// What an administrator set.
     #[serde(flatten)]
@@ -117,7 +117,7 @@ pub struct Model {
     pub price: Option<ModelPrice>,
 }
 
-/// What the servers of a model say of it; of several, what holds for all.
+/// What the servers of a model report about it; for several, what holds for all.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[schemars(rename = "ListedModel")]
 pub struct Listed {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::ModelSettings;
 use crate::gateway::prices::ListedPrice;
 
-/// A model's price, and who says so.
+/// A model's price and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelPrice {
     /// US dollars for a million input tokens.
@@ -24,7 +24,7 @@ pub struct ModelPrice {
     audio_output_usd_per_million: Option<f64>,
     /// Prompts with more tokens have other prices, the first of them with more than these.
     long_context_above_tokens: Option<u64>,
-    /// Who says so.
+    /// Where it comes from.
     source: PriceSource,
     /// The list, with the name that the provider and the model have in it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct ModelPrice {
     prices: Prices,
 }
 
-/// Who says what a model costs.
+/// Where a price comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceSource {

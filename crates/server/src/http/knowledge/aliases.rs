@@ -31,7 +31,7 @@ struct AliasView {
     entity_name: String,
     alias: EntityId,
     alias_name: String,
-    /// The quote that says so, if there is one.
+    /// The quote that supports it, if there is one.
     proof: Option<QuoteView>,
 }
 

@@ -138,7 +138,7 @@ pub(in crate::http) struct NewCrawl {
     /// Over how many links pages on the same site are read too, up to 10; 0 by default.
     #[serde(default)]
     depth: u64,
-    /// At most so many pages: 100 by default, up to 5000.
+    /// Maximum number of pages: 100 by default, up to 5000.
     pages: Option<u64>,
 }
 

@@ -45,7 +45,7 @@ const QUERY_BYTES: usize = 400;
 struct DocumentView {
     id: DocumentId,
     name: String,
-    /// How many passages were looked at; 0 until it is its turn.
+    /// How many passages have been processed; 0 until it is its turn.
     done: u64,
     /// How many passages it has; 0 until it is its turn.
     pieces: u64,

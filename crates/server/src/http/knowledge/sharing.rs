@@ -34,7 +34,7 @@ struct GroupName {
     name: String,
 }
 
-/// Who may read a collection beside its owner.
+/// The accounts, other than the owner's, that may read a collection.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CollectionReaders")]
 pub(in crate::http) struct ReadersView {
@@ -75,7 +75,7 @@ pub(in crate::http) async fn get(
     }))
 }
 
-/// Who may read a collection beside its owner, and nobody else.
+/// The accounts, other than the owner's, that may read a collection.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CollectionReadersChange")]
 pub(in crate::http) struct Readers {

@@ -116,7 +116,7 @@ impl Describe<'_> {
         self
     }
 
-    /// Error statuses beside those that each route of its kind has.
+    /// Error statuses in addition to those of every route of its kind.
     pub(in crate::http) fn errors(&mut self, statuses: &[u16]) -> &mut Self {
         self.operation.errors.extend(statuses);
         self

@@ -154,7 +154,7 @@ fn tidy(schema: &mut Value, side: Side) {
         return;
     };
     if side == Side::Answer {
-        // Clients have to bear new fields.
+        // Clients have to tolerate new fields.
         for key in ["additionalProperties", "unevaluatedProperties"] {
             if fields.get(key) == Some(&Value::Bool(false)) {
                 fields.shift_remove(key);

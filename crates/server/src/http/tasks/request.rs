@@ -21,7 +21,7 @@ pub(in crate::http) struct TaskRequest {
     /// The chat that it is about.
     #[serde(deserialize_with = "filled")]
     pub(super) chat_id: Option<String>,
-    /// What the person said last: a text, a list of parts, or a message.
+    /// The person's latest message: a text, a list of parts, or a message object.
     user_message: Value,
     /// The conversation, instead of a chat.
     messages: Vec<SaidMessage>,
