@@ -262,7 +262,7 @@ impl From<StoreError> for ApiError {
             StoreError::NotFound => Self::not_found(refusal::Request::NoSuchThing),
             // What stands in it is a word of ours for the row, such as the name of a column.
             StoreError::Conflict(_) => Self::conflict(refusal::Request::ChangedMeanwhile),
-            StoreError::Unavailable(cause) => Self {
+            StoreError::Unavailable(cause) | StoreError::Deadlock(cause) => Self {
                 cause: Some(cause),
                 ..Self::new(ProblemCode::Unavailable, refusal::Request::DatabaseSilent)
             },

@@ -6,6 +6,7 @@ use crate::{
     Store, StoreError,
     query::{Row, Tx, readable},
     sessions::end_all,
+    transaction::despite_deadlocks,
     users::{User, UserRole, read_user, role_name},
 };
 
@@ -128,25 +129,24 @@ impl Store {
     /// # Errors
     /// `NotFound`; `Conflict("account")` if it is not suspended: only then have all its activities ended.
     pub async fn delete_account(&self, id: UserId) -> Result<Vec<ChatId>, StoreError> {
-        let mut tx = self.begin_alone().await?;
-        if account(&mut tx, id).await?.suspended_at.is_none() {
-            return Err(StoreError::Conflict("account"));
-        }
-        let chats = tx
-            .query("SELECT id FROM chats WHERE owner = $1")
-            .id(id)
-            .fetch_all()
-            .await?;
-        let chats = chats
-            .iter()
-            .map(|row| row.id("id"))
-            .collect::<Result<_, _>>()?;
-        tx.query("DELETE FROM users WHERE id = $1")
-            .id(id)
-            .execute()
-            .await?;
-        tx.commit().await?;
-        Ok(chats)
+        despite_deadlocks(|| async {
+            let mut tx = self.begin_alone().await?;
+            if account(&mut tx, id).await?.suspended_at.is_none() {
+                return Err(StoreError::Conflict("account"));
+            }
+            let chats = tx
+                .query("SELECT id FROM chats WHERE owner = $1")
+                .id(id)
+                .fetch_all()
+                .await?;
+            let chats = chats.iter().map(|row| row.id("id"));
+            let chats = chats.collect::<Result<_, _>>()?;
+            let user = tx.query("DELETE FROM users WHERE id = $1").id(id);
+            user.execute().await?;
+            tx.commit().await?;
+            Ok(chats)
+        })
+        .await
     }
 
     /// A transaction that excludes other changes of accounts.

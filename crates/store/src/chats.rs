@@ -6,6 +6,7 @@ use crate::{
     ChatOrganization, Principal, Store, StoreError,
     query::{Query, Row, readable},
     search,
+    transaction::despite_deadlocks,
 };
 
 /// A chat without its messages.
@@ -275,15 +276,16 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), StoreError> {
-        let mut tx = self.db().begin().await?;
-        // Messages, runs and logs are deleted by their foreign keys.
-        let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
-        tx.query(chat).id(id).id(owner).execute_on_one().await?;
-        tx.query("DELETE FROM files WHERE workspace = $1")
-            .id(id)
-            .execute()
-            .await?;
-        tx.commit().await
+        despite_deadlocks(|| async {
+            let mut tx = self.db().begin().await?;
+            // Messages, runs and logs are deleted by their foreign keys.
+            let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
+            tx.query(chat).id(id).id(owner).execute_on_one().await?;
+            let files = "DELETE FROM files WHERE workspace = $1";
+            tx.query(files).id(id).execute().await?;
+            tx.commit().await
+        })
+        .await
     }
 }
 

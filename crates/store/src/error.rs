@@ -14,6 +14,9 @@ pub enum StoreError {
     /// The database cannot be reached or did not answer; retrying later may help.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// PostgreSQL ended the transaction because it and another one waited for each other; retrying helps.
+    #[error("the transaction was ended in favour of another: {0}")]
+    Deadlock(String),
     /// The database has no space left; stored data can still be read.
     #[error("no room is left for the database: {0}")]
     Full(String),
@@ -29,9 +32,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether retrying later may help: the failure concerns the database as a whole.
+    /// Whether retrying may help: the failure does not come from the data.
     #[must_use]
     pub fn may_pass(&self) -> bool {
+        self.is_outage() || matches!(self, Self::Deadlock(_))
+    }
+
+    /// Whether the failure concerns the database as a whole, so that nothing else succeeds at this time.
+    pub(crate) fn is_outage(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Full(_))
     }
 }
@@ -54,8 +62,8 @@ impl From<sqlx::Error> for StoreError {
             (ErrorKind::UniqueViolation, _) => Self::Conflict("id"),
             // Every foreign key refers to an owner, a chat or a run that does not, or no longer, exist.
             (ErrorKind::ForeignKeyViolation, _) => Self::NotFound,
-            // PostgreSQL: a serialization failure or a deadlock; a retry succeeds.
-            (_, Some("40001" | "40P01")) => Self::Conflict("concurrent change"),
+            // PostgreSQL: serialization_failure, deadlock_detected.
+            (_, Some("40001" | "40P01")) => Self::Deadlock(error.to_string()),
             // SQLite: no space for a page, or for the index of the write-ahead log. PostgreSQL: disk_full.
             (_, Some("13" | "4874" | "53100")) => Self::Full(error.to_string()),
             // SQLite: a damaged file, or not a database at all.

@@ -12,6 +12,7 @@ use crate::{
     pauses::forget_text,
     query::{Row, Tx, readable},
     sums::sum,
+    transaction::despite_deadlocks,
 };
 
 /// A collection of documents.
@@ -300,7 +301,7 @@ impl Store {
         id: CollectionId,
     ) -> Result<(), StoreError> {
         let sql = "DELETE FROM collections WHERE id = $1 AND owner = $2";
-        self.db().write(sql).id(id).id(owner).execute_on_one().await
+        despite_deadlocks(|| self.db().write(sql).id(id).id(owner).execute_on_one()).await
     }
 
     /// A collection's documents by name.
@@ -508,18 +509,21 @@ impl Store {
         id: DocumentId,
         now: i64,
     ) -> Result<(), StoreError> {
-        let mut tx = self.db().begin().await?;
-        let sql = "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql)
-            .id(collection)
-            .id(owner)
-            .bind(now)
-            .execute_on_one()
-            .await?;
-        let sql = "DELETE FROM documents WHERE id = $1 AND collection = $2";
-        tx.query(sql).id(id).id(collection).execute_on_one().await?;
-        forget_unnamed(&mut tx, collection).await?;
-        tx.commit().await
+        despite_deadlocks(|| async {
+            let mut tx = self.db().begin().await?;
+            let sql = "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
+            tx.query(sql)
+                .id(collection)
+                .id(owner)
+                .bind(now)
+                .execute_on_one()
+                .await?;
+            let sql = "DELETE FROM documents WHERE id = $1 AND collection = $2";
+            tx.query(sql).id(id).id(collection).execute_on_one().await?;
+            forget_unnamed(&mut tx, collection).await?;
+            tx.commit().await
+        })
+        .await
     }
 
     /// Claims a document to read until `until`: then its holder is presumed dead.

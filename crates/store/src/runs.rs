@@ -12,6 +12,7 @@ use crate::{
     db::Db,
     messages::fill_message,
     query::{Query, Row, long_json, readable},
+    transaction::despite_deadlocks,
     webhooks,
     writer::{Rows, Work},
 };
@@ -373,14 +374,15 @@ impl Store {
     /// # Errors
     /// `NotFound` if there is no such run.
     pub async fn delete_run(&self, id: RunId) -> Result<(), StoreError> {
-        let mut tx = self.db().begin().await?;
-        let delete = "DELETE FROM runs WHERE id = $1 AND chat IS NULL RETURNING id";
-        tx.query(delete).id(id).fetch_one().await?;
-        tx.query("DELETE FROM files WHERE workspace = $1")
-            .text(&id.to_string())
-            .execute()
-            .await?;
-        tx.commit().await
+        despite_deadlocks(|| async {
+            let mut tx = self.db().begin().await?;
+            let run = "DELETE FROM runs WHERE id = $1 AND chat IS NULL RETURNING id";
+            tx.query(run).id(id).fetch_one().await?;
+            let files = "DELETE FROM files WHERE workspace = $1";
+            tx.query(files).id(id).execute().await?;
+            tx.commit().await
+        })
+        .await
     }
 
     /// Deletes runs without a chat that ended before that time, with logs and files; returns their number.
@@ -388,21 +390,21 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn purge_runs(&self, chatless_finished_before: i64) -> Result<u64, StoreError> {
-        let mut tx = self.db().begin().await?;
-        let files = "DELETE FROM files WHERE workspace IN \
-                     (SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1)";
-        tx.query(files)
-            .bind(chatless_finished_before)
-            .execute()
-            .await?;
-        let runs = "DELETE FROM runs WHERE chat IS NULL AND finished_at < $1";
-        let purged = tx
-            .query(runs)
-            .bind(chatless_finished_before)
-            .execute()
-            .await?;
-        tx.commit().await?;
-        Ok(purged)
+        despite_deadlocks(|| async {
+            let mut tx = self.db().begin().await?;
+            let files = "DELETE FROM files WHERE workspace IN \
+                         (SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1)";
+            tx.query(files)
+                .bind(chatless_finished_before)
+                .execute()
+                .await?;
+            let runs = "DELETE FROM runs WHERE chat IS NULL AND finished_at < $1";
+            let runs = tx.query(runs).bind(chatless_finished_before);
+            let purged = runs.execute().await?;
+            tx.commit().await?;
+            Ok(purged)
+        })
+        .await
     }
 }
 

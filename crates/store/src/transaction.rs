@@ -3,7 +3,32 @@
 use sqlx::{Database, Error, Executor};
 use tokio::runtime::Handle;
 
-use crate::pool::{Location, Pool, PooledConnection};
+use crate::{
+    StoreError,
+    pool::{Location, Pool, PooledConnection},
+};
+
+/// PostgreSQL takes a second to notice a deadlock, so these take as many seconds at most.
+const DEADLOCK_ATTEMPTS: u32 = 5;
+
+/// Runs a whole transaction again if PostgreSQL ends it because of a deadlock, a few times. Deletions need this: their foreign
+/// keys lock rows in another order than those that write the rows.
+pub(crate) async fn despite_deadlocks<Work, Answer>(
+    transaction: impl Fn() -> Work,
+) -> Result<Answer, StoreError>
+where
+    Work: Future<Output = Result<Answer, StoreError>>,
+{
+    for _ in 1..DEADLOCK_ATTEMPTS {
+        match transaction().await {
+            Err(StoreError::Deadlock(cause)) => {
+                tracing::debug!(cause, "a deadlock ended the transaction; repeating it");
+            }
+            outcome => return outcome,
+        }
+    }
+    transaction().await
+}
 
 /// A transaction. Dropped without [`Self::commit`], it rolls back.
 pub(crate) struct Transaction<DB: Database> {

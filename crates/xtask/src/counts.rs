@@ -40,6 +40,8 @@ pub(crate) enum Runner {
     Node,
     /// `python -m unittest`.
     Unittest,
+    /// `playwright test`.
+    Playwright,
 }
 
 impl Counts {
@@ -72,6 +74,7 @@ impl Counts {
                 Runner::Vitest if line.starts_with("Tests ") => counts.add_listed(line),
                 Runner::Node => counts.add_node(line),
                 Runner::Unittest => counts.add_unittest(line),
+                Runner::Playwright => counts.add_playwright(line),
                 Runner::Nextest | Runner::Rustdoc | Runner::Vitest => {}
             }
         }
@@ -123,6 +126,26 @@ impl Counts {
             }
             // Parts of a test can fail apart from each other, so that more fail than ran.
             self.passed = self.passed.saturating_sub(count);
+        }
+    }
+
+    /// `12 passed (3.4m)`, `1 flaky`, `2 failed`, `3 skipped`, `4 did not run`, each on a line of its own.
+    fn add_playwright(&mut self, line: &str) {
+        let Some((count, outcome)) = line.split_once(' ') else {
+            return;
+        };
+        let Ok(count) = count.parse::<u32>() else {
+            return;
+        };
+        match outcome {
+            "flaky" => {
+                self.flaky += count;
+                self.passed += count;
+            }
+            "failed" | "interrupted" => self.failed += count,
+            "skipped" | "did not run" => self.skipped += count,
+            _ if outcome.starts_with("passed (") => self.passed += count,
+            _ => {}
         }
     }
 
@@ -217,6 +240,13 @@ mod tests {
             Runner::Unittest,
             "Ran 16 tests in 1.129s\n\nOK",
             "16 passed, 0 failed",
+        );
+        let playwright = "  ✓  1 a.e2e.mjs:3:1 › 12 failed (2.0s)\n  1 failed\n    a.e2e.mjs\n  1 flaky\n  \
+                          2 skipped\n  1 did not run\n  6 passed (3.4m)";
+        check(
+            Runner::Playwright,
+            playwright,
+            "7 passed (1 flaky), 1 failed, 3 skipped",
         );
         check(Runner::Node, "nothing of the kind", "0 passed, 0 failed");
     }

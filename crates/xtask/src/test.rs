@@ -172,36 +172,19 @@ pub(crate) fn web_units() -> anyhow::Result<Counts> {
 pub(crate) fn journeys() -> anyhow::Result<Counts> {
     let chromium = chromium::install()?;
     build()?;
-    let mut files: Vec<_> = fs::read_dir(web().join("e2e"))
-        .context("cannot read web/e2e")?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.to_string_lossy().ends_with(".e2e.mjs"))
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        bail!("there are no journeys (web/e2e/*.e2e.mjs)");
-    }
-    browse(&files, &[("CHROMIUM", chromium)])
+    browse("glasshouse", &[("CHROMIUM", chromium)])
 }
 
-/// Runs these files, which drive a browser and the real programs.
-fn browse(files: &[PathBuf], paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
+/// Runs the journeys of this project of `web/playwright.config.ts`, which drive a browser and the real programs.
+fn browse(project: &str, paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
     let programs = debug_folder()?;
-    let mut counts = Counts::default();
-    // One at a time: each starts a server and a browser.
-    for file in files {
-        let mut node = Command::new("node");
-        node.args(["--test", "--test-reporter=spec"])
-            .arg(file)
-            .current_dir(web());
-        node.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
-        node.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
-        for (name, path) in paths {
-            node.env(name, path);
-        }
-        counts += count_twice(Runner::Node, &mut node)?;
+    let mut journeys = npm(&["exec", "--", "playwright", "test", "--project", project]);
+    journeys.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
+    journeys.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
+    for (name, path) in paths {
+        journeys.env(name, path);
     }
-    Ok(counts)
+    Ok(count(Runner::Playwright, &run_reading(&mut journeys)?))
 }
 
 /// Open WebUI as it is published, in a browser.
@@ -209,9 +192,8 @@ fn with_open_webui() -> anyhow::Result<Counts> {
     node_packages::install()?;
     let (chromium, program) = (chromium::install()?, open_webui::install()?);
     build()?;
-    let tests = web().join("e2e/open-webui/open-webui.e2e.mjs");
     browse(
-        &[tests],
+        "open-webui",
         &[("CHROMIUM", chromium), ("OPEN_WEBUI_BIN", program)],
     )
 }

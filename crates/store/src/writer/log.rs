@@ -60,9 +60,12 @@ impl Log {
             Ok(outcomes) => outcomes,
             // One of them cannot be stored: another process was faster, or has just deleted the run, or the database
             // refuses it.
-            Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_)) => {
-                vec![REFUSED; segments.len()]
-            }
+            Err(
+                StoreError::Conflict(_)
+                | StoreError::Deadlock(_)
+                | StoreError::NotFound
+                | StoreError::Refused(_),
+            ) => vec![REFUSED; segments.len()],
             Err(error) => {
                 tracing::error!(segments = segments.len(), %error, "failed to store events");
                 self.heads.clear();
@@ -82,7 +85,7 @@ impl Log {
                 Some(error) => Err(StoreError::clone(error)),
             };
             if let Err(error) = outcome
-                && error.may_pass()
+                && error.is_outage()
             {
                 down = Some(error.clone());
             }

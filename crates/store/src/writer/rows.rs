@@ -33,9 +33,12 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
         match T::write(db, together).await {
             Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
             // One of them cannot be written, and it is unknown which.
-            Err(StoreError::Conflict(_) | StoreError::NotFound | StoreError::Refused(_))
-                if together.len() > 1 =>
-            {
+            Err(
+                StoreError::Conflict(_)
+                | StoreError::Deadlock(_)
+                | StoreError::NotFound
+                | StoreError::Refused(_),
+            ) if together.len() > 1 => {
                 write_each(db, together, &mut outcomes).await;
             }
             Err(error) => outcomes.extend(together.iter().map(|_| Err(error.clone()))),
@@ -67,7 +70,7 @@ async fn write_each<T: Rows>(
             Some(error) => Err(StoreError::clone(error)),
         };
         if let Err(error) = &outcome
-            && error.may_pass()
+            && error.is_outage()
         {
             down = Some(error.clone());
         }

@@ -1,9 +1,16 @@
 //! Conversations: whose they are, how they are listed, and what goes when they go.
 
-use domain::{ChatId, MessageId, ModelParameters, UserId};
-use store::{Chat, ChatPage, Store, StoreError};
+use std::time::Duration;
 
-use crate::fixtures::{add_chat, add_run, add_user, new_turn, segment, summary, text};
+use domain::{ChatId, MessageId, ModelParameters, UserId};
+use sqlx::{Connection, Executor, PgConnection, Row};
+use store::{Chat, ChatPage, Store, StoreError};
+use tokio::time::sleep;
+
+use crate::{
+    database::with_postgres,
+    fixtures::{add_chat, add_run, add_user, new_turn, segment, summary, text},
+};
 
 on_every_database!(
     belongs_to_one_person,
@@ -271,4 +278,54 @@ async fn needs_an_owner(store: Store) {
         ..chat
     };
     assert_eq!(store.create_chat(&nobodys).await, Err(StoreError::NotFound));
+}
+
+/// A writer locks a run and then its chat, a deletion the chat and then its runs.
+#[tokio::test]
+async fn a_deletion_that_loses_a_deadlock_is_repeated() {
+    with_postgres(async |url: String| {
+        let store = Store::open(&url).await.unwrap();
+        let ann = add_user(&store).await;
+        let chat = add_chat(&store, ann, "", 10).await;
+        let turn = new_turn(&chat, None, "Hello", 20);
+        store.begin_turn(&turn).await.unwrap();
+
+        let mut writer = PgConnection::connect(&url).await.unwrap();
+        // The deletion notices the deadlock first.
+        writer
+            .execute("SET deadlock_timeout = '1min'; BEGIN; UPDATE runs SET last_seq = last_seq")
+            .await
+            .unwrap();
+        let delete = store.delete_chat(ann, chat.id);
+        let write = async {
+            let is_waiting = "SELECT count(*) FROM pg_stat_activity \
+                              WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            let mut watcher = PgConnection::connect(&url).await.unwrap();
+            for _ in 0..200 {
+                let count = watcher.fetch_one(is_waiting).await.unwrap();
+                if count.get::<i64, _>(0) > 0 {
+                    break;
+                }
+                sleep(Duration::from_millis(5)).await;
+            }
+            writer
+                .execute("UPDATE chats SET title = 'New'; COMMIT")
+                .await
+                .unwrap();
+        };
+        let (deleted, ()) = tokio::join!(delete, write);
+        assert_eq!(deleted, Ok(()));
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        let mut counted = 0;
+        for _ in 0..200 {
+            let row = writer.fetch_one(deadlocks).await.unwrap();
+            counted = row.get::<i64, _>(0);
+            if counted > 0 {
+                break;
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(counted, 1, "there was a deadlock");
+    })
+    .await;
 }
