@@ -25,14 +25,19 @@ export function watchChunkErrors(): void {
  * help, or there is no server to load the page from.
  */
 export function recover(error: object): Promise<boolean> {
-  const recovery = recoveries.get(error) ?? reload();
+  const recovery = recoveries.get(error) ?? reloadOnce();
   recoveries.set(error, recovery);
   return recovery;
 }
 
-async function reload(): Promise<boolean> {
+async function reloadOnce(): Promise<boolean> {
   const isSoon = Date.now() - Number(sessionStorage.getItem(key)) < soonMs;
-  if (isSoon || !(await serverAnswers())) return false;
+  return !isSoon && (await reload());
+}
+
+/** Reloads the page if there is a server to load it from. */
+export async function reload(): Promise<boolean> {
+  if (!(await serverAnswers())) return false;
   sessionStorage.setItem(key, String(Date.now()));
   location.reload();
   return true;

@@ -34,8 +34,19 @@ test("one that fails is told, and is asked for again", async () => {
   expect(await screen.findByRole("alert")).toHaveTextContent("A part of the page could not be loaded.");
   await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(load).toHaveBeenCalledTimes(2);
-  // What fails twice may be remembered by the browser.
-  expect(await screen.findByRole("button", { name: "Reload" })).toBeVisible();
+  expect(await screen.findByRole("button", { name: "Retry" })).toBeVisible();
+});
+
+test("the page is loaded anew if the retry fails too: the browser may remember the failure", async () => {
+  let isAway = true;
+  serve({ "GET /api/v1/me": () => (isAway ? refused(503, "unavailable", "") : Response.json({})) });
+  const reload = vi.spyOn(location, "reload").mockImplementation(() => {});
+  show(() => Promise.reject(new TypeError("failed to fetch")));
+  const retry = await screen.findByRole("button", { name: "Retry" });
+  expect(reload).not.toHaveBeenCalled();
+  isAway = false;
+  await userEvent.click(retry);
+  await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce());
 });
 
 test("it is shown once the retry succeeds", async () => {
