@@ -1,24 +1,26 @@
 /** One key and one click never destroy: what is typed, what runs, and which model answers. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser;
 let server;
 let page;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(() => browser.close());
-beforeEach(async () => {
+test.afterAll(() => browser.close());
+test.beforeEach(async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   page = await openPage(browser, { url: server.url });
   await page.goto("/");
   await box().waitFor();
 });
-afterEach(async () => {
+test.afterEach(async () => {
   await page.context().close();
   await server.close();
 });
@@ -41,7 +43,7 @@ function drop(target, name = "dot.png") {
   }, name);
 }
 
-describe("Escape", () => {
+test.describe("Escape", () => {
   test("closes a reason that is being typed, keeps it, and stops nothing", async () => {
     await say("Give me the tour");
     await page.getByRole("region", { name: /publish_note/ }).waitFor();
@@ -172,7 +174,7 @@ test("Enter that an input method takes sends nothing", async () => {
   assert.equal(server.runs.size, 0);
 });
 
-describe("a file dropped", () => {
+test.describe("a file dropped", () => {
   test("anywhere in a chat goes along with the message", async () => {
     await say("hello");
     await page.getByRole("button", { name: "Regenerate" }).waitFor();
@@ -189,7 +191,7 @@ describe("a file dropped", () => {
   });
 });
 
-describe("a model that is away", () => {
+test.describe("a model that is away", () => {
   test("stays chosen, and nothing else is asked until another is", async () => {
     await page.getByRole("button", { name: /choose a model/ }).click();
     await page.getByRole("button", { name: "llama-3.3-70b" }).click();
@@ -231,7 +233,7 @@ describe("a model that is away", () => {
   });
 });
 
-describe("a half-filled form", () => {
+test.describe("a half-filled form", () => {
   test("is not lost by a click on a link, nor by the way back", async () => {
     await page.goto("/settings/appearance");
     await page.getByRole("link", { name: "API keys" }).click();

@@ -1,11 +1,13 @@
 /** How people get in and out, with the real program: invited, by open sign-up, with a new password, and out everywhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, ada, bob, carol;
 
@@ -14,7 +16,7 @@ const picture = async (page, name) => {
     await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`), fullPage: true });
 };
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   const phone = { width: 390, height: 844 };
   const dark = { theme: "dark", language: "ru" };
@@ -23,7 +25,7 @@ before(async () => {
   carol = await openPage(browser, { url: glasshouse.url, viewport: phone, preferences: dark });
   await setUp(ada);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

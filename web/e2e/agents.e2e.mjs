@@ -3,16 +3,18 @@ import assert from "node:assert/strict";
 import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [{ turns: [turn(text("A rose is a rose."))] }];
 
 let browser, glasshouse, model, page, skills;
 
-before(async () => {
+test.beforeAll(async () => {
   skills = await mkdtemp(join(tmpdir(), "glasshouse-skills-"));
   await mkdir(join(skills, "letters"));
   const skill = "---\nname: letters\ndescription: How our letters look.\n---\nBegin with the place.";
@@ -26,7 +28,7 @@ before(async () => {
   ]);
   page = await openPage(browser, { url: glasshouse.url });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop(), rm(skills, { recursive: true })]);
 });

@@ -1,10 +1,12 @@
 /** What goes along with a message, with the real program: files, `#collections`, how they stand, what the model gets of them. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** The model answers what it can know only from what was attached. */
 const CASES = [
@@ -16,13 +18,13 @@ const CASES = [
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([launch(), startModel(CASES), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

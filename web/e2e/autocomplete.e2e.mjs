@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** A model server that writes what the test tells it to, when it tells it to. */
 async function startContinuing() {
@@ -47,14 +49,14 @@ async function startContinuing() {
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   const on = { ENABLE_AUTOCOMPLETE_GENERATION: "True" };
   [browser, model, glasshouse] = await Promise.all([launch(), startContinuing(), startGlasshouse(on)]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   model?.stop();

@@ -1,14 +1,16 @@
 /** axe finds nothing on any screen, in both themes and both languages, wide and narrow. */
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser;
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
 });
 

@@ -1,7 +1,7 @@
 /** Chromium for the tests: Debian's own, started without anything that would call home. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 const executablePath =
   process.env.CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, page;
 
@@ -16,7 +18,7 @@ const picture = async (name) => {
   }
 };
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url, preferences: { theme: "light" } });
   await setUp(page);
@@ -29,7 +31,7 @@ before(async () => {
   await page.getByRole("button", { name: "Allow once" }).click();
   await page.getByRole("button", { name: "Regenerate" }).first().waitFor();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

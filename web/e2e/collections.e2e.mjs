@@ -3,29 +3,31 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { Refusal } from "./fake/refusal.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser;
 let server;
 let page;
 let knowledge;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
 });
 
-beforeEach(async () => {
+test.beforeEach(async () => {
   server = await new FakeServer({ pace: 0.2, account: true, model: true }).listen();
   ({ knowledge } = server);
   page = await openPage(browser, { url: server.url });
 });
-afterEach(async () => {
+test.afterEach(async () => {
   assert.deepEqual(page.complaints, []);
   await page.context().close();
   await server.close();

@@ -1,11 +1,13 @@
 /** Connections to model servers, with the real program: keys that are refused, a server that fails, and what the page says. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const GOOD = "sk-the-good-key-2222";
 const BAD = "sk-the-bad-key-1111";
@@ -40,7 +42,7 @@ function say(response, words) {
 
 let browser, glasshouse, page, picky, failing, seeing;
 
-before(async () => {
+test.beforeAll(async () => {
   picky = await startServer(({ key, send, response }) => {
     if (key !== GOOD) return send(401, { error: { message: "The key has expired." } });
     say(response, "OK from the house.");
@@ -57,7 +59,7 @@ before(async () => {
   await setUp(page);
   await page.goto("/settings/models");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   picky?.http.close();

@@ -1,8 +1,10 @@
 /** Sub-agents with the real program: one is stopped by itself, and one is to be continued. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const task = (description) => ({ name: "task", arguments: { description, subagent_type: "general" } });
 const CASES = [
@@ -25,13 +27,13 @@ const CASES = [
 
 let browser, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model] = await Promise.all([launch(), startModel(CASES)]);
   glasshouse = await startGlasshouse({ OPENAI_API_BASE_URL: model.url, GLASSHOUSE_AUTH: "none" });
   page = await openPage(browser, { url: glasshouse.url });
   await page.goto("/");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

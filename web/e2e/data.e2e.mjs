@@ -3,15 +3,17 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, first, second, folder, file;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, first, second, folder] = await Promise.all([
     launch(),
     startGlasshouse(),
@@ -19,7 +21,7 @@ before(async () => {
     mkdtemp(join(tmpdir(), "glasshouse-data-")),
   ]);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([first?.stop(), second?.stop(), folder && rm(folder, { recursive: true })]);
 });

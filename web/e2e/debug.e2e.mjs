@@ -1,19 +1,21 @@
 /** The debug panel alone, against the stand-in server: raw events and protocols, live, searched, taken elsewhere. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { test } from "@playwright/test";
 import { copiedBy, launch, openPage } from "./browser.mjs";
 import { encoderOf } from "./fake/formats.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser;
 let server;
 let page;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
 });
 
@@ -63,13 +65,13 @@ function sentAs(format) {
   });
 }
 
-describe("the debug panel", () => {
-  beforeEach(async () => {
+test.describe("the debug panel", () => {
+  test.beforeEach(async () => {
     server = await new FakeServer({ pace: 0.2, account: true, model: true }).listen();
     page = await openPage(browser, { url: server.url });
     await page.goto("/");
   });
-  afterEach(async () => {
+  test.afterEach(async () => {
     const faults = page.complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
     assert.deepEqual(faults, []);
     await page.context().close();

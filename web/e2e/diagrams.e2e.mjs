@@ -1,11 +1,13 @@
 /** Diagrams and images of other sites with the real program: how they are drawn, what is shown when they are not, and who is asked. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { copiedBy, launch, openPage, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const fence = (source) => "```mermaid\n" + source + "\n```";
 const FLOW =
@@ -40,7 +42,7 @@ const GIF = Buffer.from("R0lGODlhAQABAIAAAP8AAP8AACH5BAAAAAAALAAAAAABAAEAAAICRAE
 let browser, glasshouse, model, page, site;
 const asked = [];
 
-before(async () => {
+test.beforeAll(async () => {
   let failures = 1;
   site = createServer((request, response) => {
     asked.push({ url: request.url, ...request.headers });
@@ -67,7 +69,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

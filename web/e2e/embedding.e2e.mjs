@@ -1,15 +1,17 @@
 /** The embedding model with the real program: an administrator tries one, chooses it, sees how far it is, and goes back. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, until } from "./browser.mjs";
 import { startEmbedder } from "./embedder.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, embedder, glasshouse, page, work;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, embedder, glasshouse] = await Promise.all([
     launch(),
     startEmbedder({ "tiny-embed": 48, "bge-long": 96, "chat-7b": 0 }),
@@ -36,7 +38,7 @@ before(async () => {
     return documents.every(({ state }) => state === "ready");
   });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await embedder?.stop();

@@ -1,16 +1,18 @@
 /** A model server that the environment names: it is there after set-up, and is told who asks once an administrator says so. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { ada } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, page, http;
 /** Chat completions, as they came. */
 const heard = [];
 
-before(async () => {
+test.beforeAll(async () => {
   http = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
@@ -30,7 +32,7 @@ before(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse(environment)]);
   page = await openPage(browser, { url: glasshouse.url });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   http?.close();

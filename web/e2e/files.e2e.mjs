@@ -1,21 +1,23 @@
 /** The files of a chat in the panel: put there, compared, brought back, shown as pictures, packed. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser;
 let server;
 let page;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
 });
 
-beforeEach(async () => {
+test.beforeEach(async () => {
   server = await new FakeServer({ pace: 0.2, account: true, model: true }).listen();
   page = await openPage(browser, { url: server.url });
   const chat = server.addChat("Notes");
@@ -23,7 +25,7 @@ beforeEach(async () => {
   await page.getByRole("button", { name: "Open the panel" }).click();
   await page.getByText("There are no files in this chat yet.").waitFor();
 });
-afterEach(async () => {
+test.afterEach(async () => {
   assert.deepEqual(page.complaints, []);
   await page.context().close();
   await server.close();

@@ -1,9 +1,11 @@
 /** Forms of agents, with the real program: filled in beside the steps and in the inbox, kept, corrected, declined. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const FIELDS = [
   { name: "city", label: "City", type: "text", required: true, help: "Where the journey goes.", min: 2 },
@@ -68,13 +70,13 @@ const CASES = [
 
 let browser, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url, timezoneId: "Europe/Berlin" });
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

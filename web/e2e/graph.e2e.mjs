@@ -1,10 +1,12 @@
 /** The graph of a collection with the real program: built by a model, drawn, searched, walked along, led to the words. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const people = [
   ["Ada Lovelace", "Charles Babbage", "worked with"],
@@ -65,7 +67,7 @@ const CASES = [
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([
     launch(),
     startModel(CASES),
@@ -84,7 +86,7 @@ before(async () => {
   });
   assert.ok(put.ok(), await put.text());
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();
@@ -117,7 +119,7 @@ test("one walks along it, by the drawing and by the list, and back", async () =>
   await page.getByRole("list", { name: "Found" }).getByRole("link", { name: "John Herschel" }).click();
   await page.getByRole("heading", { name: "John Herschel" }).waitFor();
   await drawing().getByRole("link", { name: "Cape Town" }).waitFor();
-  assert.equal(await drawing().getByRole("link").count(), 3, "itself and what belongs to it");
+  await until("itself and what belongs to it", async () => (await drawing().getByRole("link").count()) === 3);
   await drawing().getByRole("link", { name: "Charles Babbage" }).click();
   await page.getByRole("heading", { name: "Charles Babbage" }).waitFor();
   await drawing().getByRole("link", { name: "Analytical Engine" }).waitFor();

@@ -1,15 +1,17 @@
 /** Groups with the real program: a model becomes one group's, and another person's page has it only while they are in it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, isAsked, launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { addPerson, bob as theOther, connectModel, logIn, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, model, ada, bob;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([
     launch(),
     startGlasshouse(),
@@ -23,7 +25,7 @@ before(async () => {
   await logIn(bob, theOther);
   await bob.getByRole("textbox", { name: "Message" }).waitFor();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

@@ -1,9 +1,11 @@
 /** Answers that make a renderer slow, deep or wide: the chat is shown, its words are there, and the page stays usable. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { test } from "@playwright/test";
 import { copiedBy, hasValue, launch, openPage } from "./browser.mjs";
 import { texts } from "./fake/scripts.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CHARS = 120_000;
 const fill = (piece) => piece.repeat(Math.ceil(CHARS / piece.length));
@@ -39,13 +41,13 @@ let browser;
 let server;
 let page;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   page = await openPage(browser, { url: server.url });
   await page.goto("/");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
   await server.close();
 });
@@ -67,7 +69,7 @@ async function isUsable(name) {
   await page.getByRole("button", { name: "Copy" }).last().waitFor();
 }
 
-describe("an answer of", () => {
+test.describe("an answer of", () => {
   for (const name of Object.keys(hostile)) {
     test(name, async () => {
       await page.goto("/");

@@ -1,19 +1,21 @@
 /** Collections of documents with the real program: sent, read, searched, opened where it stands, shared, deleted. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { isAsked, launch, openPage } from "./browser.mjs";
 import { addPerson, bob, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

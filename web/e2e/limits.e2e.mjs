@@ -1,13 +1,15 @@
 /** Keys, usage and limits with the real program: a front end's key is made, used, limited, seen in the usage, rotated. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { isAsked, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, key, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([
     launch(),
     startGlasshouse(),
@@ -17,7 +19,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

@@ -1,12 +1,14 @@
 /** A picture that a model makes, from a recorded answer of Gemini: in the answer, in its step, and after a reload. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 import { connectProvider, startProvider } from "./provider.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const RECORDING = new URL(
   "../../crates/provider/tests/recordings/pictures/gemini_story.json",
@@ -17,7 +19,7 @@ const MODEL = "gemini-3-pro-image-preview";
 
 let browser, glasshouse, provider, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, provider] = await Promise.all([
     launch(),
     startGlasshouse(),
@@ -30,7 +32,7 @@ before(async () => {
   await setUp(page);
   await connectProvider(page, glasshouse, provider, "gemini");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   provider?.stop();
   await glasshouse?.stop();

@@ -1,11 +1,13 @@
 /** Answers side by side with the real program: others are asked, their columns stream, one fails, and what they say becomes one
  *  answer that says what it was made of. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const SAID =
   "Plants make sugar out of **light**, water and air. The light is caught by chlorophyll in their leaves.";
@@ -18,7 +20,7 @@ const FAILING = [{ contains: "", turns: [{ status: 400, headers: {}, body: "not 
 
 let browser, model, failing, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, failing, glasshouse] = await Promise.all([
     launch(),
     startModel(CASES),
@@ -34,7 +36,7 @@ before(async () => {
   assert.ok(made.ok(), await made.text());
   await page.reload();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

@@ -1,11 +1,13 @@
 /** Signing in at a real provider of OpenID Connect, with the real program: first come, come again, refused. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import Provider from "oidc-provider";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** Whom the provider knows; any password is good there. */
 const people = {
@@ -16,7 +18,7 @@ const people = {
 
 let browser, glasshouse, site;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
   site = createServer();
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
@@ -43,7 +45,7 @@ before(async () => {
   });
   site.on("request", provider.callback());
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   site?.closeAllConnections();

@@ -1,17 +1,19 @@
 /** The page alone, against the stand-in server: the main journey, and what must never happen. */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, afterEach, describe, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser;
 let server;
 let page;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser.close();
 });
 
@@ -41,9 +43,9 @@ const toEnd = () =>
     return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   });
 
-describe("the first minute", () => {
-  before(() => begin({}));
-  after(end);
+test.describe("the first minute", () => {
+  test.beforeAll(() => begin({}));
+  test.afterAll(end);
 
   test("the first visitor makes the administrator's account", async () => {
     await page.waitForURL("**/setup");
@@ -149,9 +151,9 @@ describe("the first minute", () => {
   });
 });
 
-describe("a run", () => {
-  beforeEach(() => begin({ account: true, model: true }));
-  afterEach(async () => {
+test.describe("a run", () => {
+  test.beforeEach(() => begin({ account: true, model: true }));
+  test.afterEach(async () => {
     // A cut line is expected where a test cuts it; anything else is a fault.
     const faults = page.complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
     assert.deepEqual(faults, []);
@@ -351,11 +353,11 @@ describe("a run", () => {
   });
 });
 
-describe("chats", () => {
-  beforeEach(async () => {
+test.describe("chats", () => {
+  test.beforeEach(async () => {
     await begin({ account: true, model: true });
   });
-  afterEach(end);
+  test.afterEach(end);
 
   test("search, rename, delete", async () => {
     server.addChat("Photosynthesis explained");

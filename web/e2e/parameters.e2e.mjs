@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, upstream, page;
 const received = [];
@@ -50,7 +52,7 @@ const picture = async (page, name) => {
   }
 };
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, upstream] = await Promise.all([launch(), startGlasshouse(), startUpstream()]);
   page = await openPage(browser, { url: glasshouse.url, preferences: { theme: "light" } });
   await setUp(page);
@@ -59,7 +61,7 @@ before(async () => {
     headers: { origin: glasshouse.url },
   });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   upstream?.close();
   await glasshouse?.stop();

@@ -1,22 +1,24 @@
 /** What does not come when it is needed, with the real program: it is asked for again, a part with a fresh page, or the page says so. */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });
-beforeEach(async () => {
+test.beforeEach(async () => {
   await page.unrouteAll({ behavior: "wait" });
   await page.goto("/");
   await page.evaluate(() => sessionStorage.clear());

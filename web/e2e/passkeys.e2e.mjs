@@ -1,14 +1,16 @@
 /** Passkeys with the real program and Chromium's own virtual authenticator: made, used, copied and removed. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { ada, bob, addPerson, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, url, page, device;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   // Passkeys belong to a name.
   url = glasshouse.url.replace("127.0.0.1", "localhost");
@@ -16,7 +18,7 @@ before(async () => {
   device = await plugIn(page);
   await setUp(page);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

@@ -1,12 +1,14 @@
 /** One's own password, with the real program: changed where the current one is known, and not otherwise. */
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, page, elsewhere;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
@@ -14,7 +16,7 @@ before(async () => {
   await signIn("correct horse");
   await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

@@ -1,20 +1,22 @@
 /** Two people at once with the real program: one administers, the other is let in, put out while at work, and deleted. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { bob as theOther, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, ada, bob;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   ada = await openPage(browser, { url: glasshouse.url });
   bob = await openPage(browser, { url: glasshouse.url, viewport: { width: 390, height: 844 } });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

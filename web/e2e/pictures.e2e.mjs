@@ -1,11 +1,13 @@
 /** Pictures as documents with the real program: a model looks at them, and what it sees is found and shown. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { deflateSync } from "node:zlib";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const SEEN = "## Text\n\nWALRUS 400 EUR\n\n## Picture\n\nA sign at the harbour with the price of a walrus.";
 const CASES = [
@@ -15,7 +17,7 @@ const CASES = [
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([
     launch(),
     startModel(CASES),
@@ -25,7 +27,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

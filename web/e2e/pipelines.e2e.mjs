@@ -1,11 +1,13 @@
 /** The pipelines with the real program: a title that comes after the answer, what could be said next, completion of what is
  *  written, and the administrator's page. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const NOTES = {
   title: "🌱 How Plants Grow",
@@ -24,13 +26,13 @@ const ON = Object.fromEntries(
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([launch(), startModel(CASES), startGlasshouse(ON)]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

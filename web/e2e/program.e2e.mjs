@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, isAsked, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, reasoning, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [
   {
@@ -71,11 +73,11 @@ const CASES = [
 
 let browser, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

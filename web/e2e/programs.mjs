@@ -28,10 +28,6 @@ function needed(name) {
   return path;
 }
 
-// Said at once: a browser that is starting beside would keep a failed journey from ending.
-const program = needed("GLASSHOUSE_BIN");
-const scriptedModel = needed("SCRIPTED_MODEL_BIN");
-
 /** Most journeys count what their model is asked. */
 const NOTHING_BESIDE_CHATS = {
   GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION: "false",
@@ -44,7 +40,7 @@ export async function startGlasshouse(environment = {}, port = 0) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const run = (port) => {
     const args = ["--listen", `127.0.0.1:${port}`, "--data-dir", folder];
-    return start(program, args, {
+    return start(needed("GLASSHOUSE_BIN"), args, {
       GLASSHOUSE_LOG_LEVEL: "error",
       ...NOTHING_BESIDE_CHATS,
       ...environment,
@@ -76,7 +72,7 @@ export async function startModel(cases) {
   const file = join(folder, "scenario.json");
   await writeFile(file, JSON.stringify({ cases }));
   const args = ["--listen", "127.0.0.1:0", "--scenario", file];
-  const running = await start(scriptedModel, args);
+  const running = await start(needed("SCRIPTED_MODEL_BIN"), args);
   return {
     url: running.url,
     async stop() {

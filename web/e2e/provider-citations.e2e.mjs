@@ -1,11 +1,13 @@
 /** What a model's provider cites and runs itself, from a recorded answer of Claude: marks, sources, and the provider's tool call. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 import { connectProvider, startProvider } from "./provider.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const RECORDING = new URL(
   "../../crates/provider/tests/recordings/anthropic/web_search_stream.json",
@@ -16,7 +18,7 @@ const MODEL = "claude-sonnet-4-0";
 
 let browser, glasshouse, provider, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, provider] = await Promise.all([
     launch(),
     startGlasshouse(),
@@ -30,7 +32,7 @@ before(async () => {
   await setUp(page);
   await connectProvider(page, glasshouse, provider, "anthropic");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   provider?.stop();
   await glasshouse?.stop();

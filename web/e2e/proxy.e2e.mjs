@@ -1,10 +1,12 @@
 /** Behind a proxy that signs people in: who it names is in, and signing out is its own. */
 import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const people = {
   ada: { "x-user": "ada", "x-email": "ada@example.org", "x-name": "Ada Lovelace", "x-groups": "heads" },
@@ -13,7 +15,7 @@ const people = {
 };
 let browser, glasshouse, proxy, url, port;
 
-before(async () => {
+test.beforeAll(async () => {
   browser = await launch();
   proxy = createServer(pass);
   await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
@@ -33,7 +35,7 @@ before(async () => {
   };
   glasshouse = await startGlasshouse(environment, port);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   proxy?.closeAllConnections();

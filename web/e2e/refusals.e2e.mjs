@@ -1,21 +1,23 @@
 /** What the server refuses, in a page in Russian: at the door, under a field of a form, in what comes up, and where nothing is. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { ada, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   const first = await openPage(browser, { url: glasshouse.url });
   await setUp(first);
   await first.context().close();
   page = await openPage(browser, { url: glasshouse.url, preferences: { language: "ru" } });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

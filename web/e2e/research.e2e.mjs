@@ -1,11 +1,13 @@
 /** Research with the real program: the button, the plan, the report with its citations, the sources, the report now. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const json = (value) => text(JSON.stringify(value));
 const note = (point, quote) => ({ point, quote });
@@ -59,7 +61,7 @@ const CASES = [
 
 let browser, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
@@ -86,7 +88,7 @@ before(async () => {
   }
   await page.goto("/");
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

@@ -6,12 +6,14 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { startEmbedder } from "./embedder.mjs";
 import { setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [
   // What a model is told in its last step.
@@ -57,7 +59,7 @@ async function configure(folder, web) {
 
 let browser, embedder, folder, glasshouse, model, page, web;
 
-before(async () => {
+test.beforeAll(async () => {
   [folder, web] = await Promise.all([mkdtemp(join(tmpdir(), "glasshouse-russian-")), startWeb()]);
   const config = await configure(folder, web);
   [browser, embedder, model, glasshouse] = await Promise.all([
@@ -86,7 +88,7 @@ before(async () => {
   for (const origin of storageState.origins) origin.localStorage = [];
   page = await openPage(browser, { url: glasshouse.url, preferences: { language: "ru" }, storageState });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await Promise.all([embedder?.stop(), model?.stop(), web?.stop()]);

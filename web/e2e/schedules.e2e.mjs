@@ -1,10 +1,12 @@
 /** Schedules and news of other chats, with the real program: made, run now, noticed elsewhere, read. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [
   { contains: "Read the news", turns: [turn(pause(1500), text("Nothing new today."))] },
@@ -16,7 +18,7 @@ let browser, glasshouse, model, page, listener;
 /** What the address was told. */
 const told = [];
 
-before(async () => {
+test.beforeAll(async () => {
   const allow = { GLASSHOUSE_OUTBOUND_ALLOW: "localhost" };
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(allow), startModel(CASES)]);
   listener = createServer(async (request, response) => {
@@ -33,7 +35,7 @@ before(async () => {
   await page.keyboard.press("Enter");
   await page.getByText("Hello.").waitFor();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   listener?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);

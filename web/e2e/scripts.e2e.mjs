@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** Stands in no page, and is put together by a script. */
 const SHOWN = "The boat to Korvel leaves at 07:40 from the north pier.";
@@ -46,7 +48,7 @@ async function startWeb() {
 
 let browser, glasshouse, model, page, web;
 
-before(async () => {
+test.beforeAll(async () => {
   web = await startWeb();
   const chromium = process.env.CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
   const cases = [
@@ -74,7 +76,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop(), web?.stop()]);
 });

@@ -1,10 +1,12 @@
 /** Two-step sign-in with the real program: set up with the code of an app, asked for, and turned off again. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { copiedBy, launch, openPage } from "./browser.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const ada = { email: "ada@example.org", password: "correct horse" };
 const bob = { email: "bob@example.org", name: "Bob Brown", password: "battery staple", role: "user" };
@@ -13,7 +15,7 @@ let browser, glasshouse, page, secret, recoveryCodes, usedCode;
 /** Codes of this step and earlier ones are used up. */
 let usedStep = 0;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await page.goto("/");
@@ -26,7 +28,7 @@ before(async () => {
   const headers = { origin: glasshouse.url };
   await page.request.post(`${glasshouse.url}/api/v1/users`, { data: bob, headers });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

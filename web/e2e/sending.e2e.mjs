@@ -1,15 +1,17 @@
 /** Sending before the page has all that it needs, with the real program: what was typed goes out as soon as it can, once, and at
  *  its place. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([
     launch(),
     startModel([{ contains: "", turns: [turn(text("Here it is."))] }]),
@@ -19,7 +21,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

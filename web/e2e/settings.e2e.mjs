@@ -1,14 +1,16 @@
 /** Every section of the settings with the real program: axe finds nothing, and nothing is wider than the screen. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
+test.describe.configure({ mode: "serial" });
+
 let browser, cookies, glasshouse, sections;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   const page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
@@ -20,7 +22,7 @@ before(async () => {
   cookies = await page.context().cookies();
   await page.context().close();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

@@ -1,11 +1,13 @@
 /** Two people with the real program: a chat is shared, watched while it happens, and taken back; and what administrators may read. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { isAsked, launch, openPage } from "./browser.mjs";
 import { addPerson, logIn, setUp, bob as theReader } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, ada, bob, chat;
 
@@ -15,7 +17,7 @@ const picture = async (page, name) => {
   }
 };
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse({ GLASSHOUSE_MODERATION: "true" })]);
   const { url } = glasshouse;
   ada = await openPage(browser, { url, preferences: { theme: "light" } });
@@ -29,7 +31,7 @@ before(async () => {
   await logIn(bob, theReader);
   await bob.locator("#composer").waitFor();
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });

@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { isAsked, launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startNotes } from "./notes.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [
   { contains: "notes", turns: [turn(calls(["notes__read", {}])), turn(text("Milk, it says."))] },
@@ -15,7 +17,7 @@ const CASES = [
 
 let browser, folder, glasshouse, model, notes, page;
 
-before(async () => {
+test.beforeAll(async () => {
   notes = await startNotes();
   folder = await mkdtemp(join(tmpdir(), "glasshouse-sign-ins-"));
   const config = join(folder, "glasshouse.toml");
@@ -29,7 +31,7 @@ before(async () => {
   ]);
   page = await openPage(browser, { url: glasshouse.url });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop(), notes?.stop(), rm(folder, { recursive: true })]);
 });

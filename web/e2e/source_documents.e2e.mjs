@@ -1,9 +1,11 @@
 /** What the source documents ask of the page, with the real program: docs/source-documents.md lists which test holds what. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { copiedBy, hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const LONG = "a line of a long file\n".repeat(120);
 const CASES = [
@@ -26,14 +28,14 @@ const CASES = [
 let browser, glasshouse, model, page;
 const written = [];
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url });
   page.on("console", (message) => written.push(`${message.type()}: ${message.text()}`));
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { PATH, WIDE, config } from "./open-webui/camera.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const NAME = PATH.slice(PATH.lastIndexOf("/") + 1);
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
@@ -21,7 +23,7 @@ const CASES = [
 
 let browser, folder, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "glasshouse-config-"));
   const file = join(folder, "glasshouse.toml");
   await writeFile(file, config());
@@ -34,7 +36,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

@@ -1,10 +1,12 @@
 /** A model that cannot call tools, with the real program: what it writes is run like any call, and its plot stands in the answer. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold, until } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** Draws a small picture with what Python has by itself. */
 const DRAW = `import struct, zlib
@@ -48,7 +50,7 @@ const CASES = [
 
 let browser, model, glasshouse, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, model, glasshouse] = await Promise.all([
     launch(),
     startModel(CASES),
@@ -63,7 +65,7 @@ before(async () => {
     return here.available !== null;
   });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
   await model?.stop();

@@ -1,9 +1,11 @@
 /** Statuses of a model server in the page: live, replaced, kept apart by agent, cleared, never text, and after a reload. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const SEARCHING = "Turn 1 - Searching knowledge base…";
 const CRAWLING = "Turn 1 - Crawling 2 sources…";
@@ -41,7 +43,7 @@ const CASES = [
 
 let browser, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   [browser, glasshouse, model] = await Promise.all([launch(), startGlasshouse(), startModel(CASES)]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
@@ -50,7 +52,7 @@ before(async () => {
     headers: { origin: glasshouse.url },
   });
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });

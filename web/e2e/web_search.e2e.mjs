@@ -2,11 +2,13 @@
  *  what is told while it works, the citations and their copies, also after a reload; and queries in the settings. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const FACT = "The Korvel lighthouse is 47 metres high.";
 const PAGES = {
@@ -59,7 +61,7 @@ async function startWeb() {
 
 let browser, glasshouse, model, page, web;
 
-before(async () => {
+test.beforeAll(async () => {
   web = await startWeb();
   [browser, model, glasshouse] = await Promise.all([
     launch(),
@@ -75,7 +77,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop(), web?.stop()]);
 });

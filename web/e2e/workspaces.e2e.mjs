@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 const CASES = [
   {
@@ -22,7 +24,7 @@ const CASES = [
 const pictures = process.env.PICTURES;
 let browser, folder, glasshouse, model, page;
 
-before(async () => {
+test.beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "glasshouse-site-"));
   await mkdir(join(folder, "site/src"), { recursive: true });
   await writeFile(join(folder, "site/src/page.html"), "<h1>Old</h1>\n");
@@ -39,7 +41,7 @@ before(async () => {
   await setUp(page);
   await connectModel(page, model);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
   await rm(folder, { recursive: true });

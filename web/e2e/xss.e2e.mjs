@@ -1,12 +1,14 @@
 /** Hostile texts in every field that the page shows, with the real program: no script runs, nothing leaves for elsewhere. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "@playwright/test";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { ada, setUp } from "./people.mjs";
 import { hostileDiagrams, requestRoutes } from "./markdown/diagrams.mjs";
 import { hostile } from "./markdown/hostile.mjs";
 import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
+
+test.describe.configure({ mode: "serial" });
 
 /** Short ones, for fields that take a line. */
 const LINES = [
@@ -38,7 +40,7 @@ const leaks = (at) =>
     "```html\n<img src='" + at + "/code.png'>\n```",
   ].join("\n\n");
 
-before(async () => {
+test.beforeAll(async () => {
   canary = createServer((request, response) => {
     seen.canary.push(`${request.url} ${request.headers.referer ?? ""}`.trim());
     response.end();
@@ -101,7 +103,7 @@ before(async () => {
   watch("requestfailed", (request) => request.failure()?.errorText !== "csp");
   watch("requestfinished", () => true);
 });
-after(async () => {
+test.afterAll(async () => {
   await browser?.close();
   await Promise.all([glasshouse?.stop(), model?.stop()]);
   canary?.close();

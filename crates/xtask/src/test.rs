@@ -6,12 +6,11 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::{
     command::{
-        Finished, SHIPPED_FEATURES, cargo, debug_folder, npm, root, run as run_command,
-        run_reading, web,
+        Finished, SHIPPED_FEATURES, cargo, debug_folder, npm, root, run as run_command, run_reading,
     },
     counts::{Counts, Runner, TestsFailed},
     parts::{
@@ -178,7 +177,8 @@ pub(crate) fn journeys() -> anyhow::Result<Counts> {
 /// Runs the journeys of this project of `web/playwright.config.ts`, which drive a browser and the real programs.
 fn browse(project: &str, paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
     let programs = debug_folder()?;
-    let mut journeys = npm(&["exec", "--", "playwright", "test", "--project", project]);
+    let mut journeys = npm(&["exec", "--", "playwright", "test"]);
+    journeys.arg(format!("--project={project}"));
     journeys.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
     journeys.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
     for (name, path) in paths {

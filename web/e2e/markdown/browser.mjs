@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 import { build, runnerImport } from "vite";
 
 const TYPES = {

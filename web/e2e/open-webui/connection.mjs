@@ -1,6 +1,6 @@
 /** Glasshouse as an OpenAI connection of Open WebUI. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 import { UPPER, inOrder, newChat, picture, stored } from "./chat.mjs";
 import { PICTURE, WIDE } from "./camera.mjs";
 import { connect } from "./world.mjs";

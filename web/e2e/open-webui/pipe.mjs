@@ -1,6 +1,6 @@
 /** Glasshouse through the pipe, a function of Open WebUI. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 import { UPPER, newChat, picture, stored } from "./chat.mjs";
 import { WIDE } from "./camera.mjs";
 import { setValves } from "./world.mjs";

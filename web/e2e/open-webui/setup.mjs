@@ -1,6 +1,6 @@
 /** What our guide says to do in Open WebUI's settings, done by hand. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 import { picture } from "./chat.mjs";
 import { HEADERS, installPipe } from "./world.mjs";
 

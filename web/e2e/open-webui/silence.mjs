@@ -1,6 +1,6 @@
 /** A tool that says nothing for two minutes, begun first and looked at last, since waiting needs no attention. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 import { setTimeout as wait } from "node:timers/promises";
 import { newChat, stored } from "./chat.mjs";
 import { SILENCE_MS } from "./scripts.mjs";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 /** Reads the constants of its configuration without running it, which would make a database. */
 const READ = `

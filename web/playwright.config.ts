@@ -1,0 +1,20 @@
+import { defineConfig } from "@playwright/test";
+
+/**
+ * Journeys through the real programs with a real browser. The tests of a file share them and build on each other (mode “serial”);
+ * two files run at a time, each with programs of its own.
+ */
+export default defineConfig({
+  testDir: "e2e",
+  projects: [
+    { name: "glasshouse", testMatch: "**/*.e2e.mjs", testIgnore: "**/open-webui/**" },
+    // Needs Open WebUI as it is published: `cargo xtask test --open-webui`.
+    { name: "open-webui", testMatch: "**/open-webui/*.e2e.mjs" },
+  ],
+  workers: 2,
+  timeout: 180_000,
+  // The retry is traced; a test that passes only then is reported as flaky.
+  retries: process.env["CI"] ? 1 : 0,
+  use: { trace: process.env["CI"] ? "on-first-retry" : "retain-on-failure" },
+  reporter: "list",
+});
