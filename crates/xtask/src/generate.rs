@@ -1,6 +1,7 @@
-//! `cargo xtask gen`: files that are made from the code: TypeScript types, and the API reference.
+//! `cargo xtask gen`: files that are made from the code: TypeScript types, and the references of the API and of settings.
 
 mod reference;
+mod settings;
 mod typescript;
 
 use std::{
@@ -21,6 +22,8 @@ const EVENTS: &str = "web/src/api/events.ts";
 const TYPES: &str = "web/src/api/schema.ts";
 /// The pages of the API reference, made from the same document.
 const REFERENCE: &str = "docs/reference/api";
+/// The page whose tables of settings are made from the default file.
+const SETTINGS: &str = "docs/reference/configuration.md";
 
 /// Writes all generated files.
 ///
@@ -68,16 +71,25 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
     )?;
     // With the programs, or a build script of a dependency differs from that of the tests' build, which compiles the server
     // a second time.
-    let document: Value = serde_json::from_slice(&example(
-        "openapi",
+    let printed: Value = serde_json::from_slice(&example(
+        "reference",
         &["--bins", "--features", SHIPPED_FEATURES],
     )?)
-    .context("the example `openapi` of crates/server printed no JSON")?;
-    let types = typescript::types(&document, &events)?;
+    .context("the example `reference` of crates/server printed no JSON")?;
+    let document = &printed["openapi"];
+    let types = typescript::types(document, &events)?;
     let types = format(TYPES, types.as_bytes())?;
-    let mut files = vec![(EVENTS.to_owned(), events), (TYPES.to_owned(), types)];
+    let page = fs::read_to_string(root().join(SETTINGS))
+        .with_context(|| format!("cannot read {SETTINGS}"))?;
+    let settings = serde_json::from_value(printed["settings"].clone())
+        .context("the example `reference` of crates/server printed no settings")?;
+    let mut files = vec![
+        (EVENTS.to_owned(), events),
+        (TYPES.to_owned(), types),
+        (SETTINGS.to_owned(), settings::with_tables(&page, settings)?),
+    ];
     files.extend(
-        reference::pages(&document)?
+        reference::pages(document)?
             .into_iter()
             .map(|(name, text)| (format!("{REFERENCE}/{name}"), text)),
     );

@@ -2980,6 +2980,10 @@ export type ServerSetting = {
   name: string;
   /** The environment variable that sets it. */
   variable: string;
+  /** What it does, in one sentence. */
+  summary: string;
+  /** What else there is to know about it; often empty. */
+  details: string;
   /** Its default. */
   default: unknown;
   /** Its value; `null` if it is secret. */

@@ -1,7 +1,5 @@
-/** Russian for what each setting of the server does; loaded with the page of the configuration. */
-import type { serverSettings as english } from "./server-settings.en.ts";
-
-export const serverSettings: Record<keyof typeof english, string> = {
+/** Russian for what each setting of the server does; the server says it in English. Loaded with the configuration page. */
+export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Адреса, на которых сервер ждёт соединений.",
   public_url: "Адрес, который вводят люди, если перед сервером стоит прокси.",
   cors_allow_origins: "Другие сайты, страницам которых можно обращаться к API с ключом.",

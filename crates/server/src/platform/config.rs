@@ -4,6 +4,7 @@
 mod admission;
 mod agents;
 mod connections;
+mod descriptions;
 #[cfg(feature = "graph-database")]
 mod graph_database;
 #[cfg(not(feature = "graph-database"))]
@@ -49,7 +50,7 @@ pub use layers::DEFAULTS;
 pub use mcp_servers::{Approval, McpServer, McpWay};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
-pub use overview::{Layer, Setting};
+pub use overview::{Layer, Setting, default_settings};
 pub use pipelines::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults};
 pub use programs::ProgramSettings;
 pub use public_url::PublicUrl;

@@ -1,17 +1,15 @@
 /** The settings of the server as its page shows them: their texts, values and sections. */
 import type { ServerSetting, SettingValue } from "../../api/configuration.ts";
-import { serverSettings as en } from "../../i18n/server-settings.en.ts";
-import { serverSettings as ru } from "../../i18n/server-settings.ru.ts";
+import { serverSettings as russian } from "../../i18n/server-settings.ru.ts";
 import type { Language } from "../../state/preferences.svelte.ts";
-
-const texts: Record<Language, Record<string, string>> = { en, ru };
 
 /** The heading of the settings that stand in no section. */
 export const server = "server";
 
-/** What a setting does; nothing for one of a newer server. */
-export function aboutSetting(name: string, language: Language): string {
-  return Object.hasOwn(texts[language], name) ? (texts[language][name] ?? "") : "";
+/** What a setting does, as the server says it, or in Russian if there is a translation. */
+export function aboutSetting({ name, summary }: ServerSetting, language: Language): string {
+  const translated = language === "ru" && Object.hasOwn(russian, name) ? russian[name] : undefined;
+  return translated ?? summary;
 }
 
 /** As the file would have it. */

@@ -1,11 +1,17 @@
-//! What is set, for the administrator's page: each setting of the compiled-in defaults with its value and where that comes
-//! from. What is secret, or may hold something that is, is only said to be set.
+//! All settings as the configuration page shows them: each with its description, its value and where the value comes
+//! from. Of a secret, only whether it is set.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use toml::{Table, Value};
 
-/// Settings whose values nobody is shown.
+use super::{
+    DEFAULTS,
+    descriptions::{Description, descriptions},
+    layers,
+};
+
+/// Settings whose values are never shown.
 const SECRET: [&str; 8] = [
     "database_url",
     "knowledge.graph_password",
@@ -25,6 +31,10 @@ pub struct Setting {
     pub name: String,
     /// The environment variable that sets it.
     pub variable: String,
+    /// What it does, in one sentence.
+    pub summary: String,
+    /// What else there is to know about it; often empty.
+    pub details: String,
     /// Its default.
     #[schemars(with = "serde_json::Value")]
     pub default: Value,
@@ -50,6 +60,22 @@ pub enum Layer {
     Flag,
 }
 
+/// All settings with their defaults, in the order of the default file.
+///
+/// # Errors
+/// If the compiled-in file is broken.
+pub fn default_settings() -> anyhow::Result<Vec<Setting>> {
+    let defaults = layers::defaults()?;
+    let none = Table::new();
+    let layers = Layers {
+        defaults: &defaults,
+        file: &none,
+        environment: &none,
+        flags: &none,
+    };
+    Ok(layers.overview(&defaults))
+}
+
 /// The layers as they were read, each without those before it.
 pub(super) struct Layers<'a> {
     pub(super) defaults: &'a Table,
@@ -59,41 +85,35 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// All settings in the order of the defaults' names, as they are in `merged`.
+    /// All settings in the order of the default file, with their values in `merged`.
     pub(super) fn overview(&self, merged: &Table) -> Vec<Setting> {
-        let mut settings = Vec::new();
-        self.list(self.defaults, &mut Vec::new(), merged, &mut settings);
-        settings
+        let described = descriptions(DEFAULTS).into_iter();
+        described
+            .filter_map(|description| self.setting(description, merged))
+            .collect()
     }
 
-    fn list(
-        &self,
-        defaults: &Table,
-        within: &mut Vec<String>,
-        merged: &Table,
-        out: &mut Vec<Setting>,
-    ) {
-        for (key, default) in defaults {
-            within.push(key.clone());
-            match default {
-                Value::Table(inner) => self.list(inner, within, merged, out),
-                default => {
-                    let name = within.join(".");
-                    let value = at(merged, within).unwrap_or(default).clone();
-                    out.push(Setting {
-                        variable: format!("GLASSHOUSE_{}", within.join("_").to_uppercase()),
-                        default: default.clone(),
-                        value: Some(value).filter(|value| !is_secret(&name, value)),
-                        from: self.origin(within),
-                        name,
-                    });
-                }
-            }
-            within.pop();
-        }
+    fn setting(&self, description: Description, merged: &Table) -> Option<Setting> {
+        let Description {
+            name,
+            summary,
+            details,
+        } = description;
+        let path: Vec<&str> = name.split('.').collect();
+        let default = at(self.defaults, &path)?;
+        let value = at(merged, &path).unwrap_or(default).clone();
+        Some(Setting {
+            variable: format!("GLASSHOUSE_{}", path.join("_").to_uppercase()),
+            summary,
+            details,
+            default: default.clone(),
+            value: Some(value).filter(|value| !is_secret(&name, value)),
+            from: self.origin(&path),
+            name,
+        })
     }
 
-    fn origin(&self, path: &[String]) -> Layer {
+    fn origin(&self, path: &[&str]) -> Layer {
         let layers = [
             (self.flags, Layer::Flag),
             (self.environment, Layer::Environment),
@@ -106,12 +126,12 @@ impl Layers<'_> {
     }
 }
 
-fn at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
+fn at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (last, sections) = path.split_last()?;
     let section = sections
         .iter()
-        .try_fold(table, |table, section| table.get(section)?.as_table())?;
-    section.get(last)
+        .try_fold(table, |table, section| table.get(*section)?.as_table())?;
+    section.get(*last)
 }
 
 /// An empty text says that there is no secret.
