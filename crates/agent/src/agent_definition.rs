@@ -2,11 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ModelParameters, refusal};
+use domain::ModelParameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
+use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox, messages};
 
 const NAME_LIMIT: usize = 40;
 const DESCRIPTION_LIMIT_CHARS: usize = 500;
@@ -96,17 +96,17 @@ impl AgentDefinition {
     ///
     /// # Errors
     /// The first invalid field.
-    pub fn check(&self) -> Result<(), refusal::Settings> {
+    pub fn check(&self) -> Result<(), messages::Agents> {
         check_name(&self.name)?;
         let characters = self.description.chars().count();
         if self.description.trim().is_empty() || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(refusal::Settings::BadAgentDescription {
+            return Err(messages::Agents::BadAgentDescription {
                 limit: DESCRIPTION_LIMIT_CHARS as u64,
             });
         }
         let bytes = self.instructions.len();
         if self.instructions.trim().is_empty() || bytes > INSTRUCTIONS_LIMIT_BYTES {
-            return Err(refusal::Settings::BadInstructions {
+            return Err(messages::Agents::BadInstructions {
                 limit: INSTRUCTIONS_LIMIT_BYTES as u64,
             });
         }
@@ -115,12 +115,12 @@ impl AgentDefinition {
             .as_ref()
             .is_some_and(|model| model.trim().is_empty() || model.len() > LISTED_LIMIT_BYTES)
         {
-            return Err(refusal::Settings::BadAgentModel {
+            return Err(messages::Agents::BadAgentModel {
                 limit: LISTED_LIMIT_BYTES as u64,
             });
         }
         if self.parameters.system_prompt.is_some() {
-            return Err(refusal::Settings::AgentSystemPrompt);
+            return Err(messages::Agents::AgentSystemPrompt);
         }
         let lists = [
             ("tools", &self.tools),
@@ -133,7 +133,7 @@ impl AgentDefinition {
         }
         let star = |tool: &&String| tool.find('*').is_some_and(|place| place + 1 < tool.len());
         if let Some(tool) = self.tools.iter().flatten().find(star) {
-            return Err(refusal::Settings::StarWithin {
+            return Err(messages::Agents::StarWithin {
                 tool: tool.to_owned(),
             });
         }
@@ -171,25 +171,25 @@ impl AgentDefinition {
     }
 }
 
-fn check_name(name: &str) -> Result<(), refusal::Settings> {
+fn check_name(name: &str) -> Result<(), messages::Agents> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if name.len() > NAME_LIMIT || !begins || !name.chars().all(plain) || name.ends_with('-') {
-        return Err(refusal::Settings::BadAgentName {
+        return Err(messages::Agents::BadAgentName {
             limit: NAME_LIMIT as u64,
         });
     }
     if RESERVED_NAMES.contains(&name) {
-        return Err(refusal::Settings::AgentNameReserved {
+        return Err(messages::Agents::AgentNameReserved {
             name: name.to_owned(),
         });
     }
     Ok(())
 }
 
-fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
+fn check_list(field: &str, list: &[String]) -> Result<(), messages::Agents> {
     if list.len() > LIST_LIMIT {
-        return Err(refusal::Settings::TooManyNames {
+        return Err(messages::Agents::TooManyNames {
             field: field.to_owned(),
             limit: LIST_LIMIT as u64,
         });
@@ -198,7 +198,7 @@ fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
         .iter()
         .find(|name| name.trim().is_empty() || name.len() > LISTED_LIMIT_BYTES)
     {
-        Some(_) => Err(refusal::Settings::BadNameInList {
+        Some(_) => Err(messages::Agents::BadNameInList {
             field: field.to_owned(),
             limit: LISTED_LIMIT_BYTES as u64,
         }),
@@ -207,7 +207,7 @@ fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
 }
 
 impl DefinedLimits {
-    fn check(&self) -> Result<(), refusal::Settings> {
+    fn check(&self) -> Result<(), messages::Agents> {
         let Self {
             steps,
             tokens,
@@ -215,13 +215,13 @@ impl DefinedLimits {
             minutes,
         } = *self;
         if steps == Some(0) || tokens == Some(0) {
-            return Err(refusal::Settings::NoStepsOrTokens);
+            return Err(messages::Agents::NoStepsOrTokens);
         }
         if usd.is_some_and(|usd| !(0.000_001..=1e9).contains(&usd)) {
-            return Err(refusal::Settings::BadAgentCost);
+            return Err(messages::Agents::BadAgentCost);
         }
         if minutes.is_some_and(|minutes| !(0.001..=MINUTES_LIMIT.into()).contains(&minutes)) {
-            return Err(refusal::Settings::BadAgentMinutes {
+            return Err(messages::Agents::BadAgentMinutes {
                 most: MINUTES_LIMIT.into(),
             });
         }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use domain::{Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
+use domain::{Message, Problem, ProblemCode, Role, event::NoticeLevel};
 use serde_json::Value;
 
 use crate::{
     answer::Answer,
     answers::write_answer,
+    messages,
     schemas::{faults, validator},
     step::{Shape, call_model},
     tool::Toolbox,
@@ -107,7 +108,7 @@ pub(crate) async fn write_in_form(
         if tries == TRIES {
             let problem = Problem::new(
                 ProblemCode::ModelProtocol,
-                Sentence::AnswerNeverInForm { fault },
+                messages::Runs::AnswerNeverInForm { fault },
             );
             return Err(Stop::Failed(problem));
         }
@@ -116,7 +117,7 @@ pub(crate) async fn write_in_form(
         agent
             .notice(
                 NoticeLevel::Info,
-                Sentence::AnswerNotInForm {
+                messages::Runs::AnswerNotInForm {
                     fault: fault.clone(),
                 },
             )

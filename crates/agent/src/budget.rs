@@ -5,9 +5,12 @@ use std::{
     time::Duration,
 };
 
-use domain::{Problem, ProblemCode, Sentence, Usage, Words};
+use domain::{LocalizedText, Problem, ProblemCode, Usage};
 
-use crate::prices::{Prices, call_cost};
+use crate::{
+    messages,
+    prices::{Prices, call_cost},
+};
 
 /// The limits of a run; when one is reached, the run ends with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -169,7 +172,7 @@ impl Budget {
     /// The run's clock at the time limit, and the reason for ending.
     pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
         let seconds = self.limits.time.as_secs();
-        let problem = limit_reached(Sentence::LimitTime {
+        let problem = limit_reached(messages::Runs::LimitTime {
             who: self.who(),
             seconds,
         });
@@ -182,11 +185,11 @@ impl Budget {
             .map_or(Duration::ZERO, |(_, began)| *began)
     }
 
-    fn who(&self) -> Words {
+    fn who(&self) -> LocalizedText {
         if self.above.is_some() {
-            Sentence::TheAgent
+            messages::Runs::TheAgent
         } else {
-            Sentence::TheRun
+            messages::Runs::TheRun
         }
         .into()
     }
@@ -208,7 +211,7 @@ impl Budget {
 
     /// The limit that is nearly reached, if any: then there is just enough left for an answer.
     /// `time` is the run's clock.
-    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Words> {
+    pub(crate) fn nearly_spent(&self, time: Duration) -> Option<LocalizedText> {
         if let Some(what) = self
             .above
             .as_ref()
@@ -223,7 +226,7 @@ impl Budget {
             let seconds = time.as_secs();
             let limit = limit.as_secs();
             return Some(
-                Sentence::LimitTimeNear {
+                messages::Runs::LimitTimeNear {
                     who,
                     seconds,
                     limit,
@@ -232,11 +235,11 @@ impl Budget {
             );
         }
         self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
-            .map(Words::from)
+            .map(LocalizedText::from)
     }
 
     /// The limit whose share has been reached.
-    fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<Sentence> {
+    fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<messages::Runs> {
         let used = self.used();
         let limits = &self.limits;
         let who = self.who();
@@ -245,19 +248,19 @@ impl Budget {
         let steps = u64::from(used.steps);
         let all_steps = u64::from(limits.all_steps);
         if tokens >= share(limits.tokens) {
-            Some(Sentence::LimitTokens {
+            Some(messages::Runs::LimitTokens {
                 who,
                 count: tokens,
                 limit: limits.tokens,
             })
         } else if used.cost_micro_usd.is_some() && cost >= share(limits.cost_micro_usd) {
-            Some(Sentence::LimitCost {
+            Some(messages::Runs::LimitCost {
                 who,
                 cost: dollars(cost),
                 limit: dollars(limits.cost_micro_usd),
             })
         } else if steps >= share(all_steps) {
-            Some(Sentence::LimitAllSteps {
+            Some(messages::Runs::LimitAllSteps {
                 who,
                 count: steps,
                 limit: all_steps,
@@ -268,7 +271,7 @@ impl Budget {
     }
 }
 
-pub(crate) fn limit_reached(words: impl Into<Words>) -> Problem {
+pub(crate) fn limit_reached(words: impl Into<LocalizedText>) -> Problem {
     Problem::new(ProblemCode::LimitReached, words)
 }
 

@@ -1,7 +1,7 @@
 //! Repairs malformed tool calls: misspelled names, arguments that are nearly JSON. Only what is unambiguous
 //! is repaired, and the log records it.
 
-use domain::{Sentence, event::NoticeLevel, message::arguments_value};
+use domain::{event::NoticeLevel, message::arguments_value};
 use json_repair::repaired_object;
 use llm::meant_tool;
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     answer::Answer,
     journal::Step,
+    messages,
     tool::{Tool, Toolbox},
     turns::AgentContext,
 };
@@ -47,7 +48,10 @@ pub(crate) async fn with_meant_arguments(
         if !step.is_replayed() {
             let tool = written.name.clone();
             agent
-                .notice(NoticeLevel::Info, Sentence::ArgumentsRepaired { tool })
+                .notice(
+                    NoticeLevel::Info,
+                    messages::Runs::ArgumentsRepaired { tool },
+                )
                 .await;
         }
     }

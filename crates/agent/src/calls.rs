@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{EventBody, Message, Sentence, Words, event::ToolFile, message::arguments_value};
+use domain::{EventBody, LocalizedText, Message, event::ToolFile, message::arguments_value};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -23,6 +23,7 @@ use crate::{
     },
     journal::{CallEnd, CallResult},
     long_results::{Shortened, shorten},
+    messages,
     pending_input::AtWork,
     step::millis,
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
@@ -100,10 +101,10 @@ pub(crate) async fn request_ours(
     calls
 }
 
-fn describe(calls: &[&RequestedCall]) -> Words {
+fn describe(calls: &[&RequestedCall]) -> LocalizedText {
     match calls {
         [call] => format!("{}…", call.written.name).into(),
-        calls => Sentence::RunningTools {
+        calls => messages::Runs::RunningTools {
             count: calls.len() as u64,
         }
         .into(),

@@ -3,7 +3,7 @@
 mod plan;
 mod transcript;
 
-use domain::{EventBody, Message, Problem, ProblemCode, Role, Sentence, Usage, event::NoticeLevel};
+use domain::{EventBody, Message, Problem, ProblemCode, Role, Usage, event::NoticeLevel};
 use tokio::time::Instant;
 
 pub(crate) use plan::recollection;
@@ -14,6 +14,7 @@ use crate::{
     context::Gauge,
     internal_call::call_internally,
     journal::CompactionRecord,
+    messages,
     open_call::EndedCall,
     step::millis,
     turns::{AgentContext, Stop},
@@ -47,7 +48,7 @@ pub(crate) async fn make_room(
     let Some(plan) = plan(messages, gauge) else {
         return Ok(false);
     };
-    agent.status(Sentence::SummingUp).await;
+    agent.status(messages::Runs::SummingUp).await;
     let began = Instant::now();
     let mut writer = Writer::new(agent, &plan, messages);
     let written = writer.write(gauge).await;
@@ -58,7 +59,7 @@ pub(crate) async fn make_room(
             agent
                 .notice(
                     NoticeLevel::Warning,
-                    Sentence::NoSummary {
+                    messages::Runs::NoSummary {
                         why: problem.words(),
                     },
                 )
@@ -104,7 +105,7 @@ pub(crate) async fn make_room(
     if let Some(call) = spent {
         call.reported_elsewhere();
     }
-    agent.status(Sentence::Thinking).await;
+    agent.status(messages::Runs::Thinking).await;
     Ok(true)
 }
 
@@ -155,7 +156,7 @@ impl<'a> Writer<'a> {
         }
         Err(Problem::new(
             ProblemCode::ModelContextFull,
-            Sentence::PartsTooLong,
+            messages::Runs::PartsTooLong,
         ))
     }
 
@@ -188,7 +189,7 @@ impl<'a> Writer<'a> {
         if summary.is_empty() {
             return Err(Problem::new(
                 ProblemCode::ModelProtocol,
-                Sentence::EmptyAnswer,
+                messages::Runs::EmptyAnswer,
             ));
         }
         Ok(summary)

@@ -3,10 +3,10 @@
 
 use std::{fmt, sync::Arc};
 
-use domain::{Message, Part, Role, Sentence, event::NoticeLevel};
+use domain::{Message, Part, Role, event::NoticeLevel};
 use futures_util::{FutureExt, future::join_all};
 
-use crate::{CallableModel, Models, internal_call::call_one, turns::AgentContext};
+use crate::{CallableModel, Models, internal_call::call_one, messages, turns::AgentContext};
 
 /// An answer is cut off after this many bytes.
 const ANSWER_BYTES: usize = 100_000;
@@ -57,7 +57,7 @@ impl Council {
             .map(|one| Models::new(one, Vec::new()))
             .collect();
         for layer in 2..=layers {
-            agent.status(Sentence::Layer { layer, layers }).await;
+            agent.status(messages::Runs::Layer { layer, layers }).await;
             let asked = &history;
             // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
             let calls: Vec<_> = members
@@ -67,7 +67,7 @@ impl Council {
             let answers: Vec<String> = join_all(calls).await.into_iter().flatten().collect();
             if answers.is_empty() {
                 agent
-                    .notice(NoticeLevel::Warning, Sentence::NobodyAnswered)
+                    .notice(NoticeLevel::Warning, messages::Runs::NobodyAnswered)
                     .await;
                 break;
             }
@@ -92,7 +92,10 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
             let name = member.chosen().model().name().to_owned();
             let why = problem.words();
             agent
-                .notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why })
+                .notice(
+                    NoticeLevel::Warning,
+                    messages::Runs::NoAnswerOf { name, why },
+                )
                 .await;
             None
         }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use domain::{EventBody, Words, event::NoticeLevel};
+use domain::{EventBody, LocalizedText, event::NoticeLevel};
 use futures_util::future::BoxFuture;
 
 use crate::{Agents, Emitter, Tool};
@@ -18,7 +18,7 @@ pub struct FoundTools {
     /// The names of those that need a person's approval.
     pub needs_approval: Vec<String>,
     /// What could not be had, in sentences for the person.
-    pub missing: Vec<Words>,
+    pub missing: Vec<LocalizedText>,
 }
 
 impl DeferredTools {

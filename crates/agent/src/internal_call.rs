@@ -1,11 +1,12 @@
 //! Model calls of the loop itself, such as for a summary: their answers are not shown.
 
-use domain::{EventBody, Message, Problem, ProblemCode, Sentence};
+use domain::{EventBody, Message, Problem, ProblemCode};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use serde_json::Value;
 
 use crate::{
     context::estimate_request,
+    messages,
     models::{OneModel, Tries},
     open_call::{EndedCall, OpenCall},
     step::CallFailed,
@@ -112,7 +113,7 @@ pub(crate) async fn call_one(
     if !is_over {
         return Err(Problem::new(
             ProblemCode::ModelProtocol,
-            Sentence::AnswerWithoutEnd,
+            messages::Runs::AnswerWithoutEnd,
         ));
     }
     Ok(QuietAnswer {

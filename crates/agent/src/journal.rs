@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Words};
+use domain::{AgentPath, EventBody, LocalizedText, OpenItems, Outcome, Problem, ProblemCode};
 
 use crate::{Emitter, budget::Used, provenance::Blocks};
 
@@ -165,7 +165,7 @@ impl Journal {
     }
 
     /// The events that end the log as failed, for this reason.
-    pub fn end(&mut self, words: impl Into<Words>) -> Vec<(AgentPath, EventBody)> {
+    pub fn end(&mut self, words: impl Into<LocalizedText>) -> Vec<(AgentPath, EventBody)> {
         let problem = Problem::new(ProblemCode::Interrupted, words);
         self.finish(Outcome::Failed, &problem.message.clone(), Some(problem))
     }

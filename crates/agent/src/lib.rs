@@ -32,6 +32,7 @@ mod look_up;
 mod loose_json;
 mod made_pictures;
 pub mod memory;
+pub mod messages;
 mod models;
 mod offered;
 mod one_shot;

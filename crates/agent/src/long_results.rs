@@ -1,8 +1,7 @@
 //! Results that are too long for the model's context: the whole goes to a file of the chat, the model gets both ends.
 
-use domain::refusal::Files;
-
 use crate::{
+    messages,
     turns::AgentContext,
     workspace::{BYTES_LIMIT, FileProblem, Path},
 };
@@ -76,7 +75,9 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
             Err(problem) => return Err(problem),
         }
     }
-    Err(FileProblem::TooLarge(Files::TooManyResults.into()))
+    Err(FileProblem::TooLarge(
+        messages::Files::TooManyResults.into(),
+    ))
 }
 
 fn both_ends(text: &str, shown_bytes: usize, path: &Path) -> String {

@@ -6,7 +6,7 @@ mod tools;
 
 use std::{fmt, sync::Arc};
 
-use domain::{EventBody, Message, Part, Role, Sentence, Words, event::NoticeLevel};
+use domain::{EventBody, LocalizedText, Message, Part, Role, event::NoticeLevel};
 use found::{Found, ReadPage};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use crate::{
         Hit, Library, as_query, first_chars,
         ranking::{best, fused},
     },
+    messages,
     tool::Toolbox,
     turns::{AgentContext, Before},
 };
@@ -59,7 +60,7 @@ pub struct LookUp {
     /// Whether the results go with the instructions instead of the message.
     pub in_system: bool,
     /// A warning for the person if something they wanted searched cannot be searched.
-    pub warning: Option<Words>,
+    pub warning: Option<LocalizedText>,
 }
 
 impl LookUp {
@@ -191,13 +192,13 @@ impl Look<'_> {
             if let Some(warning) = warning {
                 self.agent.notice(NoticeLevel::Warning, warning).await;
             }
-            self.agent.status(Sentence::LookingFor).await;
+            self.agent.status(messages::Runs::LookingFor).await;
             let queries = self.queries().await;
             if queries.is_empty() {
                 return Vec::new();
             }
             self.agent
-                .status(Sentence::SearchingQueries {
+                .status(messages::Runs::SearchingQueries {
                     count: queries.len() as u64,
                 })
                 .await;
@@ -242,7 +243,7 @@ impl Look<'_> {
         self.step += 1;
         let decide = async {
             self.agent
-                .status(Sentence::ReadingPages {
+                .status(messages::Runs::ReadingPages {
                     count: chosen.len() as u64,
                 })
                 .await;

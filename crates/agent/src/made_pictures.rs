@@ -8,7 +8,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD},
 };
 use domain::{
-    Message, Part, Sentence, StoredBlock, Words,
+    LocalizedText, Message, Part, StoredBlock,
     event::{NoticeLevel, ToolFile},
 };
 use llm::{IMAGE_GENERATION, picture_places};
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     Workspace,
     code::picture_link,
+    messages,
     tool_files::{Returned, keep_file},
     turns::AgentContext,
     workspace::{BYTES_LIMIT, Path, picture_type},
@@ -96,10 +97,10 @@ fn split_data_url(picture: &str) -> (&str, &str) {
     picture.split_at(start)
 }
 
-async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
+async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, LocalizedText> {
     let size = base64.len() / 4 * 3;
     if size > BYTES_LIMIT + 3 {
-        return Err(Sentence::MadePictureTooLarge {
+        return Err(messages::Runs::MadePictureTooLarge {
             size: size as u64,
             limit: BYTES_LIMIT as u64,
         }
@@ -107,9 +108,9 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
     }
     let bytes = BASE64
         .decode(base64)
-        .map_err(|_| Sentence::MadePictureUnreadable)?;
+        .map_err(|_| messages::Runs::MadePictureUnreadable)?;
     if picture_type(&bytes).is_none() {
-        return Err(Sentence::MadePictureUnreadable.into());
+        return Err(messages::Runs::MadePictureUnreadable.into());
     }
     let picture = Returned {
         bytes: &bytes,
@@ -128,7 +129,7 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
         for_model: false,
         ..file
     })
-    .map_err(Words::from)
+    .map_err(LocalizedText::from)
 }
 
 /// The conversation with the latest pictures in the data that goes back to this provider. They replace the links that

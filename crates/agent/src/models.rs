@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use domain::{EventBody, Problem, ProblemCode, Sentence};
+use domain::{EventBody, Problem, ProblemCode};
 use llm::ChatModel;
 use tokio::time::Instant;
 
-use crate::{run::ModelSettings, step::CallFailed, turns::AgentContext};
+use crate::{messages, run::ModelSettings, step::CallFailed, turns::AgentContext};
 
 /// How long a server that failed is tried last.
 const SPARED: Duration = Duration::from_secs(60);
@@ -135,7 +135,7 @@ impl<'a> Tries<'a> {
         let before = self.now.model().name().to_owned();
         let after = next.model().name().to_owned();
         let why = failed.problem.words();
-        let words = Sentence::OtherModel { before, after, why };
+        let words = messages::Runs::OtherModel { before, after, why };
         self.agent.emitter.emit(EventBody::failed_try(words)).await;
         self.now = next;
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use domain::{EventBody, LeftOut, ModelParameters, Sentence, event::NoticeLevel};
+use domain::{EventBody, LeftOut, ModelParameters, event::NoticeLevel};
 
 use crate::{models::OneModel, turns::AgentContext};
 
@@ -50,7 +50,8 @@ impl AgentContext {
             told.insert(left_out)
         };
         if is_new {
-            let notice = EventBody::notice(NoticeLevel::Info, Sentence::from(left_out));
+            let notice =
+                EventBody::notice(NoticeLevel::Info, crate::messages::Runs::from(left_out));
             self.journal.once(notice).await;
         }
     }

@@ -10,12 +10,11 @@ use std::{
 use domain::{
     Form, FormFault, Reply,
     event::{Decision, Remembered},
-    refusal,
 };
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use crate::{StandingApproval, tool::Tool};
+use crate::{StandingApproval, messages, tool::Tool};
 
 /// A person's decision about a tool call.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +47,7 @@ impl ApprovalDecision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// Nothing with this id is pending.
-    #[error("{}", refusal::Chats::NotWaiting)]
+    #[error("{}", messages::Approvals::NotWaiting)]
     NotWaiting,
     /// The edited arguments do not fit the tool.
     #[error("{}", unfit(.0))]
@@ -57,12 +56,12 @@ pub enum AnswerError {
     #[error(transparent)]
     Unfit(#[from] FormFault),
     /// A standing approval was given, but each call has to be approved.
-    #[error("{}", refusal::Chats::AskedEachTime)]
+    #[error("{}", messages::Approvals::AskedEachTime)]
     EachTime,
 }
 
-fn unfit(why: &str) -> refusal::Chats {
-    refusal::Chats::ArgumentsUnfit {
+fn unfit(why: &str) -> messages::Approvals {
+    messages::Approvals::ArgumentsUnfit {
         why: why.to_owned(),
     }
 }

@@ -8,8 +8,9 @@ mod texts;
 mod title;
 mod values;
 
-use domain::refusal::Settings;
 use serde_json::{Value, json};
+
+use crate::messages;
 
 pub use answers::{
     FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, continued_so_far, enough_continued,
@@ -131,20 +132,20 @@ impl Pipeline {
     /// With the position and the error, also if the template leaves out what it is for.
     pub fn template(self, text: &str) -> Result<Template, TemplateError> {
         let template = Template::parse(text, self.own_variables())?;
-        let needs = |name: &str| Settings::TemplateNeeds {
+        let needs = |name: &str| messages::Pipelines::TemplateNeeds {
             name: name.to_owned(),
         };
         let (has, problem) = match self {
             Self::Title | Self::Tags | Self::FollowUps | Self::Queries | Self::Autocomplete => (
                 template.has_conversation(),
-                Settings::TemplateNeedsConversation,
+                messages::Pipelines::TemplateNeedsConversation,
             ),
             Self::Rag => (template.has(Name::Context), needs("CONTEXT")),
             Self::Moa => (template.has(Name::Responses), needs("responses")),
             Self::Tools => (template.has(Name::Tools), needs("TOOLS")),
             Self::CodeInterpreter => (
                 text.contains("<code_interpreter"),
-                Settings::TemplateNeedsTag,
+                messages::Pipelines::TemplateNeedsTag,
             ),
         };
         if has {

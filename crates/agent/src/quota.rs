@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::{Problem, ProblemCode, Usage, Words};
+use domain::{LocalizedText, Problem, ProblemCode, Usage};
 
 use crate::{Prices, models::OneModel, turns::AgentContext};
 
@@ -107,7 +107,7 @@ pub(crate) fn begin_call(
 }
 
 /// Why the agent's next call has to be its last, if it has to: after it there would be no room for another one.
-pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<Words> {
+pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<LocalizedText> {
     let quota = agent.run.deps.quota.as_ref()?;
     let refused = quota
         .check(estimate(agent, agent.models.chosen(), input_tokens), 2)

@@ -14,13 +14,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use domain::{Message, Role, Sentence, event::NoticeLevel};
+use domain::{Message, Role, event::NoticeLevel};
 use notes::{Notes, Reading};
 
 use crate::{
     AgentSpec, Agents, ToolChoice,
     answers::write_answer,
     library::Library,
+    messages,
     tool::Toolbox,
     turns::{AgentContext, Stop},
 };
@@ -118,7 +119,7 @@ impl Task {
         }
         notes.tell(agent).await;
         agent
-            .notice(NoticeLevel::Warning, Sentence::NotesSoFar)
+            .notice(NoticeLevel::Warning, messages::Runs::NotesSoFar)
             .await;
         if let Err(Stop::Failed(problem)) = write_answer(agent, 0, &notes.as_report(), None).await {
             agent.notice(NoticeLevel::Warning, problem.words()).await;

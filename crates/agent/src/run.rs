@@ -8,7 +8,7 @@ use std::{
 
 use domain::{
     ChatId, EventBody, LeftOut, Message, MessageId, ModelParameters, Outcome, Problem, ProblemCode,
-    Role, RunTrace, Sentence,
+    Role, RunTrace,
 };
 use futures_util::FutureExt;
 use llm::{CallerInfo, ToolMode, ToolPrompt};
@@ -24,6 +24,7 @@ use crate::{
     hooks::{after_run, before_run},
     journal::{AgentJournal, STOPPED},
     look_up::look,
+    messages,
     open_call::LostCalls,
     research::Task,
     sent,
@@ -325,7 +326,7 @@ fn interrupted() -> End {
         Outcome::Failed,
         Some(Problem::new(
             ProblemCode::Interrupted,
-            Sentence::Interrupted,
+            messages::Runs::Interrupted,
         )),
     )
 }
@@ -334,7 +335,10 @@ fn interrupted() -> End {
 fn fault() -> End {
     End(
         Outcome::Failed,
-        Some(Problem::new(ProblemCode::Internal, Sentence::FaultOfServer)),
+        Some(Problem::new(
+            ProblemCode::Internal,
+            messages::Runs::FaultOfServer,
+        )),
     )
 }
 

@@ -10,10 +10,13 @@ use std::{
     sync::Arc,
 };
 
-use domain::{Words, refusal::Tools};
+use domain::LocalizedText;
 use front_matter::FrontMatter;
 
-use crate::workspace::{BYTES_LIMIT, as_text};
+use crate::{
+    messages,
+    workspace::{BYTES_LIMIT, as_text},
+};
 
 /// The file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
@@ -45,7 +48,7 @@ pub struct Skills {
     /// By name.
     pub skills: Vec<Arc<Skill>>,
     /// Folders that are no skills: their names, and why.
-    pub problems: Vec<(String, Words)>,
+    pub problems: Vec<(String, LocalizedText)>,
 }
 
 impl Skills {
@@ -76,7 +79,7 @@ impl Skills {
             }
             match Skill::read(&folder.join(&name), &name) {
                 Ok(_) if all.skills.len() == SKILLS_LIMIT => {
-                    let most = Tools::SkillTooMany {
+                    let most = messages::Skills::SkillTooMany {
                         count: SKILLS_LIMIT as u64,
                     };
                     all.problems.push((name, most.into()));
@@ -90,16 +93,16 @@ impl Skills {
 }
 
 impl Skill {
-    fn read(folder: &Path, name: &str) -> Result<Self, Tools> {
+    fn read(folder: &Path, name: &str) -> Result<Self, messages::Skills> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.len() > NAME_LIMIT_BYTES || !name.chars().all(plain) {
-            return Err(Tools::SkillBadFolder {
+            return Err(messages::Skills::SkillBadFolder {
                 limit: NAME_LIMIT_BYTES as u64,
             });
         }
         let is_folder = fs::symlink_metadata(folder).is_ok_and(|entry| entry.is_dir());
         if !is_folder {
-            return Err(Tools::SkillNoFolder);
+            return Err(messages::Skills::SkillNoFolder);
         }
         let mut skill = Self {
             name: name.to_owned(),
@@ -114,14 +117,14 @@ impl Skill {
             ..
         } = FrontMatter::parse(&text)?;
         if written != name {
-            return Err(Tools::SkillOtherName {
+            return Err(messages::Skills::SkillOtherName {
                 name: written,
                 folder: name.to_owned(),
             });
         }
         let characters = description.chars().count();
         if characters == 0 || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(Tools::SkillBadDescription {
+            return Err(messages::Skills::SkillBadDescription {
                 limit: DESCRIPTION_LIMIT_CHARS as u64,
             });
         }
@@ -139,7 +142,7 @@ impl Skill {
                 .trim()
                 .to_owned())
         };
-        read().map_err(|why: Tools| why.to_string())
+        read().map_err(|why: messages::Skills| why.to_string())
     }
 
     /// The text of one of its files; blocks.
@@ -171,36 +174,36 @@ impl Skill {
         })
     }
 
-    fn read_text(&self, file: &str) -> Result<String, Tools> {
+    fn read_text(&self, file: &str) -> Result<String, messages::Skills> {
         let bytes = self.bytes_of(file, TEXT_LIMIT_BYTES)?;
-        let text = as_text(&bytes).ok_or_else(|| Tools::SkillFileNoText {
+        let text = as_text(&bytes).ok_or_else(|| messages::Skills::SkillFileNoText {
             file: file.to_owned(),
         })?;
         Ok(text.to_owned())
     }
 
-    fn bytes_of(&self, file: &str, limit: u64) -> Result<Vec<u8>, Tools> {
+    fn bytes_of(&self, file: &str, limit: u64) -> Result<Vec<u8>, messages::Skills> {
         let named = || file.to_owned();
         let path = self.folder.join(file);
         let cannot = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => Tools::SkillFileMissing { file: named() },
-            _ => Tools::SkillFileUnreadable {
+            io::ErrorKind::NotFound => messages::Skills::SkillFileMissing { file: named() },
+            _ => messages::Skills::SkillFileUnreadable {
                 file: named(),
                 why: error.to_string(),
             },
         };
         let entry = fs::symlink_metadata(&path).map_err(cannot)?;
         if !entry.is_file() {
-            return Err(Tools::SkillNoFile { file: named() });
+            return Err(messages::Skills::SkillNoFile { file: named() });
         }
         // A folder on the way may have become a link since it was listed.
         let whole = path.canonicalize().map_err(cannot)?;
         let folder = self.folder.canonicalize().map_err(cannot)?;
         if !whole.starts_with(&folder) {
-            return Err(Tools::SkillFileOutside { file: named() });
+            return Err(messages::Skills::SkillFileOutside { file: named() });
         }
         if entry.len() > limit {
-            return Err(Tools::SkillFileTooLarge {
+            return Err(messages::Skills::SkillFileTooLarge {
                 file: named(),
                 size: entry.len(),
                 limit,
@@ -210,8 +213,8 @@ impl Skill {
     }
 }
 
-fn unreadable(error: &io::Error) -> Tools {
-    Tools::SkillUnreadable {
+fn unreadable(error: &io::Error) -> messages::Skills {
+    messages::Skills::SkillUnreadable {
         why: error.to_string(),
     }
 }

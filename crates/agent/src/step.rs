@@ -4,9 +4,7 @@ mod extras;
 
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{
-    EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel,
-};
+use domain::{EventBody, Message, Problem, ProblemCode, ToolCall, Usage, event::NoticeLevel};
 use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -19,6 +17,7 @@ use crate::{
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     made_pictures::with_pictures,
+    messages,
     models::{OneModel, Tries},
     open_call::OpenCall,
     research::Citations,
@@ -130,7 +129,7 @@ async fn call_one(
         let limit = MAX_CONVERSATION_BYTES >> 20;
         let problem = Problem::new(
             ProblemCode::ModelContextFull,
-            Sentence::ConversationTooLong { limit },
+            messages::Runs::ConversationTooLong { limit },
         );
         return Err(CallFailed::before(problem));
     }
@@ -151,7 +150,7 @@ async fn call_one(
     Err(step
         .failed(Problem::new(
             ProblemCode::ModelProtocol,
-            Sentence::AnswerWithoutEnd,
+            messages::Runs::AnswerWithoutEnd,
         ))
         .await)
 }
@@ -264,7 +263,7 @@ impl<'a> Step<'a> {
     /// Replaces the status of a server that is no longer asked by our own.
     async fn think_again(&mut self) {
         if self.upstream.forget() {
-            self.agent.status(Sentence::Thinking).await;
+            self.agent.status(messages::Runs::Thinking).await;
         }
     }
 
@@ -298,7 +297,9 @@ impl<'a> Step<'a> {
                 let seconds = wait_ms.div_ceil(1000);
                 self.upstream.forget();
                 self.agent.emitter.emit(EventBody::failed_try(reason)).await;
-                self.agent.status(Sentence::AskingAgain { seconds }).await;
+                self.agent
+                    .status(messages::Runs::AskingAgain { seconds })
+                    .await;
             }
             ModelEvent::ToolsRefused { tools } => tool_notices::notify(self.agent, &tools).await,
             ModelEvent::FailedOver { words } => {
@@ -423,7 +424,7 @@ impl<'a> Step<'a> {
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
         if name != written {
-            let notice = Sentence::ToolNameRepaired {
+            let notice = messages::Runs::ToolNameRepaired {
                 written,
                 tool: name.clone(),
             };
@@ -611,8 +612,8 @@ impl<'a> Step<'a> {
         self.answer.input_tokens = called.usage.input_tokens;
         called.report(self.agent).await;
         let notice = match reason {
-            FinishReason::Length => Some(Sentence::AnswerCut),
-            FinishReason::ContentFilter => Some(Sentence::AnswerFiltered),
+            FinishReason::Length => Some(messages::Runs::AnswerCut),
+            FinishReason::ContentFilter => Some(messages::Runs::AnswerFiltered),
             FinishReason::Stop
             | FinishReason::ToolCalls
             | FinishReason::CallsNothing

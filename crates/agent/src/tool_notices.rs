@@ -5,10 +5,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use domain::{Sentence, event::NoticeLevel};
+use domain::event::NoticeLevel;
 use llm::{ToolLoss, ToolMode, ToolSpec};
 
-use crate::{models::OneModel, turns::AgentContext};
+use crate::{messages, models::OneModel, turns::AgentContext};
 
 /// Maximum number of tools that one notice names.
 const MAX_NAMED: usize = 50;
@@ -45,9 +45,11 @@ pub(crate) async fn notify(agent: &AgentContext, losses: &[(String, ToolLoss)]) 
     for (kind, sentence) in [
         (
             ToolLoss::Simpler,
-            (|tools| Sentence::ToolsSimplified { tools }) as fn(String) -> Sentence,
+            (|tools| messages::Runs::ToolsSimplified { tools }) as fn(String) -> messages::Runs,
         ),
-        (ToolLoss::LeftOut, |tools| Sentence::ToolsLeftOut { tools }),
+        (ToolLoss::LeftOut, |tools| messages::Runs::ToolsLeftOut {
+            tools,
+        }),
     ] {
         let new: Vec<&str> = losses
             .iter()

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use domain::{
-    AgentPath, CallTrace, EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, Words,
+    AgentPath, CallTrace, EventBody, LocalizedText, Message, Part, Problem, ProblemCode, Role,
     event::NoticeLevel, message::arguments_value,
 };
 use llm::ChatRequest;
@@ -22,6 +22,7 @@ use crate::{
     context::{Gauge, estimate_request},
     hooks::{add_context, after_model, before_model, kept_answer},
     journal::AgentJournal,
+    messages,
     offered::within,
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
@@ -208,7 +209,7 @@ impl AgentContext {
     }
 
     /// Sets the status line.
-    pub(crate) async fn status(&self, words: impl Into<Words>) {
+    pub(crate) async fn status(&self, words: impl Into<LocalizedText>) {
         self.emitter.emit(EventBody::status(words)).await;
     }
 
@@ -217,7 +218,7 @@ impl AgentContext {
         self.emitter.hide_status().await;
     }
 
-    pub(crate) async fn notice(&self, level: NoticeLevel, words: impl Into<Words>) {
+    pub(crate) async fn notice(&self, level: NoticeLevel, words: impl Into<LocalizedText>) {
         self.emitter.emit(EventBody::notice(level, words)).await;
     }
 }
@@ -338,7 +339,10 @@ async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox
         let listed = offered.specs().len() as u64;
         let all = tools.specs().len() as u64;
         agent
-            .notice(NoticeLevel::Info, Sentence::ToolsBySearch { listed, all })
+            .notice(
+                NoticeLevel::Info,
+                messages::Runs::ToolsBySearch { listed, all },
+            )
             .await;
     }
 }
@@ -349,7 +353,7 @@ async fn begin_step(
     step: u32,
     steps_before: u32,
     input_tokens: u64,
-) -> Result<Option<Words>, Stop> {
+) -> Result<Option<LocalizedText>, Stop> {
     check_budget(agent).await?;
     let last = last_of_steps(agent, step - steps_before).or_else(|| {
         let spent = agent.run.active_time.spent();
@@ -366,12 +370,12 @@ async fn begin_step(
         .journal
         .emit_and_part_calls(EventBody::StepStarted { step, last: why })
         .await;
-    agent.status(Sentence::Thinking).await;
+    agent.status(messages::Runs::Thinking).await;
     Ok(last)
 }
 
 /// Why this turn is the agent's last by its number, if it is.
-fn last_of_steps(agent: &AgentContext, step: u32) -> Option<Words> {
+fn last_of_steps(agent: &AgentContext, step: u32) -> Option<LocalizedText> {
     (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
 
@@ -452,7 +456,7 @@ pub(crate) const LAST_STEP: &str = "You have reached a limit of this run. You ha
 async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
     if answer.text.trim().is_empty() {
         agent
-            .notice(NoticeLevel::Warning, Sentence::EmptyAnswer)
+            .notice(NoticeLevel::Warning, messages::Runs::EmptyAnswer)
             .await;
     }
 }
@@ -463,7 +467,7 @@ async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Resul
     let Some(limit) = limit.filter(|_| answer.cut) else {
         return Ok(());
     };
-    let problem = limit_reached(Sentence::LimitAnswer { count: limit });
+    let problem = limit_reached(messages::Runs::LimitAnswer { count: limit });
     Err(Stop::Limited {
         problem,
         text: shown(agent, step, answer).await?,
@@ -485,8 +489,8 @@ pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     }
 }
 
-fn out_of_steps(agent: &AgentContext) -> Words {
-    Sentence::LimitSteps {
+fn out_of_steps(agent: &AgentContext) -> LocalizedText {
+    messages::Runs::LimitSteps {
         count: agent.steps(),
     }
     .into()

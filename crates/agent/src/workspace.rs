@@ -17,11 +17,13 @@ use std::{
     },
 };
 
-use domain::{EventBody, Words, refusal::Files};
+use domain::{EventBody, LocalizedText};
 use store::{FileRow, Store, StoreError};
 
 use diff::LineCounts;
 use directory::Place;
+
+use crate::messages;
 pub(crate) use directory::is_of_results;
 pub use directory::{Directory, LEFT_OUT};
 pub use kind::{as_text, media_type, picture_type};
@@ -85,19 +87,19 @@ pub enum FileProblem {
     Conflict(String),
     /// Not supported by this kind of workspace.
     #[error("{0}")]
-    Refused(Words),
+    Refused(LocalizedText),
     /// A limit on sizes or numbers.
     #[error("{0}")]
-    TooLarge(Words),
+    TooLarge(LocalizedText),
     /// The database did not answer.
     #[error("{0}")]
-    Unavailable(Words),
+    Unavailable(LocalizedText),
     /// The server's disk has no room left.
     #[error("{0}")]
-    Full(Words),
+    Full(LocalizedText),
 }
 
-impl From<FileProblem> for Words {
+impl From<FileProblem> for LocalizedText {
     fn from(problem: FileProblem) -> Self {
         match problem {
             FileProblem::Missing(why) | FileProblem::Conflict(why) => why.into(),
@@ -297,7 +299,7 @@ fn not_text(path: &Path, bytes: &[u8]) -> FileProblem {
     let what = kind::describe(bytes).to_string();
     let size = bytes.len() as u64;
     FileProblem::Refused(
-        Files::FileNotText {
+        messages::Files::FileNotText {
             path: path.to_string(),
             what,
             size,
@@ -315,7 +317,7 @@ fn changed_meanwhile(path: &Path) -> FileProblem {
 fn unavailable(error: StoreError) -> FileProblem {
     tracing::warn!(%error, "the workspace's database did not answer");
     match error {
-        StoreError::Full(_) => FileProblem::Full(Files::NoRoomForFiles.into()),
-        _ => FileProblem::Unavailable(Files::FilesUnreachable.into()),
+        StoreError::Full(_) => FileProblem::Full(messages::Files::NoRoomForFiles.into()),
+        _ => FileProblem::Unavailable(messages::Files::FilesUnreachable.into()),
     }
 }

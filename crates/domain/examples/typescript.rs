@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Part, ProblemCode, RunEvent, RunSummary};
+use domain::{LocalizedText, Part, ProblemCode, RunEvent, RunSummary};
 use ts_rs::{Config, TS, TypeVisitor};
 
 const HEADER: &str =
@@ -40,6 +40,7 @@ fn main() {
     types.visit::<RunSummary>();
     types.visit::<Part>();
     types.visit::<ProblemCode>();
+    types.visit::<LocalizedText>();
     let texts: String = types.texts.into_values().collect();
     println!("{HEADER}\n{}", with_short_comments(&texts));
 }

@@ -18,7 +18,7 @@ pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::*;
 
-use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
+use crate::{ChatId, Form, MessageCode, MessageId, Problem, Usage, localized_text::readable};
 
 /// What happened. An *item* (text, reasoning, call, agent) has a start, perhaps deltas, and a finish with the whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,11 +58,11 @@ pub enum EventBody {
         /// The phrase by its code, if it is one of ours.
         #[serde(
             default,
-            deserialize_with = "known",
+            deserialize_with = "readable",
             skip_serializing_if = "Option::is_none"
         )]
         #[cfg_attr(feature = "typescript", ts(optional))]
-        sentence: Option<Box<Coded>>,
+        sentence: Option<Box<MessageCode>>,
     },
     /// The agent begins to write text.
     TextStarted {
@@ -477,11 +477,11 @@ pub enum EventBody {
         /// The sentence by its code, if it is one of ours.
         #[serde(
             default,
-            deserialize_with = "known",
+            deserialize_with = "readable",
             skip_serializing_if = "Option::is_none"
         )]
         #[cfg_attr(feature = "typescript", ts(optional))]
-        sentence: Option<Box<Coded>>,
+        sentence: Option<Box<MessageCode>>,
         /// Whether it reports a failed attempt of a model call that is being retried.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]

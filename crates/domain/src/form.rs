@@ -3,15 +3,17 @@
 
 mod field;
 mod formats;
+pub mod messages;
 mod schema;
 mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Words, refusal::Forms};
+use crate::LocalizedText;
 
 pub use field::{Choice, Field, Kind, TextFormat};
+pub use messages::Forms;
 
 /// Maximum number of fields of a form. Stored forms are read with the same limits, so none of them may ever be lowered.
 pub const MAX_FIELDS: usize = 40;
@@ -36,18 +38,18 @@ pub struct FormFault {
     /// The name of the field, if it is about one.
     pub field: Option<String>,
     /// The sentence.
-    pub message: Words,
+    pub message: LocalizedText,
 }
 
 impl FormFault {
-    fn of_form(message: impl Into<Words>) -> Self {
+    fn of_form(message: impl Into<LocalizedText>) -> Self {
         Self {
             field: None,
             message: message.into(),
         }
     }
 
-    fn of_field(name: &str, message: impl Into<Words>) -> Self {
+    fn of_field(name: &str, message: impl Into<LocalizedText>) -> Self {
         Self {
             field: Some(name.to_owned()),
             message: message.into(),

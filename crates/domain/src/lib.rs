@@ -6,19 +6,17 @@ pub mod form;
 pub mod id;
 pub mod laws;
 pub mod listed_model;
+pub mod localized_text;
 pub mod message;
 pub mod open_items;
 pub mod parameters;
 pub mod person;
 pub mod problem;
 pub mod provenance;
-pub mod refusal;
 pub mod reply;
-pub mod sentence;
 pub mod summary;
 pub mod trace;
 pub mod usage;
-pub mod words;
 
 pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
@@ -30,6 +28,7 @@ pub use id::{
     SessionId, UserId, WebhookId,
 };
 pub use listed_model::{Capabilities, ListedModel};
+pub use localized_text::{CodedMessage, LocalizedText, MessageCode};
 pub use message::{FileRef, Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use parameters::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
@@ -37,8 +36,6 @@ pub use person::Person;
 pub use problem::{Problem, ProblemCode};
 pub use provenance::{Block, Provenance, StoredBlock};
 pub use reply::Reply;
-pub use sentence::Sentence;
 pub use summary::RunSummary;
 pub use trace::{CallTrace, Origin, RunTrace, TraceParent};
 pub use usage::{TokenCount, Usage};
-pub use words::{Coded, Words};

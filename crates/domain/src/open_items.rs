@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::{
-    AgentPath, Coded, EventBody, Outcome, Reply,
+    AgentPath, EventBody, MessageCode, Outcome, Reply,
     event::{Decision, HookCall, HookEnd, HookEvent},
     message::arguments_value,
 };
@@ -45,7 +45,7 @@ enum Item {
     /// The agent's status line.
     Status {
         description: String,
-        sentence: Option<Box<Coded>>,
+        sentence: Option<Box<MessageCode>>,
     },
     /// A memory update.
     Memory {
@@ -415,7 +415,7 @@ impl Item {
 }
 
 /// Hides a status line. It repeats the description: readers without support for `hidden` would show an empty line.
-fn hidden(description: String, sentence: Option<Box<Coded>>) -> EventBody {
+fn hidden(description: String, sentence: Option<Box<MessageCode>>) -> EventBody {
     EventBody::Status {
         description,
         done: true,

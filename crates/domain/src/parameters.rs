@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 
-use crate::Sentence;
-
 /// Maximum length of a system prompt.
 const MAX_SYSTEM_PROMPT_BYTES: usize = 50_000;
 /// Maximum number of stop sequences, and maximum length of each.
@@ -82,17 +80,6 @@ pub enum LeftOut {
     Parameter(Parameter),
     /// Some of the stop sequences.
     SomeStop,
-}
-
-impl From<LeftOut> for Sentence {
-    fn from(left_out: LeftOut) -> Self {
-        match left_out {
-            LeftOut::Parameter(parameter) => Self::ParameterLeftOut {
-                name: parameter.name().to_owned(),
-            },
-            LeftOut::SomeStop => Self::StopSequencesLeftOut,
-        }
-    }
 }
 
 static UNSET: ModelParameters = ModelParameters {

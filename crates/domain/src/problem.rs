@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Coded, Words, words::known};
+use crate::{LocalizedText, MessageCode, localized_text::readable};
 
 /// Stable names of everything that can end a run or refuse a request. Documented in `docs/reference/errors.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -135,17 +135,17 @@ pub struct Problem {
     /// The same by its own code, if it has one.
     #[serde(
         default,
-        deserialize_with = "known",
+        deserialize_with = "readable",
         skip_serializing_if = "Option::is_none"
     )]
     #[cfg_attr(feature = "typescript", ts(optional))]
-    pub sentence: Option<Box<Coded>>,
+    pub sentence: Option<Box<MessageCode>>,
 }
 
 impl Problem {
     /// A problem with this code, in these words.
-    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
-        let Words { message, sentence } = words.into();
+    pub fn new(code: ProblemCode, words: impl Into<LocalizedText>) -> Self {
+        let LocalizedText { message, sentence } = words.into();
         Self {
             code,
             message,
@@ -155,8 +155,8 @@ impl Problem {
 
     /// What is said of it.
     #[must_use]
-    pub fn words(self) -> Words {
-        Words {
+    pub fn words(self) -> LocalizedText {
+        LocalizedText {
             message: self.message,
             sentence: self.sentence,
         }

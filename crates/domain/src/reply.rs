@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     EventBody,
-    form::{Form, FormFault},
-    refusal::Forms,
+    form::{Form, FormFault, messages::Forms},
 };
 
 /// An answer to a question.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use domain::{
-    CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words,
+    CallTrace, LeftOut, LocalizedText, Message, MessageCode, ModelParameters, Problem, ProblemCode,
+    Usage,
 };
 use provider::{
     Citation, DataPart, ServerTool,
@@ -146,12 +147,12 @@ pub enum ModelEvent {
         /// The wait before the next attempt, milliseconds.
         wait_ms: u64,
         /// Why.
-        reason: Words,
+        reason: LocalizedText,
     },
     /// Another key or another server of the same model is tried at once. Only before the first token.
     FailedOver {
         /// The failure, and the next key or server.
-        words: Words,
+        words: LocalizedText,
     },
     /// The server has refused the schemas of these tools, and the request is repeated with reduced ones. Only before
     /// the first token.
@@ -239,15 +240,15 @@ pub struct ModelError {
     /// What happened and how to fix it; never contains a key.
     pub message: String,
     /// The same as a message code, if it has one.
-    pub sentence: Option<Box<Coded>>,
+    pub sentence: Option<Box<MessageCode>>,
     /// Seconds after which the server wants to be asked again, if it says so.
     pub retry_after_s: Option<u32>,
 }
 
 impl ModelError {
     /// An error with this code and message.
-    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
-        let Words { message, sentence } = words.into();
+    pub fn new(code: ProblemCode, words: impl Into<LocalizedText>) -> Self {
+        let LocalizedText { message, sentence } = words.into();
         Self {
             code,
             message,
@@ -258,8 +259,8 @@ impl ModelError {
 
     /// The message and its code.
     #[must_use]
-    pub fn words(self) -> Words {
-        Words {
+    pub fn words(self) -> LocalizedText {
+        LocalizedText {
             message: self.message,
             sentence: self.sentence,
         }

@@ -4,6 +4,7 @@ pub mod caller;
 pub mod chat;
 pub mod http;
 pub mod idle_timer;
+pub mod messages;
 pub mod model;
 mod native;
 pub mod openai;

@@ -8,13 +8,13 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Problem, ProblemCode, Words, refusal};
+use domain::{LocalizedText, Problem, ProblemCode};
 use futures_util::FutureExt;
 use llm::ModelError;
 use serde_json::{Value, json};
 use store::StoreError;
 
-use crate::platform::request_context;
+use crate::{messages, platform::request_context};
 
 /// A request that failed. The cause is for the log only.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -38,7 +38,7 @@ pub struct Refusal {
 
 impl ApiError {
     /// An error with the status that belongs to `code`.
-    pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+    pub fn new(code: ProblemCode, words: impl Into<LocalizedText>) -> Self {
         Self::of(Problem::new(code, words))
     }
 
@@ -54,14 +54,14 @@ impl ApiError {
     }
 
     /// 400: the request is not what this address takes.
-    pub fn invalid(message: impl Into<Words>) -> Self {
+    pub fn invalid(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::InvalidRequest, message)
     }
 
     /// 400: this field is a number from `least` to `most`.
     #[must_use]
     pub fn out_of_range(field: &str, least: u64, most: u64) -> Self {
-        let refused = refusal::Request::OutOfRange {
+        let refused = messages::Requests::OutOfRange {
             field: field.to_owned(),
             least,
             most,
@@ -70,17 +70,17 @@ impl ApiError {
     }
 
     /// 403.
-    pub fn forbidden(message: impl Into<Words>) -> Self {
+    pub fn forbidden(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::Forbidden, message)
     }
 
     /// 404.
-    pub fn not_found(message: impl Into<Words>) -> Self {
+    pub fn not_found(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::NotFound, message)
     }
 
     /// 409.
-    pub fn conflict(message: impl Into<Words>) -> Self {
+    pub fn conflict(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::Conflict, message)
     }
 
@@ -91,7 +91,7 @@ impl ApiError {
             "This API key is not valid. Make one in the settings or with `glasshouse key create`."
                 .into()
         } else {
-            Words::from(refusal::Request::SignInFirst)
+            LocalizedText::from(messages::Requests::SignInFirst)
         };
         Self::new(ProblemCode::Unauthenticated, message)
     }
@@ -113,7 +113,7 @@ impl ApiError {
     /// 429 with how long to wait.
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
-        let message = refusal::Request::TooManyTries { count: wait_s };
+        let message = messages::Requests::TooManyTries { count: wait_s };
         Self {
             retry_after_s: Some(wait_s),
             ..Self::new(ProblemCode::RateLimited, message)
@@ -121,7 +121,7 @@ impl ApiError {
     }
 
     /// 429 as a limit is reached, which may be for hours.
-    pub fn limited(message: impl Into<Words>, wait_s: u64) -> Self {
+    pub fn limited(message: impl Into<LocalizedText>, wait_s: u64) -> Self {
         Self {
             retry_after_s: Some(wait_s),
             ..Self::new(ProblemCode::RateLimited, message)
@@ -129,24 +129,24 @@ impl ApiError {
     }
 
     /// 401 for a credential that is wrong.
-    pub fn bad_credential(message: impl Into<Words>) -> Self {
+    pub fn bad_credential(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
     /// 403 for an account that is suspended; told only to whoever has shown that it is theirs.
     #[must_use]
     pub fn suspended() -> Self {
-        Self::forbidden(refusal::Accounts::AccountSuspended)
+        Self::forbidden(messages::Accounts::AccountSuspended)
     }
 
     /// 413.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {
         let message = match limit_bytes as u64 {
-            limit @ ..1_000_000 => refusal::Request::RequestTooLargeHere {
+            limit @ ..1_000_000 => messages::Requests::RequestTooLargeHere {
                 limit: limit / 1000,
             },
-            limit => refusal::Request::RequestTooLarge {
+            limit => messages::Requests::RequestTooLarge {
                 limit: limit / 1_000_000,
             },
         };
@@ -155,7 +155,7 @@ impl ApiError {
 
     /// 500: a fault of ours; `cause` goes to the log.
     pub fn internal(cause: impl fmt::Display) -> Self {
-        let message = refusal::Request::ServerFault;
+        let message = messages::Requests::ServerFault;
         Self {
             cause: Some(cause.to_string()),
             ..Self::new(ProblemCode::Internal, message)
@@ -167,7 +167,7 @@ impl ApiError {
     pub fn of_log(error: StoreError) -> Self {
         match error {
             StoreError::Corrupt(cause) => {
-                let message = refusal::Chats::DamagedLog;
+                let message = messages::Chats::DamagedLog;
                 Self {
                     cause: Some(cause),
                     ..Self::new(ProblemCode::Internal, message)
@@ -259,22 +259,22 @@ impl From<ModelError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound => Self::not_found(refusal::Request::NoSuchThing),
+            StoreError::NotFound => Self::not_found(messages::Requests::NoSuchThing),
             // What stands in it is a word of ours for the row, such as the name of a column.
-            StoreError::Conflict(_) => Self::conflict(refusal::Request::ChangedMeanwhile),
+            StoreError::Conflict(_) => Self::conflict(messages::Requests::ChangedMeanwhile),
             StoreError::Unavailable(cause) | StoreError::Deadlock(cause) => Self {
                 cause: Some(cause),
-                ..Self::new(ProblemCode::Unavailable, refusal::Request::DatabaseSilent)
+                ..Self::new(ProblemCode::Unavailable, messages::Requests::DatabaseSilent)
             },
             StoreError::Full(cause) => {
-                let message = refusal::Request::DiskFull;
+                let message = messages::Requests::DiskFull;
                 Self {
                     cause: Some(cause),
                     ..Self::new(ProblemCode::StorageFull, message)
                 }
             }
             StoreError::NotOurs => {
-                let message = refusal::Request::DatabaseLost;
+                let message = messages::Requests::DatabaseLost;
                 Self::new(ProblemCode::Unavailable, message)
             }
             StoreError::Corrupt(cause) | StoreError::Refused(cause) => Self::internal(cause),
@@ -286,8 +286,8 @@ impl From<FileProblem> for ApiError {
     fn from(problem: FileProblem) -> Self {
         match problem {
             // What is said to models names tools.
-            FileProblem::Missing(_) => Self::not_found(refusal::Chats::NoSuchState),
-            FileProblem::Conflict(_) => Self::conflict(refusal::Chats::FileChanged),
+            FileProblem::Missing(_) => Self::not_found(messages::Chats::NoSuchState),
+            FileProblem::Conflict(_) => Self::conflict(messages::Chats::FileChanged),
             FileProblem::Refused(sentence) => Self::invalid(sentence),
             FileProblem::TooLarge(sentence) => Self::new(ProblemCode::TooLarge, sentence),
             FileProblem::Unavailable(sentence) => Self::new(ProblemCode::Unavailable, sentence),
@@ -307,7 +307,7 @@ impl From<QueryRejection> for ApiError {
 
 impl From<PathRejection> for ApiError {
     fn from(_: PathRejection) -> Self {
-        Self::not_found(refusal::Request::NoSuchId)
+        Self::not_found(messages::Requests::NoSuchId)
     }
 }
 

@@ -8,6 +8,7 @@ pub mod error;
 pub mod gateway;
 pub mod http;
 pub mod identity;
+pub mod messages;
 pub mod platform;
 pub mod runtime;
 pub mod start;

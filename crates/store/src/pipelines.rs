@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ChatId, MessageId, PipelineCallId, RunId, Usage, UserId, Words};
+use domain::{ChatId, LocalizedText, MessageId, PipelineCallId, RunId, Usage, UserId};
 
 use crate::{
     Store, StoreError,
@@ -37,7 +37,7 @@ pub struct PipelineCall {
     /// The outcome: `done`, `fallback` if the answer was unusable, `failed`, `cancelled`.
     pub outcome: String,
     /// The output, or the reason why there is none.
-    pub detail: Words,
+    pub detail: LocalizedText,
 }
 
 /// Totals for a set of pipelines.
@@ -280,6 +280,6 @@ fn read_call(row: &Row) -> Result<PipelineCall, StoreError> {
         usage: Usage::of(row.number("input_tokens")?, row.number("output_tokens")?),
         cost_micro_usd: cost.and_then(|cost| u64::try_from(cost).ok()),
         outcome: row.get("outcome")?,
-        detail: Words::of_column(row.get("detail")?),
+        detail: LocalizedText::of_column(row.get("detail")?),
     })
 }

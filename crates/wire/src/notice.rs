@@ -1,10 +1,10 @@
 //! Encodes a notice for protocols that carry arbitrary JSON: its message, and its code if it has one.
 
-use domain::{Coded, event::NoticeLevel};
+use domain::{MessageCode, event::NoticeLevel};
 use serde_json::{Value, json};
 
 /// `{"level": …, "message": …}`, with `sentence` if there is one.
-pub(crate) fn notice(level: NoticeLevel, message: &str, sentence: Option<&Coded>) -> Value {
+pub(crate) fn notice(level: NoticeLevel, message: &str, sentence: Option<&MessageCode>) -> Value {
     let mut value = json!({"level": level, "message": message});
     if let Some(sentence) = sentence {
         value["sentence"] = json!(sentence);

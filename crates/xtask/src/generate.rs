@@ -20,6 +20,8 @@ use crate::command::{SHIPPED_FEATURES, cargo, debug_folder, root, run, web};
 const EVENTS: &str = "web/src/api/events.ts";
 /// The types of requests and answers, made from the OpenAPI document of `crates/server`.
 const TYPES: &str = "web/src/api/schema.ts";
+/// The codes of messages, from all crates.
+const MESSAGES: &str = "web/src/api/messages.ts";
 /// The pages of the API reference, made from the same document.
 const REFERENCE: &str = "docs/reference/api";
 /// The page whose tables of settings are made from the default file.
@@ -83,7 +85,11 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
         .with_context(|| format!("cannot read {SETTINGS}"))?;
     let settings = serde_json::from_value(printed["settings"].clone())
         .context("the example `reference` of crates/server printed no settings")?;
+    let messages = serde_json::from_value(printed["messages"].clone())
+        .context("the example `reference` of crates/server printed no messages")?;
+    let messages = format(MESSAGES, typescript::messages(messages).as_bytes())?;
     let mut files = vec![
+        (MESSAGES.to_owned(), messages),
         (EVENTS.to_owned(), events),
         (TYPES.to_owned(), types),
         (SETTINGS.to_owned(), settings::with_tables(&page, settings)?),

@@ -1,5 +1,5 @@
 /** Every call of the HTTP API by name; see docs/reference/api.md. */
-import type { Coded, EventBody } from "./events.ts";
+import type { EventBody, MessageCode } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
 import type { Configuration } from "./configuration.ts";
 import { call, send } from "./http.ts";
@@ -361,7 +361,7 @@ export const createWebhook = (url: string) =>
   call<Webhook & { secret: string }>("POST", `${v1}/webhooks`, { url });
 export const deleteWebhook = (webhook: string) => call<undefined>("DELETE", `${v1}/webhooks/${id(webhook)}`);
 export const testWebhook = (webhook: string) =>
-  call<{ problem: string | null; sentence?: Coded }>("POST", `${v1}/webhooks/${id(webhook)}/test`);
+  call<{ problem: string | null; sentence?: MessageCode }>("POST", `${v1}/webhooks/${id(webhook)}/test`);
 
 export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
 export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);

@@ -16,19 +16,6 @@ export type CitedPlace = {
   end: number;
 };
 
-/** A coded message of any list. Codes are unique across the lists. */
-export type Coded =
-  | Sentence
-  | RefusedRequest
-  | RefusedOfAccounts
-  | RefusedOfChats
-  | RefusedOfFiles
-  | RefusedOfForms
-  | RefusedOfImports
-  | RefusedOfKnowledge
-  | RefusedOfSettings
-  | RefusedOfTools;
-
 /** A collection of documents. */
 export type CollectionId = string;
 
@@ -65,7 +52,7 @@ export type EventBody =
       /** The line should be taken away. */
       hidden: boolean;
       /** The phrase by its code, if it is one of ours. */
-      sentence?: Coded;
+      sentence?: MessageCode;
     }
   | {
       type: "text_started";
@@ -376,7 +363,7 @@ export type EventBody =
       /** A sentence. */
       message: string;
       /** The sentence by its code, if it is one of ours. */
-      sentence?: Coded;
+      sentence?: MessageCode;
       /** Whether it reports a failed attempt of a model call that is being retried. */
       failed_try?: boolean;
     }
@@ -473,6 +460,26 @@ export type HookEvent =
   | "before_answer"
   | "after_answer";
 
+/** A text for people: in English, and as a code if it is one of our messages. */
+export type LocalizedText = {
+  /** In English, or as another program worded it. */
+  message: string;
+  /** The same message as a code, for translation. */
+  sentence?: MessageCode;
+};
+
+/**
+ * A message as a code with its parameters, for translation. Codes and names of parameters are stable, and unique across all
+ * crates; texts may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail if one
+ * is missing.
+ */
+export type MessageCode = {
+  /** Such as `limit_tokens`. */
+  code: string;
+  /** An object; missing where the message has no parameters. */
+  params?: Record<string, string | number | LocalizedText>;
+};
+
 /** One message in a chat's tree. */
 export type MessageId = string;
 
@@ -539,7 +546,7 @@ export type Problem = {
   /** One or two sentences that say what happened and what to do. Never holds secrets. */
   message: string;
   /** The same by its own code, if it has one. */
-  sentence?: Coded;
+  sentence?: MessageCode;
 };
 
 /** Stable names of everything that can end a run or refuse a request. Documented in `docs/reference/errors.md`. */
@@ -581,486 +588,6 @@ export type ProviderData = {
   /** The provider's JSON. */
   data: unknown;
 };
-
-/** Refusals about accounts and rights. */
-export type RefusedOfAccounts =
-  | { code: "wrong_login" }
-  | { code: "account_suspended" }
-  | { code: "already_set_up" }
-  | { code: "set_up_link_needed" }
-  | { code: "no_provider" }
-  | { code: "no_such_session" }
-  | { code: "sign_in_too_long" }
-  | { code: "bad_password"; params: { least: number; most: number } }
-  | { code: "wrong_password" }
-  | { code: "password_changed" }
-  | { code: "password_by_browser" }
-  | { code: "reset_link_over" }
-  | { code: "wrong_code" }
-  | { code: "wrong_first_code" }
-  | { code: "code_asked_already" }
-  | { code: "no_code_asked" }
-  | { code: "nothing_to_confirm" }
-  | { code: "second_step_key_lost" }
-  | { code: "second_step_by_browser" }
-  | { code: "proxy_signs_in" }
-  | { code: "no_passkeys_here" }
-  | { code: "passkey_by_browser" }
-  | { code: "sign_in_afresh" }
-  | { code: "passkey_too_long" }
-  | { code: "bad_passkey" }
-  | { code: "too_many_passkeys" }
-  | { code: "passkey_known" }
-  | { code: "no_such_passkey" }
-  | { code: "no_passkeys_of_account" }
-  | { code: "wrong_passkey" }
-  | { code: "passkey_copied" }
-  | { code: "bad_email" }
-  | { code: "empty_name" }
-  | { code: "long_name"; params: { limit: number } }
-  | { code: "no_such_account" }
-  | { code: "no_account_by" }
-  | { code: "nobody_with_email" }
-  | { code: "nobody_with_address"; params: { address: string } }
-  | { code: "email_taken" }
-  | { code: "last_administrator" }
-  | { code: "suspend_yourself" }
-  | { code: "own_second_step" }
-  | { code: "no_second_step" }
-  | { code: "delete_by_browser" }
-  | { code: "not_suspended" }
-  | { code: "no_moderation" }
-  | { code: "invitation_needed" }
-  | { code: "invitation_over" }
-  | { code: "invitation_for_one" }
-  | { code: "no_such_invitation" }
-  | { code: "group_gone" }
-  | { code: "no_such_group" }
-  | { code: "group_name_taken" }
-  | { code: "too_many_groups"; params: { count: number } }
-  | { code: "member_gone" }
-  | { code: "not_in_group" }
-  | { code: "long_description"; params: { limit: number } }
-  | { code: "long_provider_name"; params: { limit: number } }
-  | { code: "bad_members"; params: { limit: number } }
-  | { code: "no_such_right"; params: { names: string } }
-  | { code: "too_many_groups_of_rule"; params: { limit: number } }
-  | { code: "group_of_rule_gone" }
-  | { code: "too_many_rules"; params: { count: number } }
-  | { code: "no_right_to_keys" }
-  | { code: "no_right_to_share" }
-  | { code: "no_right_to_schedules" }
-  | { code: "no_right_to_programs" }
-  | { code: "bad_key_name" }
-  | { code: "no_scopes" }
-  | { code: "no_admin_scope" }
-  | { code: "no_front_end_key" }
-  | { code: "bad_key_models" }
-  | { code: "scopes_of_model_key" }
-  | { code: "expired_already" }
-  | { code: "bad_signing_key" }
-  | { code: "bad_limit" }
-  | { code: "only_own_usage" };
-
-/** Refusals about chats and runs. */
-export type RefusedOfChats =
-  | { code: "too_many_tags"; params: { count: number } }
-  | { code: "bad_choice_of_chats"; params: { count: number } }
-  | { code: "bad_folder_name"; params: { limit: number } }
-  | { code: "folder_name_taken" }
-  | { code: "too_many_folders"; params: { count: number } }
-  | { code: "bad_title"; params: { limit: number } }
-  | { code: "too_many_parts"; params: { count: number } }
-  | { code: "empty_message" }
-  | { code: "foreign_picture" }
-  | { code: "parent_gone" }
-  | { code: "no_such_answer" }
-  | { code: "earlier_chat_gone" }
-  | { code: "your_own_address" }
-  | { code: "too_many_readers"; params: { count: number } }
-  | { code: "bad_number_of_answers"; params: { count: number } }
-  | { code: "bad_number_of_layers"; params: { count: number } }
-  | { code: "too_many_beside"; params: { count: number } }
-  | { code: "too_many_to_merge"; params: { count: number } }
-  | { code: "answer_of_other_program" }
-  | { code: "not_beside" }
-  | { code: "no_answer_to_merge_yet" }
-  | { code: "no_answer_to_merge" }
-  | { code: "merging_is_off" }
-  | { code: "no_such_run" }
-  | { code: "no_such_call" }
-  | { code: "damaged_log" }
-  | { code: "bad_agent_id" }
-  | { code: "long_answer"; params: { limit: number } }
-  | { code: "run_set_aside" }
-  | { code: "run_elsewhere" }
-  | { code: "run_still_rests" }
-  | { code: "not_waiting" }
-  | { code: "arguments_unfit"; params: { why: string } }
-  | { code: "asked_each_time" }
-  | { code: "only_allowed_remembered" }
-  | { code: "no_chat_to_allow_in" }
-  | { code: "too_many_allowed"; params: { count: number } }
-  | { code: "long_pattern"; params: { limit: number } }
-  | { code: "too_many_arguments"; params: { count: number } }
-  | { code: "fork_without_chat" }
-  | { code: "fork_while_going" }
-  | { code: "fork_too_long" }
-  | { code: "no_fork_there"; params: { after: number } }
-  | { code: "fork_nearby"; params: { after: number; nearest: number } }
-  | { code: "message_of_run_gone" }
-  | { code: "fork_of_other_program" }
-  | { code: "file_not_kept"; params: { path: string } }
-  | { code: "no_such_state" }
-  | { code: "no_such_file" }
-  | { code: "file_changed" }
-  | { code: "directory_of_owner" }
-  | { code: "too_many_for_archive" }
-  | { code: "memory_without_name" }
-  | { code: "long_memory_name"; params: { limit: number } }
-  | { code: "long_memory_agent"; params: { limit: number } }
-  | { code: "long_memory_description"; params: { limit: number } }
-  | { code: "long_memory"; params: { limit: number } }
-  | { code: "memory_name_taken" }
-  | { code: "too_many_memories"; params: { count: number } }
-  | { code: "memory_changed" }
-  | { code: "bad_fact"; params: { limit: number } }
-  | { code: "still_moving" }
-  | { code: "importing_is_off" }
-  | { code: "stopping_import" }
-  | { code: "compressed_file" }
-  | { code: "no_importable_file" }
-  | { code: "other_format"; params: { format: number; known: number } }
-  | { code: "format_unsaid" };
-
-/** Refusals about the files of a chat, for people and for tools. */
-export type RefusedOfFiles =
-  | { code: "bad_path"; params: { limit: number } }
-  | { code: "path_missing" }
-  | { code: "file_not_text"; params: { path: string; what: string; size: number } }
-  | { code: "nul_in_text" }
-  | { code: "file_there"; params: { from: string } }
-  | { code: "cannot_move"; params: { from: string; to: string } }
-  | { code: "file_too_large"; params: { size: number; limit: number } }
-  | { code: "text_too_large"; params: { size: number; limit: number } }
-  | { code: "too_many_files"; params: { count: number } }
-  | { code: "files_too_large"; params: { size: number; limit: number } }
-  | { code: "directory_kept"; params: { files: number; bytes: number } }
-  | { code: "too_many_results" }
-  | { code: "no_room_for_files" }
-  | { code: "files_unreachable" }
-  | { code: "path_unusable"; params: { path: string; names: string } }
-  | { code: "file_over_limit"; params: { limit: number } }
-  | { code: "directory_read_only"; params: { name: string } }
-  | { code: "directory_full"; params: { name: string } }
-  | { code: "directory_fails"; params: { name: string; why: string } };
-
-/** Faults in a form's values, and the expected formats. */
-export type RefusedOfForms =
-  | { code: "field_empty"; params: { label: string } }
-  | { code: "field_unfit"; params: { label: string; what: Words } }
-  | { code: "no_such_field"; params: { name: string } }
-  | { code: "question_without_form" }
-  | { code: "answers_unreadable"; params: { names: string } }
-  | { code: "an_email_address" }
-  | { code: "a_web_address" }
-  | { code: "a_date" }
-  | { code: "a_time" }
-  | { code: "a_text_of"; params: { size: Words } }
-  | { code: "a_whole_number" }
-  | { code: "a_whole_number_of"; params: { size: Words } }
-  | { code: "a_number" }
-  | { code: "a_number_of"; params: { size: Words } }
-  | { code: "yes_or_no" }
-  | { code: "one_of"; params: { names: Words } }
-  | { code: "some_of"; params: { size: Words; names: Words } }
-  | { code: "from_to"; params: { least: string; most: string } }
-  | { code: "at_least"; params: { least: string } }
-  | { code: "at_most"; params: { most: string } }
-  | { code: "and_more"; params: { names: string; more: number } };
-
-/** Why an import has skipped something. */
-export type RefusedOfImports =
-  | { code: "file_not_whole" }
-  | { code: "too_long" }
-  | { code: "in_line"; params: { line: number; why: Words } }
-  | { code: "too_many_small" }
-  | { code: "too_many_chats" }
-  | { code: "runs_outside" }
-  | { code: "keys_stay" }
-  | { code: "agents_stay" }
-  | { code: "of_no_chat" }
-  | { code: "directory_stays" }
-  | { code: "id_taken" }
-  | { code: "memory_name_here" }
-  | { code: "memories_full"; params: { count: number } }
-  | { code: "facts_full"; params: { count: number } }
-  | { code: "schedules_full"; params: { count: number } }
-  | { code: "more_than_mb"; params: { limit: number } }
-  | { code: "more_than_bytes"; params: { limit: number } }
-  | { code: "only_name" }
-  | { code: "other_role" }
-  | { code: "stray_run" }
-  | { code: "not_ended" }
-  | { code: "long_log" }
-  | { code: "other_log" }
-  | { code: "too_many_sub_agents" }
-  | { code: "strange_log"; params: { why: string } }
-  | { code: "used_too_much" }
-  | { code: "more_parts_than"; params: { count: number } }
-  | { code: "picture_elsewhere" }
-  | { code: "too_many_messages" }
-  | { code: "message_of_other" }
-  | { code: "message_astray" }
-  | { code: "message_twice" }
-  | { code: "too_many_runs" }
-  | { code: "run_twice" }
-  | { code: "long_logs" }
-  | { code: "log_astray" }
-  | { code: "no_room_in_chat" }
-  | { code: "comes_twice" }
-  | { code: "damaged" }
-  | { code: "document_not_whole" }
-  | { code: "collection_not_here" }
-  | { code: "file_over"; params: { limit: number } }
-  | { code: "chat_not_here" };
-
-/** Refusals about documents. */
-export type RefusedOfKnowledge =
-  | { code: "no_such_collection" }
-  | { code: "too_many_collections"; params: { count: number } }
-  | { code: "documents_of_accounts" }
-  | { code: "too_many_groups_shared"; params: { count: number } }
-  | { code: "too_many_people_shared"; params: { count: number } }
-  | { code: "not_your_group" }
-  | { code: "owners_address" }
-  | { code: "empty_file" }
-  | { code: "bad_file_name"; params: { limit: number } }
-  | { code: "documents_too_large"; params: { limit: number } }
-  | { code: "nothing_to_do" }
-  | { code: "no_such_document" }
-  | { code: "too_many_unsent"; params: { count: number } }
-  | { code: "document_gone" }
-  | { code: "bad_types"; params: { endings: number; letters: number } }
-  | { code: "pages_not_read" }
-  | { code: "too_many_crawls"; params: { count: number } }
-  | { code: "no_crawl_going_on" }
-  | { code: "no_crawl_ended" }
-  | { code: "no_copy_of_page" }
-  | { code: "no_graph_model" }
-  | { code: "no_such_entity" }
-  | { code: "alias_of_itself" }
-  | { code: "too_many_aliases" }
-  | { code: "graph_database_away"; params: { why: Words } }
-  | { code: "graph_unreachable" }
-  | { code: "graph_slow" }
-  | { code: "graph_not_bolt" }
-  | { code: "graph_not_let_in" }
-  | { code: "graph_refused"; params: { code: string } }
-  | { code: "graph_answer_too_large" }
-  | { code: "bad_prefix"; params: { limit: number } }
-  | { code: "no_model_to_try" };
-
-/** Refusals about models, agents and other settings. */
-export type RefusedOfSettings =
-  | { code: "model_chosen_gone" }
-  | { code: "no_model_of_name"; params: { name: string } }
-  | { code: "too_many_model_aliases"; params: { count: number } }
-  | { code: "bad_alias"; params: { name: string } }
-  | { code: "key_not_for_model"; params: { name: string } }
-  | { code: "agent_system_prompt" }
-  | { code: "bad_context" }
-  | { code: "bad_price" }
-  | { code: "too_many_fallbacks"; params: { count: number } }
-  | { code: "fallback_twice" }
-  | { code: "no_fallback"; params: { name: string } }
-  | { code: "models_awaited" }
-  | { code: "no_default_model" }
-  | { code: "default_model_gone"; params: { name: string } }
-  | { code: "no_such_connection" }
-  | { code: "no_such_connection_key" }
-  | { code: "connection_of_environment" }
-  | { code: "connection_of_file" }
-  | { code: "unknown_provider_kind"; params: { kind: string; kinds: string } }
-  | { code: "provider_option_missing"; params: { kind: string; option: string } }
-  | { code: "provider_option_unknown"; params: { kind: string; option: string } }
-  | { code: "provider_option_bad"; params: { option: string } }
-  | { code: "base_url_missing"; params: { kind: string } }
-  | { code: "bad_extra_header"; params: { name: string } }
-  | { code: "bad_extra_query"; params: { name: string } }
-  | { code: "too_many_extras"; params: { count: number } }
-  | { code: "keys_of_other_server" }
-  | { code: "connection_key_known" }
-  | { code: "too_many_connection_keys"; params: { count: number } }
-  | { code: "long_address"; params: { limit: number } }
-  | { code: "bad_base_url"; params: { text: string } }
-  | { code: "bad_connection_name" }
-  | { code: "bad_connection_key"; params: { limit: number } }
-  | { code: "bad_weight"; params: { least: number; most: number } }
-  | { code: "bad_model_name" }
-  | { code: "agent_name_taken"; params: { name: string } }
-  | { code: "too_many_agents"; params: { count: number } }
-  | { code: "agent_of_file"; params: { name: string } }
-  | { code: "no_such_agent"; params: { name: string } }
-  | { code: "agent_chosen_gone"; params: { name: string } }
-  | { code: "model_of_agent_gone"; params: { agent: string; model: string } }
-  | { code: "agent_renamed" }
-  | { code: "bad_agent_name"; params: { limit: number } }
-  | { code: "agent_name_reserved"; params: { name: string } }
-  | { code: "bad_agent_description"; params: { limit: number } }
-  | { code: "bad_instructions"; params: { limit: number } }
-  | { code: "bad_agent_model"; params: { limit: number } }
-  | { code: "star_within"; params: { tool: string } }
-  | { code: "too_many_names"; params: { field: string; limit: number } }
-  | { code: "bad_name_in_list"; params: { field: string; limit: number } }
-  | { code: "no_steps_or_tokens" }
-  | { code: "bad_agent_cost" }
-  | { code: "bad_agent_minutes"; params: { most: number } }
-  | { code: "no_such_workspace"; params: { name: string } }
-  | { code: "no_such_pipeline" }
-  | { code: "no_template" }
-  | { code: "wrong_template"; params: { line: number; column: number; why: Words } }
-  | { code: "long_template"; params: { limit: number } }
-  | { code: "bar_in_variable"; params: { name: string } }
-  | { code: "colon_in_variable"; params: { name: string } }
-  | { code: "no_such_variable"; params: { name: string } }
-  | { code: "variable_not_here"; params: { name: string } }
-  | { code: "bad_cut"; params: { text: string } }
-  | { code: "template_needs_conversation" }
-  | { code: "template_needs"; params: { name: string } }
-  | { code: "template_needs_tag" }
-  | { code: "connect_model_first" }
-  | { code: "tour_cannot" }
-  | { code: "bad_pipeline_tokens"; params: { most: number } }
-  | { code: "bad_pipeline_seconds"; params: { most: number } }
-  | { code: "queries_are_off" }
-  | { code: "autocompletion_is_off" }
-  | { code: "too_long_to_complete"; params: { limit: number } }
-  | { code: "too_many_schedules"; params: { count: number } }
-  | { code: "bad_prompt"; params: { limit: number } }
-  | { code: "schedule_still_going" }
-  | { code: "chat_of_run_gone" }
-  | { code: "no_time_zone"; params: { name: string } }
-  | { code: "cron_or_once" }
-  | { code: "no_time_to_come" }
-  | { code: "too_often"; params: { count: number } }
-  | { code: "long_cron"; params: { limit: number } }
-  | { code: "bad_cron"; params: { cron: string; why: string } }
-  | { code: "too_many_webhooks"; params: { count: number } }
-  | { code: "cannot_send_there"; params: { why: Words } }
-  | { code: "https_needed" }
-  | { code: "webhook_answers"; params: { status: number } }
-  | { code: "webhook_secret_lost"; params: { why: string } }
-  | { code: "token_instead" }
-  | { code: "no_token_taken" }
-  | { code: "bad_token"; params: { limit: number } }
-  | { code: "no_mcp_sign_in" }
-  | { code: "cannot_sign_in_there"; params: { name: string; why: Words } };
-
-/** Why tools, programs and skills are unavailable. */
-export type RefusedOfTools =
-  | { code: "mcp_not_started"; params: { program: string; why: string } }
-  | { code: "mcp_bad_header"; params: { name: string } }
-  | { code: "mcp_no_answer"; params: { seconds: number } }
-  | { code: "mcp_ended_at_once" }
-  | { code: "mcp_ended" }
-  | { code: "mcp_unusable"; params: { why: Words } }
-  | { code: "mcp_refuses"; params: { quote: string } }
-  | { code: "mcp_other_versions" }
-  | { code: "mcp_no_server" }
-  | { code: "mcp_not_listed"; params: { why: Words } }
-  | { code: "mcp_no_list" }
-  | { code: "mcp_silent"; params: { why: Words } }
-  | { code: "mcp_saying"; params: { problem: Words; quote: string } }
-  | { code: "mcp_closed" }
-  | { code: "mcp_too_long" }
-  | { code: "mcp_something_else" }
-  | { code: "mcp_wants_sign_in" }
-  | { code: "mcp_not_allowed" }
-  | { code: "mcp_status"; params: { status: number } }
-  | { code: "mcp_kind"; params: { kind: string } }
-  | { code: "mcp_not_mcp" }
-  | { code: "mcp_tool_left_out"; params: { name: string; why: Words } }
-  | { code: "mcp_more_left_out"; params: { count: number } }
-  | { code: "mcp_pages_left_out"; params: { count: number } }
-  | { code: "mcp_tool_bad_name" }
-  | { code: "mcp_too_many_tools" }
-  | { code: "mcp_tool_name_taken" }
-  | { code: "mcp_tool_no_schema" }
-  | { code: "mcp_tool_schema_too_deep" }
-  | { code: "mcp_tool_schema_too_large" }
-  | { code: "mcp_tool_not_offered" }
-  | { code: "mcp_tool_names_secrets" }
-  | { code: "sign_in_address_unusable"; params: { why: Words } }
-  | { code: "sign_in_no_address" }
-  | { code: "sign_in_not_needed" }
-  | { code: "sign_in_unreadable" }
-  | { code: "sign_in_tokens_elsewhere" }
-  | { code: "sign_in_nobody_named" }
-  | { code: "sign_in_no_way" }
-  | { code: "sign_in_no_place" }
-  | { code: "sign_in_other_name" }
-  | { code: "sign_in_unprotected" }
-  | { code: "sign_in_not_registered" }
-  | { code: "sign_in_refuses_us"; params: { status: number } }
-  | { code: "sign_in_other_issuer"; params: { issuer: string } }
-  | { code: "programs_off" }
-  | { code: "programs_not_linux" }
-  | { code: "programs_no_python"; params: { why: string } }
-  | { code: "programs_kernel"; params: { why: string } }
-  | { code: "programs_broken"; params: { why: string } }
-  | { code: "programs_no_folder"; params: { why: string } }
-  | { code: "skill_unreadable"; params: { why: string } }
-  | { code: "skill_too_many"; params: { count: number } }
-  | { code: "skill_bad_folder"; params: { limit: number } }
-  | { code: "skill_no_folder" }
-  | { code: "skill_file_missing"; params: { file: string } }
-  | { code: "skill_file_unreadable"; params: { file: string; why: string } }
-  | { code: "skill_no_file"; params: { file: string } }
-  | { code: "skill_file_outside"; params: { file: string } }
-  | { code: "skill_file_too_large"; params: { file: string; size: number; limit: number } }
-  | { code: "skill_file_no_text"; params: { file: string } }
-  | { code: "skill_no_head" }
-  | { code: "skill_field_missing"; params: { field: string } }
-  | { code: "skill_other_name"; params: { name: string; folder: string } }
-  | { code: "skill_bad_description"; params: { limit: number } };
-
-/** Refusals of any request. */
-export type RefusedRequest =
-  | { code: "no_such_thing" }
-  | { code: "no_such_id" }
-  | { code: "other_version" }
-  | { code: "changed_meanwhile" }
-  | { code: "out_of_range"; params: { field: string; least: number; most: number } }
-  | { code: "not_up_to"; params: { field: string; most: number } }
-  | { code: "text_bytes"; params: { field: string; limit: number } }
-  | { code: "text_too_long"; params: { field: string; limit: number } }
-  | { code: "too_many_characters"; params: { field: string; limit: number } }
-  | { code: "line_characters"; params: { field: string; limit: number } }
-  | { code: "plain_characters"; params: { field: string; limit: number } }
-  | { code: "line_bytes"; params: { field: string; limit: number } }
-  | { code: "field_missing"; params: { field: string } }
-  | { code: "bad_day" }
-  | { code: "bad_days" }
-  | { code: "long_search"; params: { limit: number } }
-  | { code: "request_too_large"; params: { limit: number } }
-  | { code: "request_too_large_here"; params: { limit: number } }
-  | { code: "broke_off" }
-  | { code: "too_slow" }
-  | { code: "sign_in_first" }
-  | { code: "only_administrators" }
-  | { code: "from_other_site" }
-  | { code: "only_localhost" }
-  | { code: "no_public_url" }
-  | { code: "proxy_hides_host" }
-  | { code: "proxy_unclear" }
-  | { code: "too_many_tries"; params: { count: number } }
-  | { code: "server_fault" }
-  | { code: "bodies_full" }
-  | { code: "stopping" }
-  | { code: "database_silent" }
-  | { code: "disk_full" }
-  | { code: "database_lost" };
 
 /** How far a consent holds that was given for more than one call. */
 export type Remembered = "chat" | "always";
@@ -1107,186 +634,6 @@ export type RunSummary = {
   /** Millionths of a US dollar, where prices are known. */
   cost_micro_usd: number | null;
 };
-
-/**
- * A message, or a part of one, by its code. Codes and parameter names are stable; texts may change. The web app has
- * Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail if one is missing.
- */
-export type Sentence =
-  | { code: "thinking" }
-  | { code: "summing_up" }
-  | { code: "asking_again"; params: { seconds: number } }
-  | { code: "running_tools"; params: { count: number } }
-  | { code: "planning" }
-  | { code: "searching_in_turn"; params: { turn: number } }
-  | { code: "reading_in_turn"; params: { turn: number; count: number } }
-  | { code: "writing_report" }
-  | { code: "looking_for" }
-  | { code: "searching_queries"; params: { count: number } }
-  | { code: "reading_pages"; params: { count: number } }
-  | { code: "layer"; params: { layer: number; layers: number } }
-  | { code: "the_run" }
-  | { code: "the_agent" }
-  | { code: "limit_steps"; params: { count: number } }
-  | { code: "limit_steps_near"; params: { count: number; limit: number } }
-  | { code: "limit_all_steps"; params: { who: Words; count: number; limit: number } }
-  | { code: "limit_tokens"; params: { who: Words; count: number; limit: number } }
-  | { code: "limit_cost"; params: { who: Words; cost: string; limit: string } }
-  | { code: "limit_time"; params: { who: Words; seconds: number } }
-  | { code: "limit_time_near"; params: { who: Words; seconds: number; limit: number } }
-  | { code: "limit_answer"; params: { count: number } }
-  | { code: "hook_stopped"; params: { hook: string; reason: string } }
-  | { code: "hook_withheld"; params: { hook: string; reason: string } }
-  | { code: "limit_account"; params: { who: Words; most: Words; span: Words; wait: Words } }
-  | { code: "this_account" }
-  | { code: "group_of_account" }
-  | { code: "this_key" }
-  | { code: "this_person" }
-  | { code: "requests"; params: { count: number } }
-  | { code: "tokens"; params: { count: number } }
-  | { code: "minute" }
-  | { code: "day" }
-  | { code: "month" }
-  | { code: "seconds"; params: { count: number } }
-  | { code: "minutes"; params: { count: number } }
-  | { code: "hours"; params: { count: number } }
-  | { code: "days"; params: { count: number } }
-  | { code: "model_not_yours"; params: { name: string } }
-  | { code: "agent_not_yours"; params: { name: string } }
-  | { code: "workspace_not_yours"; params: { name: string } }
-  | { code: "media_left_out" }
-  | { code: "parameter_left_out"; params: { name: string } }
-  | { code: "tools_simplified"; params: { tools: string } }
-  | { code: "tools_left_out"; params: { tools: string } }
-  | { code: "tools_by_search"; params: { listed: number; all: number } }
-  | { code: "stop_sequences_left_out" }
-  | { code: "arguments_repaired"; params: { tool: string } }
-  | { code: "tool_name_repaired"; params: { written: string; tool: string } }
-  | { code: "empty_answer" }
-  | { code: "made_picture_too_large"; params: { size: number; limit: number } }
-  | { code: "made_picture_unreadable" }
-  | { code: "answer_cut" }
-  | { code: "answer_filtered" }
-  | { code: "answer_without_end" }
-  | { code: "answer_not_in_form"; params: { fault: string } }
-  | { code: "answer_never_in_form"; params: { fault: string } }
-  | { code: "other_model"; params: { before: string; after: string; why: Words } }
-  | { code: "no_summary"; params: { why: Words } }
-  | { code: "parts_too_long" }
-  | { code: "no_answer_of"; params: { name: string; why: Words } }
-  | { code: "nobody_answered" }
-  | { code: "title_missing" }
-  | { code: "title_of_lines" }
-  | { code: "title_without_words" }
-  | { code: "title_too_short" }
-  | { code: "title_in_other_language" }
-  | { code: "tags_missing" }
-  | { code: "follow_ups_missing" }
-  | { code: "json_missing"; params: { field: string } }
-  | { code: "fault_and_more"; params: { fault: Words; more: Words } }
-  | { code: "no_report" }
-  | { code: "notes_so_far" }
-  | { code: "cites_nothing" }
-  | { code: "quotes_found"; params: { verified: number; count: number } }
-  | { code: "nothing_to_research_in" }
-  | { code: "no_web_here" }
-  | { code: "interrupted" }
-  | { code: "given_up" }
-  | { code: "model_gone"; params: { name: string } }
-  | { code: "fault_of_server" }
-  | { code: "not_stored" }
-  | { code: "mcp_server_away"; params: { name: string } }
-  | { code: "mcp_sign_in_ended"; params: { name: string } }
-  | { code: "mcp_server_full"; params: { name: string } }
-  | { code: "mcp_server_fails"; params: { name: string } }
-  | { code: "saying"; params: { words: Words; quote: string } }
-  | { code: "other_server"; params: { why: Words; name: string } }
-  | { code: "other_key"; params: { why: Words; name: string } }
-  | { code: "model_servers_unreachable"; params: { why: string } }
-  | { code: "model_broke_off" }
-  | { code: "model_silent"; params: { waited: Words } }
-  | { code: "model_went_silent"; params: { waited: Words } }
-  | { code: "short_milliseconds"; params: { count: number } }
-  | { code: "short_seconds"; params: { count: number } }
-  | { code: "certificate_not_trusted"; params: { server: string; why: string } }
-  | { code: "server_name_unknown"; params: { server: string } }
-  | { code: "nothing_answers"; params: { server: string } }
-  | { code: "closed_before_answer"; params: { server: string } }
-  | { code: "no_such_model"; params: { model: string } }
-  | { code: "no_api"; params: { server: string } }
-  | { code: "model_gave_up" }
-  | { code: "context_full"; params: { quote: string } }
-  | { code: "model_refused"; params: { status: number } }
-  | { code: "model_failed"; params: { status: number } }
-  | { code: "key_wanted" }
-  | { code: "key_not_allowed" }
-  | { code: "key_refused" }
-  | { code: "no_credit" }
-  | { code: "slow_down" }
-  | { code: "sends_on"; params: { server: string; to: string } }
-  | { code: "answers_redirect"; params: { server: string } }
-  | { code: "answers_web_page"; params: { server: string } }
-  | { code: "no_model_list"; params: { server: string } }
-  | { code: "no_answer_within"; params: { server: string; seconds: string } }
-  | { code: "no_model_server"; params: { model: string } }
-  | { code: "did_you_mean"; params: { words: Words; names: string } }
-  | { code: "no_embeddings"; params: { model: string; kind: string } }
-  | { code: "useless_answer"; params: { model: string; why: string } }
-  | { code: "answer_over"; params: { model: string; limit: number } }
-  | { code: "not_finished_within"; params: { seconds: number } }
-  | { code: "model_reported"; params: { quote: string } }
-  | { code: "not_the_protocol"; params: { server: string; quote: string } }
-  | { code: "answer_too_long"; params: { limit: number } }
-  | { code: "conversation_too_long"; params: { limit: number } }
-  | { code: "event_too_long"; params: { limit: number } }
-  | { code: "gave_up_in_answer" }
-  | { code: "answers_texts" }
-  | { code: "tried_just_now" }
-  | { code: "left_alone"; params: { name: string; seconds: number } }
-  | { code: "because"; params: { words: Words; why: Words } }
-  | { code: "vectors_differ" }
-  | { code: "vector_without_direction" }
-  | { code: "built_in_slow"; params: { seconds: number } }
-  | { code: "built_in_missing"; params: { file: string } }
-  | { code: "built_in_broken" }
-  | { code: "not_in_form_of"; params: { name: string } }
-  | { code: "said_nothing"; params: { name: string } }
-  | { code: "only_words"; params: { why: Words } }
-  | { code: "not_ranked"; params: { why: Words } }
-  | { code: "no_address" }
-  | { code: "address_not_allowed" }
-  | { code: "unreachable" }
-  | { code: "slow" }
-  | { code: "too_many_redirects" }
-  | { code: "answer_too_large" }
-  | { code: "answer_compressed" }
-  | { code: "answer_cut_off" }
-  | { code: "robots_refuse" }
-  | { code: "no_page"; params: { status: number } }
-  | { code: "page_closed"; params: { status: number } }
-  | { code: "site_busy" }
-  | { code: "site_fault"; params: { status: number } }
-  | { code: "without_page"; params: { status: number } }
-  | { code: "not_text"; params: { what: Words } }
-  | { code: "a_picture" }
-  | { code: "sound_or_film" }
-  | { code: "no_image"; params: { status: number } }
-  | { code: "not_image" }
-  | { code: "page_unreadable"; params: { why: Words } }
-  | { code: "page_needs_scripts"; params: { why: Words } }
-  | { code: "scripts_slow" }
-  | { code: "scripts_too_large" }
-  | { code: "browser_not_started" }
-  | { code: "browser_failed" }
-  | { code: "browser_not_here" }
-  | { code: "crawl4ai_failed"; params: { why: string } }
-  | { code: "no_web_search" }
-  | { code: "bad_web_query"; params: { limit: number } }
-  | { code: "web_search_failed"; params: { why: string } }
-  | { code: "own_fault" }
-  | { code: "collection_full"; params: { count: number } }
-  | { code: "no_room_for_documents" }
-  | { code: "key_unreadable" };
 
 /** Where a statement comes from. */
 export type Source = {
@@ -1353,12 +700,4 @@ export type Usage = {
   reported_cost_micro_usd?: number;
   /** Whether any of it is an estimate, as a model server did not count. */
   estimated?: boolean;
-};
-
-/** A text for people: in English, and as a code if it is one of our messages. */
-export type Words = {
-  /** In English, or as another program worded it. */
-  message: string;
-  /** The same message as a code, for translation. */
-  sentence?: Coded;
 };

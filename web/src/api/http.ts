@@ -1,6 +1,6 @@
 /** One way to ask the server: JSON in and out, and every failure an `ApiError` with a sentence. */
 
-import type { Coded } from "./events.ts";
+import type { MessageCode } from "./events.ts";
 
 /** `offline` is ours: no answer came at all. The other codes are the server's (docs/reference/errors.md). */
 export class ApiError extends Error {
@@ -13,7 +13,7 @@ export class ApiError extends Error {
     /** What the server's log calls the request. */
     readonly requestId: string | null = null,
     /** The message by its own code, where it has one. */
-    readonly sentence: Coded | undefined = undefined,
+    readonly sentence: MessageCode | undefined = undefined,
   ) {
     super(message);
     this.name = "ApiError";
@@ -39,7 +39,7 @@ async function problemOf(response: Response): Promise<ApiError> {
 export function errorOf(status: number, body: unknown, reason: string, requestId: string | null): ApiError {
   const error = (body as { error?: Record<string, unknown> } | undefined)?.error ?? {};
   const text = (value: unknown) => (typeof value === "string" ? value : null);
-  const sentence = error.sentence as Coded | undefined;
+  const sentence = error.sentence as MessageCode | undefined;
   const code = text(error.code) ?? "unavailable";
   return new ApiError(status, code, text(error.message) ?? reason, text(error.field), requestId, sentence);
 }

@@ -1,5 +1,5 @@
 /** Collections of documents, and what is found in them; see docs/reference/api.md. */
-import type { Words } from "./events.ts";
+import type { LocalizedText } from "./events.ts";
 import { call, sendFile } from "./http.ts";
 import type {
   Attachment,
@@ -40,7 +40,7 @@ export type {
   Subgraph,
 } from "./schema.ts";
 /** What did not help to find the passages. */
-export type SearchNote = Words & { code: string };
+export type SearchNote = LocalizedText & { code: string };
 /** The app says all of it. */
 export type CollectionContent = Required<NewCollection>;
 

@@ -1,6 +1,7 @@
 /** The page's words in the reader's language. English is built in; other languages load when chosen. */
 import { preferences, type Language } from "../state/preferences.svelte.ts";
-import type { Coded, Words as Said } from "../api/events.ts";
+import type { LocalizedText } from "../api/events.ts";
+import type { Messages } from "../api/messages.ts";
 import { en } from "./en.ts";
 
 /** A sentence, or one per plural form; `{name}` is replaced by a value. */
@@ -14,7 +15,7 @@ export const languages: Record<Language, string> = { en: "English", ru: "Рус�
 /** What the server says is English already; other languages have their own words for it, by its codes. */
 interface Texts {
   dictionary: Dictionary;
-  sentences?: Record<Coded["code"], Entry>;
+  sentences?: Record<keyof Messages, Entry>;
 }
 
 const loaders: Record<Language, () => Promise<Texts>> = {
@@ -58,16 +59,15 @@ export function t(key: Key, values: Values = {}): string {
 }
 
 /** What the server says, in the reader's language; where the page has no words for it, as the server says it. */
-export function said({ message, sentence }: Said): string {
+export function said({ message, sentence }: LocalizedText): string {
   const { sentences } = words;
   // A server of another version may say more than this page knows.
   if (!sentence || !sentences || !Object.hasOwn(sentences, sentence.code)) return message;
-  const params: Record<string, string | number | Said> = "params" in sentence ? sentence.params : {};
-  const values = Object.entries(params).map(([name, value]) => [
+  const values = Object.entries(sentence.params ?? {}).map(([name, value]) => [
     name,
     typeof value === "object" ? said(value) : value,
   ]);
-  return filled(sentences[sentence.code], Object.fromEntries(values) as Values);
+  return filled(sentences[sentence.code as keyof Messages], Object.fromEntries(values) as Values);
 }
 
 function filled(entry: Entry, values: Values): string {

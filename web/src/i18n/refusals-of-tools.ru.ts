@@ -1,8 +1,8 @@
 /** Russian for why MCP servers, programs and skills cannot be used, by their codes, as in sentences.ru.ts. */
-import type { RefusedOfTools } from "../api/events.ts";
+import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 
-export const refusalsOfTools: Record<RefusedOfTools["code"], Entry> = {
+export const refusalsOfTools = {
   mcp_not_started: "Программу {program} не удалось запустить: {why}.",
   mcp_bad_header: "Заголовок {name} нельзя отправить.",
   mcp_no_answer: "Сервер не ответил за {seconds} с.",
@@ -89,4 +89,4 @@ export const refusalsOfTools: Record<RefusedOfTools["code"], Entry> = {
   skill_field_missing: "В SKILL.md нет `{field}:`.",
   skill_other_name: "В SKILL.md стоит имя «{name}», а папка называется «{folder}».",
   skill_bad_description: "Описание: от 1 до {limit} знаков.",
-};
+} satisfies Partial<Record<keyof Messages, Entry>>;

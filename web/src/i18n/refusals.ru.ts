@@ -1,5 +1,5 @@
 /** Russian for what the server refuses, by its codes, as in sentences.ru.ts. */
-import type { Coded, Sentence } from "../api/events.ts";
+import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 import { refusalsOfTools } from "./refusals-of-tools.ru.ts";
 
@@ -14,7 +14,7 @@ const of = (before: string, [one, few, many]: [string, string, string], after = 
 const upTo = (before: string, one: string, many: string, after = ""): Entry =>
   of(before, [one, many, many], after);
 
-export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> = {
+export const refusals = {
   ...refusalsOfTools,
   no_such_thing: "Этого нет, или это не ваше.",
   no_such_id: "По такому адресу ничего нет: его идентификатор неизвестен.",
@@ -486,4 +486,4 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   bad_token: "Токен — от 1 до {limit} букв, цифр и знаков.",
   no_mcp_sign_in: "Сервера MCP с таким именем, на котором можно войти, нет.",
   cannot_sign_in_there: "Войти на «{name}» сейчас нельзя. {why}",
-};
+} satisfies Partial<Record<keyof Messages, Entry>>;

@@ -1,9 +1,9 @@
 /** Russian for what the server says, by its codes; the English stands beside each code in what it sends. */
-import type { Coded } from "../api/events.ts";
+import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 import { refusals } from "./refusals.ru.ts";
 
-export const sentences: Record<Coded["code"], Entry> = {
+export const sentences: Record<keyof Messages, Entry> = {
   ...refusals,
 
   thinking: "Думает…",

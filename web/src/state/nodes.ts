@@ -1,6 +1,6 @@
 /** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
 import type {
-  Coded,
+  MessageCode,
   Decision,
   HookEvent,
   NoticeLevel,
@@ -10,7 +10,7 @@ import type {
   Todo,
   ToolFile,
   Usage,
-  Words,
+  LocalizedText,
 } from "../api/events.ts";
 import type { FormField } from "./form.ts";
 
@@ -42,7 +42,7 @@ export interface RunNode {
   startedAt: number;
   endedAt: number | null;
   /** What agents say that they are doing, one line for each of them at most; the latest is last. */
-  statuses: { agent: NodeId | null; words: Words }[];
+  statuses: { agent: NodeId | null; words: LocalizedText }[];
   /** What the main agent did, in order: texts, reasoning, tools, notices. */
   children: NodeId[];
   /** Texts of the main agent that are, or may turn out to be, the answer. */
@@ -140,7 +140,7 @@ export interface NoticeNode {
   level: NoticeLevel;
   message: string;
   /** The message by its code. */
-  sentence?: Coded | undefined;
+  sentence?: MessageCode | undefined;
 }
 
 /** The older part of an agent's conversation has become a summary. */

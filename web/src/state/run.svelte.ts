@@ -1,7 +1,7 @@
 /** A run as the page shows it: its timeline, how it is being followed, and what the reader has opened. */
 import { SvelteMap } from "svelte/reactivity";
 import { getCall, runEventsAddress } from "../api/calls.ts";
-import type { Coded, RunEvent } from "../api/events.ts";
+import type { RunEvent } from "../api/events.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { ApiError } from "../api/http.ts";
 import type { SseFrame } from "../api/sse.ts";
@@ -12,7 +12,7 @@ import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline
 const previewBytes = 2000;
 
 /** What only research says of what goes on. */
-const researching = new Set<Coded["code"] | undefined>([
+const researching = new Set<string | undefined>([
   "planning",
   "searching_in_turn",
   "reading_in_turn",

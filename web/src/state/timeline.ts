@@ -2,7 +2,7 @@
  * Reads a run's log into a map of nodes. Plain functions: the same log gives the same map, whether its
  * deltas were seen or skipped, and one event replaces only the nodes it is about.
  */
-import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
+import type { MessageCode, EventBody, Outcome, RunEvent, LocalizedText } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
 import { showInCall } from "./call-files.ts";
 import { hookEnd, hookNode } from "./hooks.ts";
@@ -434,7 +434,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
 const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] =>
   run.statuses.filter((status) => status.agent !== agent);
 
-const wordsOf = (message: string, sentence: Coded | undefined): Words =>
+const wordsOf = (message: string, sentence: MessageCode | undefined): LocalizedText =>
   sentence ? { message, sentence } : { message };
 
 /** A change of what is remembered: its row turns until it is over. A log of before has the end alone. */

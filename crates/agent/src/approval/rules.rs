@@ -6,9 +6,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use domain::{event::Remembered, refusal::Chats};
+use domain::event::Remembered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::messages;
 
 /// Maximum length of a pattern, bytes.
 const PATTERN_LIMIT_BYTES: usize = 10_000;
@@ -27,14 +29,14 @@ pub struct Pattern {
 /// Why a rule cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct RuleProblem(pub Chats);
+pub struct RuleProblem(pub messages::Approvals);
 
 impl TryFrom<String> for Pattern {
     type Error = RuleProblem;
 
     fn try_from(written: String) -> Result<Self, RuleProblem> {
         if written.len() > PATTERN_LIMIT_BYTES {
-            return Err(RuleProblem(Chats::LongPattern {
+            return Err(RuleProblem(messages::Approvals::LongPattern {
                 limit: PATTERN_LIMIT_BYTES as u64,
             }));
         }
@@ -194,7 +196,7 @@ impl StandingApproval {
     pub fn checked(self) -> Result<Self, RuleProblem> {
         match &self.arguments {
             Some(arguments) if arguments.len() > ARGUMENTS_LIMIT => {
-                Err(RuleProblem(Chats::TooManyArguments {
+                Err(RuleProblem(messages::Approvals::TooManyArguments {
                     count: ARGUMENTS_LIMIT as u64,
                 }))
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{
-    Message, Outcome, Part, Problem, ProblemCode, Role, Sentence,
+    Message, Outcome, Part, Problem, ProblemCode, Role,
     event::{Decision, HookEnd, HookEvent, ToolFile},
     message::arguments_value,
 };
@@ -16,6 +16,7 @@ use crate::{
     AnswerForm,
     answer::Answer,
     journal::Step,
+    messages,
     tool::{Tool, ToolFailure},
     turns::{AgentContext, Stop},
 };
@@ -30,7 +31,7 @@ impl Denied {
         let Self { hook, reason } = self;
         Stop::Failed(Problem::new(
             ProblemCode::Forbidden,
-            Sentence::HookStopped { hook, reason },
+            messages::Runs::HookStopped { hook, reason },
         ))
     }
 
@@ -39,7 +40,7 @@ impl Denied {
         let Self { hook, reason } = self;
         Stop::Failed(Problem::new(
             ProblemCode::Forbidden,
-            Sentence::HookWithheld { hook, reason },
+            messages::Runs::HookWithheld { hook, reason },
         ))
     }
 

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use domain::{AgentPath, EventBody, ToolCall, Words, event::HookEnd};
+use domain::{AgentPath, EventBody, LocalizedText, ToolCall, event::HookEnd};
 
 use super::{AgentJournal, CompactionRecord, Journal, StepRecord};
 use crate::answer::{Answer, RequestedCall};
@@ -72,10 +72,10 @@ impl<'a> Step<'a> {
     /// Why an answered step was the agent's last, if it was; or what `begin` says, which emits the beginning of the step.
     pub(crate) async fn begin<E>(
         &self,
-        begin: impl Future<Output = Result<Option<Words>, E>>,
-    ) -> Result<Option<Words>, E> {
+        begin: impl Future<Output = Result<Option<LocalizedText>, E>>,
+    ) -> Result<Option<LocalizedText>, E> {
         match self.record {
-            Some(step) => Ok(step.last.clone().map(Words::from)),
+            Some(step) => Ok(step.last.clone().map(LocalizedText::from)),
             None => begin.await,
         }
     }

@@ -3,7 +3,7 @@
 use std::{cell::Cell, convert::Infallible, time::Duration};
 
 use domain::{
-    AgentPath, EventBody, Outcome, Reply, RunEvent, RunId, Usage, Words,
+    AgentPath, EventBody, LocalizedText, Outcome, Reply, RunEvent, RunId, Usage,
     event::{NoticeLevel, Source},
 };
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ async fn an_incomplete_step_is_started_and_asked_again() {
     let mut step = play.journal.step(1);
     assert!(step.is_begun() && !step.is_answered());
     assert!(!play.journal.step(2).is_begun());
-    let begin = async { Ok::<_, Infallible>(None::<Words>) };
+    let begin = async { Ok::<_, Infallible>(None::<LocalizedText>) };
     assert_eq!(step.begin(begin).await, Ok(None));
     let answer = Answer {
         text: "New.".to_owned(),

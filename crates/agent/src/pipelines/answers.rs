@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use serde_json::{Map, Value};
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     loose_json::{object, texts},
+    messages,
     script::writes_without_blanks,
 };
 
@@ -60,10 +61,14 @@ impl Notes {
     ///
     /// # Errors
     /// With the error, for the model.
-    pub fn read(said: &[Said], text: &str, wanted: &[Pipeline]) -> Result<Self, (Words, Self)> {
+    pub fn read(
+        said: &[Said],
+        text: &str,
+        wanted: &[Pipeline],
+    ) -> Result<Self, (LocalizedText, Self)> {
         let fields: Vec<&str> = wanted.iter().map(|pipeline| pipeline.name()).collect();
         let mut notes = Self::default();
-        let mut faults = Vec::<Words>::new();
+        let mut faults = Vec::<LocalizedText>::new();
         let found = object(text, &fields);
         for pipeline in wanted {
             let value = field(found.as_ref(), text, pipeline.name(), wanted.len() == 1);
@@ -80,7 +85,10 @@ impl Notes {
                 },
                 Pipeline::Tags => {
                     notes.tags = tags(value.as_ref());
-                    notes.tags.is_empty().then(|| Sentence::TagsMissing.into())
+                    notes
+                        .tags
+                        .is_empty()
+                        .then(|| messages::Runs::TagsMissing.into())
                 }
                 Pipeline::FollowUps => {
                     let listed = value.filter(is_list_of_questions);
@@ -88,7 +96,7 @@ impl Notes {
                     notes
                         .follow_ups
                         .is_empty()
-                        .then(|| Sentence::FollowUpsMissing.into())
+                        .then(|| messages::Runs::FollowUpsMissing.into())
                 }
                 _ => None,
             };
@@ -96,7 +104,7 @@ impl Notes {
         }
         let all = faults
             .into_iter()
-            .reduce(|fault, more| Sentence::FaultAndMore { fault, more }.into());
+            .reduce(|fault, more| messages::Runs::FaultAndMore { fault, more }.into());
         match all {
             None => Ok(notes),
             Some(faults) => Err((faults, notes)),
@@ -108,7 +116,7 @@ impl Notes {
 ///
 /// # Errors
 /// With the error, for the model.
-pub fn read_queries(text: &str) -> Result<Vec<String>, Words> {
+pub fn read_queries(text: &str) -> Result<Vec<String>, LocalizedText> {
     let found = object_with("queries", text)?;
     Ok(distinct(found.get("queries"), MAX_QUERY_CHARS, QUERIES))
 }
@@ -172,7 +180,7 @@ pub fn continuation(said: &str, written: &str) -> String {
 ///
 /// # Errors
 /// With the error, for the model.
-pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
+pub fn read_completion(text: &str, written: &str) -> Result<String, LocalizedText> {
     let found = object_with("text", text)?;
     let said = found
         .get("text")
@@ -195,9 +203,9 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
     Ok(new.chars().take(MAX_COMPLETION_CHARS).collect())
 }
 
-fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, Words> {
+fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, LocalizedText> {
     object(text, &[field]).ok_or_else(|| {
-        Sentence::JsonMissing {
+        messages::Runs::JsonMissing {
             field: field.to_owned(),
         }
         .into()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Message, Role, Usage, Words};
+use domain::{LocalizedText, Message, Role, Usage};
 use llm::ModelError;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub struct Asked<T> {
     /// The parsed answer; `None` if the answers could not be used.
     pub read: Option<T>,
     /// The error of the last answer, if it could not.
-    pub fault: Option<Words>,
+    pub fault: Option<LocalizedText>,
     /// Tokens of all tries.
     pub usage: Usage,
     /// The number of attempts.
@@ -55,7 +55,7 @@ pub async fn continue_text<T>(
     enough: fn(&str, Duration) -> Option<usize>,
     bounds: Bounds,
     heard: impl FnMut(&str),
-    read: impl FnOnce(&str) -> Result<T, (Words, Option<T>)>,
+    read: impl FnOnce(&str) -> Result<T, (LocalizedText, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
     let messages = [Message::text(Role::User, text)];
     let effort = effort(bounds, enough);
@@ -82,7 +82,7 @@ pub async fn ask<T>(
     prompt: String,
     form: Option<&Value>,
     bounds: Bounds,
-    mut read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
+    mut read: impl FnMut(&str) -> Result<T, (LocalizedText, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
     let mut messages = vec![Message::text(Role::User, prompt)];
     let mut asked = Asked {

@@ -1,9 +1,8 @@
 //! Prompt templates: text with `{{VARIABLES}}`, parsed once and then filled in one pass, so that nothing that
 //! a person or a model wrote is ever taken for a variable.
 
-use domain::refusal::Settings;
-
 use super::values::Values;
+use crate::messages;
 
 /// Maximum length of a template, bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 32_000;
@@ -106,16 +105,16 @@ pub struct TemplateError {
     /// The character of the line, from 1.
     pub column: usize,
     /// The error.
-    pub problem: Settings,
+    pub problem: messages::Pipelines,
 }
 
 impl TemplateError {
     /// The message.
     #[must_use]
-    pub fn refusal(&self) -> Settings {
+    pub fn refusal(&self) -> messages::Pipelines {
         let line = self.line as u64;
         let column = self.column as u64;
-        Settings::WrongTemplate {
+        messages::Pipelines::WrongTemplate {
             line,
             column,
             why: self.problem.clone().into(),
@@ -131,7 +130,7 @@ impl Template {
     /// With the place of a variable that is not known, or not there for this template.
     pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
         if text.len() > MAX_TEMPLATE_BYTES {
-            let problem = Settings::LongTemplate {
+            let problem = messages::Pipelines::LongTemplate {
                 limit: MAX_TEMPLATE_BYTES as u64,
             };
             return Err(TemplateError {
@@ -225,7 +224,7 @@ fn is_name(inside: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "_:|".contains(c))
 }
 
-fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
+fn variable(inside: &str, own: &[Name]) -> Result<Variable, messages::Pipelines> {
     let (whole, each) = match inside.split_once('|') {
         Some((whole, each)) => (whole, Some(each)),
         None => (inside, None),
@@ -242,7 +241,7 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
         ));
     }
     if each.is_some() {
-        return Err(Settings::BarInVariable {
+        return Err(messages::Pipelines::BarInVariable {
             name: name.to_owned(),
         });
     }
@@ -250,13 +249,13 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
         return Ok(Variable::Prompt(part.map(cut).transpose()?));
     }
     if part.is_some() {
-        return Err(Settings::ColonInVariable {
+        return Err(messages::Pipelines::ColonInVariable {
             name: name.to_owned(),
         });
     }
     let known = NAMES.iter().find(|(known, _)| *known == upper);
     let Some((_, known)) = known else {
-        return Err(Settings::NoSuchVariable {
+        return Err(messages::Pipelines::NoSuchVariable {
             name: name.to_owned(),
         });
     };
@@ -264,7 +263,7 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
         Name::Context | Name::Query | Name::Type | Name::Tools | Name::Responses
             if !own.contains(known) =>
         {
-            Err(Settings::VariableNotHere {
+            Err(messages::Pipelines::VariableNotHere {
                 name: name.to_owned(),
             })
         }
@@ -273,8 +272,8 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
 }
 
 /// Reads `START:3` and the like.
-fn cut(text: &str) -> Result<Cut, Settings> {
-    let wrong = || Settings::BadCut {
+fn cut(text: &str) -> Result<Cut, messages::Pipelines> {
+    let wrong = || messages::Pipelines::BadCut {
         text: text.to_owned(),
     };
     let (way, count) = text.split_once(':').ok_or_else(wrong)?;
@@ -291,7 +290,7 @@ fn cut(text: &str) -> Result<Cut, Settings> {
     }
 }
 
-fn error_at(text: &str, place: usize, problem: Settings) -> TemplateError {
+fn error_at(text: &str, place: usize, problem: messages::Pipelines) -> TemplateError {
     let before = &text[..place];
     let line = before.matches('\n').count() + 1;
     let column = before

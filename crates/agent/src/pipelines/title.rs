@@ -1,10 +1,13 @@
 //! The title of a chat: an emoji and 3 to 5 words, extracted from the model's answer.
 
-use domain::{Role, Sentence, Words};
+use domain::{LocalizedText, Role};
 use serde_json::Value;
 
 use super::Said;
-use crate::script::{self, writes_without_blanks};
+use crate::{
+    messages,
+    script::{self, writes_without_blanks},
+};
 
 /// The words of a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
@@ -18,9 +21,9 @@ const LOOKED_AT_CHARS: usize = 1_000;
 const MESSAGES: usize = 6;
 /// With fewer letters, the script of a person's text says nothing: it may be a name.
 const ENOUGH_LETTERS: usize = 10;
-/// Words that share a beginning of this length are forms of one word.
+/// LocalizedText that share a beginning of this length are forms of one word.
 const STEM_CHARS: usize = 4;
-/// Words that no title ends with.
+/// LocalizedText that no title ends with.
 const LOOSE_ENDS: [&str; 22] = [
     "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в",
     "для", "и", "из", "на", "о", "с", "у",
@@ -33,7 +36,7 @@ type Title = (String, String);
 #[derive(Debug)]
 pub(super) struct NoTitle {
     /// The error.
-    pub(super) fault: Words,
+    pub(super) fault: LocalizedText,
     /// The fallback if no better title comes.
     pub(super) instead: Option<String>,
 }
@@ -58,7 +61,7 @@ pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String,
     };
     if is_foreign_to_chat(&words, said) {
         return Err(NoTitle {
-            fault: Sentence::TitleInOtherLanguage.into(),
+            fault: messages::Runs::TitleInOtherLanguage.into(),
             instead: None,
         });
     }
@@ -66,12 +69,12 @@ pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String,
 }
 
 /// The emoji and the words; with the error if they are only too few.
-fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
+fn title(value: Option<&Value>) -> Result<Title, (LocalizedText, Option<Title>)> {
     let said = value
         .and_then(Value::as_str)
-        .ok_or_else(|| (Sentence::TitleMissing.into(), None))?;
+        .ok_or_else(|| (messages::Runs::TitleMissing.into(), None))?;
     if said.trim().lines().count() > 1 {
-        return Err((Sentence::TitleOfLines.into(), None));
+        return Err((messages::Runs::TitleOfLines.into(), None));
     }
     let said = without_emphasis(said);
     let said = said.trim().trim_start_matches("Title:");
@@ -90,7 +93,7 @@ fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
         words.pop();
     }
     if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
-        return Err((Sentence::TitleWithoutWords.into(), None));
+        return Err((messages::Runs::TitleWithoutWords.into(), None));
     }
     let emoji = if emoji.is_empty() {
         at_end.unwrap_or(ANY_CHAT)
@@ -102,7 +105,7 @@ fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
     if has_blanks && !TITLE_WORDS.contains(&words.len()) {
         if words.len() < *TITLE_WORDS.start() {
             return Err((
-                Sentence::TitleTooShort.into(),
+                messages::Runs::TitleTooShort.into(),
                 Some((emoji, words.join(" "))),
             ));
         }

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use domain::{
-    EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, Words,
+    EventBody, LocalizedText, Message, Part, Problem, ProblemCode, Role,
     event::{NoticeLevel, TodoStatus},
 };
 use serde_json::{Map, Value, json};
@@ -28,6 +28,7 @@ use crate::{
         ranking::{Candidate, best, same_address},
     },
     loose_json::texts,
+    messages,
     quota::is_limit,
     run::with_instructions,
     script::is_foreign,
@@ -55,7 +56,7 @@ enum Over {
     /// A person wants the report now.
     Finish,
     /// A limit is near.
-    Limit(Words),
+    Limit(LocalizedText),
 }
 
 /// From the text in the log.
@@ -127,7 +128,7 @@ impl Course {
         }
         Err(Stop::Failed(Problem::new(
             ProblemCode::InvalidRequest,
-            Sentence::NothingToResearchIn,
+            messages::Runs::NothingToResearchIn,
         )))
     }
 
@@ -171,7 +172,7 @@ impl Course {
         // The search, the reading and the report still have to come.
         let steps = self.agent.steps();
         if self.step + 3 > steps && self.step > 0 {
-            let near = Sentence::LimitStepsNear {
+            let near = messages::Runs::LimitStepsNear {
                 count: self.step,
                 limit: steps,
             };
@@ -190,7 +191,7 @@ impl Course {
         for may_ask in [interactive, false] {
             self.next_step();
             let decide = async {
-                self.agent.status(Sentence::Planning).await;
+                self.agent.status(messages::Runs::Planning).await;
                 let language = prompts::in_the_language_of(&self.task.question);
                 let ask = format!(
                     "{}{}{language}",
@@ -261,7 +262,9 @@ impl Course {
         self.next_step();
         let decide = async {
             self.tell_plan(TodoStatus::InProgress).await;
-            self.agent.status(Sentence::SearchingInTurn { turn }).await;
+            self.agent
+                .status(messages::Runs::SearchingInTurn { turn })
+                .await;
             let properties = json!({"done": {"type": "boolean"}, "queries": {"type": "array", "items": {"type": "string"}}});
             let thought = self.think(self.state(QUERIES), properties).await?;
             let fields = thought.as_ref().map(|thought| thought.fields.clone());
@@ -358,7 +361,7 @@ impl Course {
         let decide = async {
             let count = chosen.len() as u64;
             self.agent
-                .status(Sentence::ReadingInTurn { turn, count })
+                .status(messages::Runs::ReadingInTurn { turn, count })
                 .await;
             let focus = first_chars(&self.queries.join("; "), 1_000);
             let call = |Candidate { library, hit }| {
@@ -410,7 +413,7 @@ impl Course {
             self.next_step();
             self.step().emit_begin(last).await;
             self.tell_plan(TodoStatus::Completed).await;
-            self.agent.status(Sentence::WritingReport).await;
+            self.agent.status(messages::Runs::WritingReport).await;
             let text = self.write().await?;
             self.tell_share(&text).await;
             Ok(text)
@@ -471,7 +474,7 @@ impl Course {
     /// The notes as a report, if the model writes nothing.
     async fn write_without_model(&self) -> Result<String, Stop> {
         self.agent
-            .notice(NoticeLevel::Warning, Sentence::NoReport)
+            .notice(NoticeLevel::Warning, messages::Runs::NoReport)
             .await;
         let text = if self.notes.is_empty() {
             NOTHING_FOUND.to_owned()
@@ -486,7 +489,7 @@ impl Course {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
         if cited == 0 {
             self.agent
-                .notice(NoticeLevel::Warning, Sentence::CitesNothing)
+                .notice(NoticeLevel::Warning, messages::Runs::CitesNothing)
                 .await;
         }
         if cited > 0 {
@@ -498,7 +501,7 @@ impl Course {
             let verified = verified as u64;
             let count = cited as u64;
             self.agent
-                .notice(level, Sentence::QuotesFound { verified, count })
+                .notice(level, messages::Runs::QuotesFound { verified, count })
                 .await;
         }
     }

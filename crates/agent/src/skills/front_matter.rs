@@ -1,7 +1,7 @@
 //! The lines between two `---` that a `SKILL.md` begins with. Only as much of YAML as skills use: `key: value`, values in
 //! quotes, and texts over several lines. Anything else is skipped.
 
-use domain::refusal::Tools;
+use crate::messages;
 
 /// The metadata of a skill, and the text after it.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub(super) struct FrontMatter<'a> {
 }
 
 impl<'a> FrontMatter<'a> {
-    pub(super) fn parse(text: &'a str) -> Result<Self, Tools> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, messages::Skills> {
         let text = text.trim_start_matches('\u{feff}');
-        let (head, body) = split(text).ok_or(Tools::SkillNoHead)?;
+        let (head, body) = split(text).ok_or(messages::Skills::SkillNoHead)?;
         let field = |name: &str| {
-            value(head, name).ok_or_else(|| Tools::SkillFieldMissing {
+            value(head, name).ok_or_else(|| messages::Skills::SkillFieldMissing {
                 field: name.to_owned(),
             })
         };

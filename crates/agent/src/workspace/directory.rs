@@ -7,12 +7,13 @@ use std::{
     sync::Arc,
 };
 
-use domain::{Words, refusal::Files};
+use domain::LocalizedText;
 use sandbox::{File, FolderError, Mark};
 use store::FileRow;
 use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{BYTES_LIMIT, FileProblem, Path, Workspace, unavailable};
+use crate::messages;
 
 /// Maximum number of files that are listed.
 const LISTED_LIMIT: usize = 10_000;
@@ -51,7 +52,7 @@ pub(super) enum Place {
     /// On a disk.
     Directory(Arc<Directory>),
     /// In a directory that is no longer allowed: the reason, in a sentence.
-    Nowhere(Words),
+    Nowhere(LocalizedText),
 }
 
 impl Directory {
@@ -114,14 +115,16 @@ impl Directory {
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
             Ok(done) => done.map_err(|error| self.in_words(error)),
-            Err(_) => Err(FileProblem::Unavailable(Files::FilesUnreachable.into())),
+            Err(_) => Err(FileProblem::Unavailable(
+                messages::Files::FilesUnreachable.into(),
+            )),
         }
     }
 
     fn in_words(&self, error: FolderError) -> FileProblem {
         match error {
             FolderError::Path(path) => FileProblem::Refused(
-                Files::PathUnusable {
+                messages::Files::PathUnusable {
                     path,
                     names: self.left_out.join(", "),
                 }
@@ -134,11 +137,11 @@ impl Directory {
                 "/{path} has changed meanwhile, or there is a file already. Read it again and repeat the change."
             )),
             FolderError::TooLarge { limit_bytes } => {
-                FileProblem::TooLarge(Files::FileOverLimit { limit: limit_bytes }.into())
+                FileProblem::TooLarge(messages::Files::FileOverLimit { limit: limit_bytes }.into())
             }
             FolderError::Disk(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 FileProblem::Full(
-                    Files::DirectoryFull {
+                    messages::Files::DirectoryFull {
                         name: self.name.clone(),
                     }
                     .into(),
@@ -148,7 +151,7 @@ impl Directory {
                 tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
                 let name = self.name.clone();
                 let why = error.kind().to_string();
-                FileProblem::Unavailable(Files::DirectoryFails { name, why }.into())
+                FileProblem::Unavailable(messages::Files::DirectoryFails { name, why }.into())
             }
         }
     }
@@ -232,7 +235,7 @@ impl Workspace {
 
     /// The same workspace whose directory is not to be had: `why`, in a sentence.
     #[must_use]
-    pub fn nowhere(self, why: impl Into<Words>) -> Self {
+    pub fn nowhere(self, why: impl Into<LocalizedText>) -> Self {
         Self {
             place: Place::Nowhere(why.into()),
             ..self
@@ -291,7 +294,7 @@ impl Workspace {
             return Ok(None);
         };
         if directory.read_only {
-            let sentence = Files::DirectoryReadOnly {
+            let sentence = messages::Files::DirectoryReadOnly {
                 name: directory.name.clone(),
             };
             return Err(FileProblem::Refused(sentence.into()));

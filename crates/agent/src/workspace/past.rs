@@ -1,6 +1,5 @@
 //! What files of a workspace were before: deleted, moved, read again, and brought back.
 
-use domain::refusal::Files;
 use store::{FileVersion, StoreError};
 
 use super::{
@@ -8,6 +7,7 @@ use super::{
     diff::{self, LineCounts},
     unavailable,
 };
+use crate::messages;
 
 impl Workspace {
     /// Deletes a file, which can be restored. With `expected_version` only if it is still at that version.
@@ -45,7 +45,7 @@ impl Workspace {
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(Written, Written), FileProblem> {
         if from == to {
             return Err(FileProblem::Refused(
-                Files::FileThere {
+                messages::Files::FileThere {
                     from: from.to_string(),
                 }
                 .into(),
@@ -58,7 +58,7 @@ impl Workspace {
             (None, None) => {}
             _ => {
                 return Err(FileProblem::Refused(
-                    Files::CannotMove {
+                    messages::Files::CannotMove {
                         from: from.to_string(),
                         to: to.to_string(),
                     }

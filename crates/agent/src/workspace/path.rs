@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use domain::refusal::Files;
-
 use super::FileProblem;
+use crate::messages;
 
 /// Maximum length of a path, bytes.
 const PATH_LIMIT_BYTES: usize = 500;
@@ -21,7 +20,7 @@ impl Path {
     pub fn parse(text: &str) -> Result<Self, FileProblem> {
         if text.len() > PATH_LIMIT_BYTES || text.chars().any(char::is_control) {
             return Err(FileProblem::Refused(
-                Files::BadPath {
+                messages::Files::BadPath {
                     limit: PATH_LIMIT_BYTES as u64,
                 }
                 .into(),
@@ -45,7 +44,7 @@ impl Path {
     pub fn parse_file(text: &str) -> Result<Self, FileProblem> {
         let path = Self::parse(text)?;
         if path.0 == "/" {
-            Err(FileProblem::Refused(Files::PathMissing.into()))
+            Err(FileProblem::Refused(messages::Files::PathMissing.into()))
         } else {
             Ok(path)
         }

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::refusal::Files;
 use store::StoreError;
 
 use super::{
     BYTES_LIMIT, FILE_LIMIT_BYTES, FILES_LIMIT, FileProblem, Path, WORKSPACE_LIMIT_BYTES,
     Workspace, Written, changed_meanwhile, diff, directory::Place, unavailable,
 };
+use crate::messages;
 
 impl Workspace {
     /// Writes a whole text file. With `expected_version` only if it is still at that version (0: does not exist).
@@ -77,7 +77,7 @@ impl Workspace {
     ) -> Result<u64, FileProblem> {
         if content.len() > BYTES_LIMIT {
             return Err(FileProblem::TooLarge(
-                Files::FileTooLarge {
+                messages::Files::FileTooLarge {
                     size: content.len() as u64,
                     limit: BYTES_LIMIT as u64,
                 }
@@ -138,13 +138,13 @@ impl Workspace {
         self.seen.bytes.store(total, Ordering::Relaxed);
         let replaced = files.iter().find(|file| file.path == path.0);
         if files.len() >= FILES_LIMIT && replaced.is_none() {
-            return Err(self.no_room(Files::TooManyFiles {
+            return Err(self.no_room(messages::Files::TooManyFiles {
                 count: FILES_LIMIT as u64,
             }));
         }
         let after = total + size_bytes - replaced.map_or(0, |file| file.size_bytes);
         if after > WORKSPACE_LIMIT_BYTES {
-            return Err(self.no_room(Files::FilesTooLarge {
+            return Err(self.no_room(messages::Files::FilesTooLarge {
                 size: after,
                 limit: WORKSPACE_LIMIT_BYTES,
             }));
@@ -153,11 +153,11 @@ impl Workspace {
     }
 
     /// A directory has room; the limit is on what the chat may store of it.
-    fn no_room(&self, sentence: Files) -> FileProblem {
+    fn no_room(&self, sentence: messages::Files) -> FileProblem {
         let sentence = if matches!(self.place, Place::Store) {
             sentence
         } else {
-            Files::DirectoryKept {
+            messages::Files::DirectoryKept {
                 files: FILES_LIMIT as u64,
                 bytes: WORKSPACE_LIMIT_BYTES,
             }
@@ -169,7 +169,7 @@ impl Workspace {
 fn check_text(content: &str) -> Result<(), FileProblem> {
     if content.len() > FILE_LIMIT_BYTES {
         return Err(FileProblem::TooLarge(
-            Files::TextTooLarge {
+            messages::Files::TextTooLarge {
                 size: content.len() as u64,
                 limit: FILE_LIMIT_BYTES as u64,
             }
@@ -177,7 +177,7 @@ fn check_text(content: &str) -> Result<(), FileProblem> {
         ));
     }
     if content.contains('\0') {
-        return Err(FileProblem::Refused(Files::NulInText.into()));
+        return Err(FileProblem::Refused(messages::Files::NulInText.into()));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agent::Prices;
-use domain::{Coded, EventBody, Outcome, ProblemCode, Sentence, Usage};
+use domain::{EventBody, MessageCode, Outcome, ProblemCode, Usage};
 use llm::{
     ChatRequest, FinishReason, Line,
     script::{call, finish_with, text},
@@ -205,12 +205,8 @@ async fn near_a_limit_it_answers_with_what_it_has() {
             EventBody::Notice { sentence, .. } => sentence.as_deref(),
             _ => None,
         });
-        let is_of_limits = |said| {
-            matches!(
-                said,
-                &Coded::Sentence(Sentence::LimitTokens { .. } | Sentence::LimitAllSteps { .. })
-            )
-        };
+        let is_of_limits =
+            |said: &MessageCode| ["limit_tokens", "limit_all_steps"].contains(&said.code.as_ref());
         assert!(
             notice.is_some_and(is_of_limits),
             "it has a code: {notice:?}"

@@ -7,7 +7,7 @@ use agent::{
     Journal, Limits, ModelSettings, Models, PendingInput, PreparedRun, RunDeps, RunInput, RunSpec,
     StopSignals, Workspace, no_earlier_agent,
 };
-use domain::{EventBody, Message, Origin, Role, RunEvent, RunId, RunTrace, Words, laws};
+use domain::{EventBody, LocalizedText, Message, Origin, Role, RunEvent, RunId, RunTrace, laws};
 use llm::{ChatModel, ChatRequest, Line, ScriptedModel};
 use store::Store;
 use tokio::sync::mpsc;
@@ -204,7 +204,7 @@ impl Play {
 
     fn deferred_tools(&self) -> Option<DeferredTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
-        let missing = missing.into_iter().map(Words::from).collect();
+        let missing = missing.into_iter().map(LocalizedText::from).collect();
         Some(DeferredTools::new(async {
             FoundTools {
                 tools,

@@ -1,7 +1,7 @@
 //! Texts of events for people, constructors of events with messages, and the sequence numbers after a restart.
 
 use super::{EventBody, NoticeLevel, RunEvent};
-use crate::Words;
+use crate::LocalizedText;
 
 /// The text of [`RunResumed`](super::EventBody::RunResumed), for people.
 pub const RESUMED: &str = "The server was restarted; the run goes on from where it was.";
@@ -26,8 +26,8 @@ pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String
 
 impl EventBody {
     /// A notice with this message.
-    pub fn notice(level: NoticeLevel, words: impl Into<Words>) -> Self {
-        let Words { message, sentence } = words.into();
+    pub fn notice(level: NoticeLevel, words: impl Into<LocalizedText>) -> Self {
+        let LocalizedText { message, sentence } = words.into();
         Self::Notice {
             level,
             message,
@@ -37,8 +37,8 @@ impl EventBody {
     }
 
     /// A notice that an attempt of a model call has failed, and how it continues.
-    pub fn failed_try(words: impl Into<Words>) -> Self {
-        let Words { message, sentence } = words.into();
+    pub fn failed_try(words: impl Into<LocalizedText>) -> Self {
+        let LocalizedText { message, sentence } = words.into();
         Self::Notice {
             level: NoticeLevel::Warning,
             message,
@@ -67,8 +67,8 @@ impl EventBody {
     }
 
     /// A status line.
-    pub fn status(words: impl Into<Words>) -> Self {
-        let Words {
+    pub fn status(words: impl Into<LocalizedText>) -> Self {
+        let LocalizedText {
             message: description,
             sentence,
         } = words.into();

@@ -2,8 +2,9 @@
 
 use serde_json::{Number, Value};
 
+use super::messages::Forms;
 use super::{MAX_CHOICES, TEXT_LIMIT_CHARS, WORDS_LIMIT_CHARS, formats};
-use crate::{Words, refusal::Forms};
+use crate::LocalizedText;
 
 /// Maximum number of choices named in a sentence.
 const CHOICES_NAMED: usize = 12;
@@ -135,7 +136,7 @@ impl Field {
 impl Kind {
     /// The expected format, to follow “has to be”.
     #[must_use]
-    pub fn words(&self) -> Words {
+    pub fn words(&self) -> LocalizedText {
         let says = match self {
             Self::Text {
                 format: Some(format),
@@ -301,7 +302,7 @@ fn whole(number: &Number) -> Option<i64> {
         .or_else(|| fraction.map(|number| number as i64))
 }
 
-fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> Words {
+fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> LocalizedText {
     let text = |number: T| number.to_string();
     match (least, most) {
         (Some(least), Some(most)) if least == most => text(least).into(),
@@ -316,7 +317,7 @@ fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) 
     }
 }
 
-fn named(choices: &[Choice]) -> Words {
+fn named(choices: &[Choice]) -> LocalizedText {
     let names: Vec<&str> = choices
         .iter()
         .take(CHOICES_NAMED)

@@ -1,7 +1,7 @@
 //! Validates formatted texts, as far as that catches typing errors.
 
 use super::TextFormat;
-use crate::refusal::Forms;
+use super::messages::Forms;
 
 /// The expected format.
 pub(super) fn words(format: TextFormat) -> Forms {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::messages::Forms;
 use super::{Field, Form, FormFault, Kind};
-use crate::refusal::Forms;
 
 impl Form {
     /// The values in a text: a JSON object, or a line “name: value” for each field; with a single field, the whole text

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use domain::Sentence;
 use provider::{
     Annotator, AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason,
     bedrock::{FrameDecoder, Message},
@@ -10,7 +9,7 @@ use provider::{
 
 use super::{Format, of_answer};
 use crate::{
-    FinishReason, ModelEvent,
+    FinishReason, ModelEvent, messages,
     openai::{Fault, Target, fault},
 };
 
@@ -207,7 +206,7 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
 }
 
 fn too_long(limit_bytes: usize) -> Fault {
-    Fault::protocol(Sentence::AnswerTooLong {
+    Fault::protocol(messages::Models::AnswerTooLong {
         limit: (limit_bytes >> 20) as u64,
     })
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 use futures_util::FutureExt;
 use reqwest::{RequestBuilder, header::AUTHORIZATION};
 use tokio::{sync::Mutex, time::Instant};
@@ -17,7 +17,7 @@ use super::{
     google::{ServiceAccount, Token, token_of_machine},
 };
 use crate::{
-    HttpClient, ProviderKind, Secret,
+    HttpClient, ProviderKind, Secret, messages,
     openai::{Fault, ServerSettings},
 };
 
@@ -166,8 +166,8 @@ fn sign(
 fn no_token(why: String) -> Fault {
     Fault::new(
         ProblemCode::ModelUnauthorized,
-        Sentence::Saying {
-            words: Sentence::KeyRefused.into(),
+        messages::Models::Saying {
+            words: messages::Models::KeyRefused.into(),
             quote: why,
         },
     )

@@ -1,14 +1,17 @@
 //! Maps the errors of providers to our faults and messages.
 
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 use provider::{AnswerError, ErrorKind};
 use reqwest::{StatusCode, header::HeaderMap};
 
 use super::Format;
-use crate::openai::{
-    Fault, Target,
-    fault::{self, Retry, with_quote},
-    retry,
+use crate::{
+    messages,
+    openai::{
+        Fault, Target,
+        fault::{self, Retry, with_quote},
+        retry,
+    },
 };
 
 /// An error inside an answer.
@@ -17,7 +20,7 @@ pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
     let reported = |code| {
         Fault::new(
             code,
-            Sentence::ModelReported {
+            messages::Models::ModelReported {
                 quote: quote.clone(),
             },
         )
@@ -61,13 +64,13 @@ pub(crate) fn of_status(
         ErrorKind::NoCredit => fault::no_credit(&said),
         // Without a model name, the URL itself does not exist.
         ErrorKind::NoModel if target.model().is_empty() => Fault::protocol(with_quote(
-            Sentence::NoApi {
+            messages::Models::NoApi {
                 server: target.shown(),
             },
             &said,
         )),
         ErrorKind::NoModel => {
-            let sentence = Sentence::NoSuchModel {
+            let sentence = messages::Models::NoSuchModel {
                 model: target.model().to_owned(),
             };
             Fault::new(ProblemCode::ModelNotFound, with_quote(sentence, &said))
@@ -75,7 +78,7 @@ pub(crate) fn of_status(
         ErrorKind::RateLimit => {
             let fault = Fault::new(
                 ProblemCode::ModelRateLimited,
-                with_quote(Sentence::SlowDown, &said),
+                with_quote(messages::Models::SlowDown, &said),
             );
             with_retry_delay(fault, &error, Some(headers))
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use domain::{ProblemCode, Sentence, Usage};
+use domain::{ProblemCode, Usage};
 use provider::{
     DataPart,
     openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
@@ -20,7 +20,7 @@ use super::{
     text_reader::TextReader,
     thinking::{Segment, Thinking},
 };
-use crate::{FinishReason, ModelEvent};
+use crate::{FinishReason, ModelEvent, messages};
 
 /// Maximum size of an event; a picture may be in one.
 const EVENT_LIMIT_BYTES: usize = 32 << 20;
@@ -363,7 +363,7 @@ impl Answer {
         {
             return Err(Fault::new(
                 ProblemCode::ModelRejected,
-                Sentence::AnswersTexts,
+                messages::Models::AnswersTexts,
             ));
         }
         if let Some(status) = &chunk.status {
@@ -508,13 +508,13 @@ impl Answer {
 }
 
 fn too_long(limit_bytes: usize) -> Fault {
-    Fault::protocol(Sentence::AnswerTooLong {
+    Fault::protocol(messages::Models::AnswerTooLong {
         limit: (limit_bytes >> 20) as u64,
     })
 }
 
 fn too_large() -> Fault {
-    Fault::protocol(Sentence::EventTooLong {
+    Fault::protocol(messages::Models::EventTooLong {
         limit: (EVENT_LIMIT_BYTES >> 20) as u64,
     })
 }

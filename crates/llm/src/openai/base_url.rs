@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use domain::refusal;
 use reqwest::Url;
 
-use crate::ProviderKind;
+use crate::{ProviderKind, messages};
 
 /// The checked address of an OpenAI-compatible server, for example `http://localhost:11434/v1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub struct BaseUrl(Url);
 /// The text is not a server URL. `Display` is the sentence for the person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
-pub struct InvalidBaseUrl(pub refusal::Settings);
+pub struct InvalidBaseUrl(pub messages::Connections);
 
 impl BaseUrl {
     /// Parses user input: the scheme, `/v1` and a trailing slash are optional, and a full `…/chat/completions` or
@@ -32,7 +31,7 @@ impl BaseUrl {
     /// If the text cannot be the URL of an HTTP server.
     pub fn parse_of(kind: ProviderKind, text: &str) -> Result<Self, InvalidBaseUrl> {
         let invalid = || {
-            InvalidBaseUrl(refusal::Settings::BadBaseUrl {
+            InvalidBaseUrl(messages::Connections::BadBaseUrl {
                 text: text.chars().take(100).collect(),
             })
         };

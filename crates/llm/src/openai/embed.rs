@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use provider::openai::embeddings::Embedded;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Fault, ForwardContext, ForwardError, UpstreamResponse, UpstreamRoute};
-use crate::{ModelError, native::EmbeddingFormat};
+use crate::{ModelError, messages, native::EmbeddingFormat};
 
 /// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
@@ -49,7 +49,7 @@ impl UpstreamRoute {
             let body = format.encode(self.model(), &part, dimensions);
             let bytes = self.post_whole(context, body.into(), until).await?;
             format.decode(&bytes, part.len()).map_err(|bad| {
-                self.failed(Sentence::UselessAnswer {
+                self.failed(messages::Models::UselessAnswer {
                     model: self.model().to_owned(),
                     why: bad.to_string(),
                 })
@@ -65,7 +65,7 @@ impl UpstreamRoute {
         }
         .checked(texts.len());
         whole.map_err(|bad| {
-            self.failed(Sentence::UselessAnswer {
+            self.failed(messages::Models::UselessAnswer {
                 model: self.model().to_owned(),
                 why: bad.to_string(),
             })
@@ -77,11 +77,11 @@ impl UpstreamRoute {
         let kind = self.kind().name().to_owned();
         ForwardError::Failed(ModelError::new(
             ProblemCode::InvalidRequest,
-            Sentence::NoEmbeddings { model, kind },
+            messages::Models::NoEmbeddings { model, kind },
         ))
     }
 
-    fn failed(&self, sentence: Sentence) -> ForwardError {
+    fn failed(&self, sentence: messages::Models) -> ForwardError {
         Fault::protocol(sentence).into()
     }
 
@@ -110,7 +110,7 @@ impl UpstreamRoute {
                 if bytes.len() + more.len() > MAX_ANSWER_BYTES {
                     let model = self.model().to_owned();
                     let limit = (MAX_ANSWER_BYTES >> 20) as u64;
-                    return Err(self.failed(Sentence::AnswerOver { model, limit }));
+                    return Err(self.failed(messages::Models::AnswerOver { model, limit }));
                 }
                 bytes.extend_from_slice(&more);
             }
@@ -119,7 +119,7 @@ impl UpstreamRoute {
         timeout_at(until, read).await.unwrap_or_else(|_| {
             let server = self.model().to_owned();
             let seconds = wait.as_secs_f64().ceil().to_string();
-            let late = Sentence::NoAnswerWithin { server, seconds };
+            let late = messages::Models::NoAnswerWithin { server, seconds };
             Err(ForwardError::Failed(ModelError::new(
                 ProblemCode::ModelTimeout,
                 late,

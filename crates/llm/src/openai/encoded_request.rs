@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::VecDeque};
 
 use bytes::Bytes;
-use domain::{LeftOut, ModelParameters, Parameter, Sentence};
+use domain::{LeftOut, ModelParameters, Parameter};
 use provider::{
     OptionalField,
     openai::OPTIONAL_FIELDS,
@@ -21,7 +21,7 @@ use super::{
     refused::{RefusedField, accepted},
 };
 use crate::{
-    ChatRequest, ModelEvent, ToolLoss,
+    ChatRequest, ModelEvent, ToolLoss, messages,
     native::{NativeAnswer, NativeRequest},
 };
 
@@ -157,7 +157,7 @@ impl EncodedRequest {
             Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_reported = matches!(after.retry, Retry::WithoutMedia(_));
                 is_reported.then(|| ModelEvent::FailedOver {
-                    words: Sentence::MediaLeftOut.into(),
+                    words: messages::Models::MediaLeftOut.into(),
                 })
             }),
             Form::Native(ask) if after.retry == Retry::OtherForm => ask.use_plain().then_some(None),

@@ -1,12 +1,11 @@
 //! Custom headers and query parameters of a connection, set by an administrator.
 
-use domain::refusal;
 use reqwest::{
     RequestBuilder, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 
-use crate::Secret;
+use crate::{Secret, messages};
 
 /// Maximum number of each.
 const MAX_EXTRAS: usize = 32;
@@ -41,10 +40,10 @@ impl Extras {
     pub fn new(
         headers: impl IntoIterator<Item = (String, Secret)>,
         query: impl IntoIterator<Item = (String, Secret)>,
-    ) -> Result<Self, refusal::Settings> {
+    ) -> Result<Self, messages::Connections> {
         let mut extras = Self::default();
         for (name, value) in headers {
-            let bad = || refusal::Settings::BadExtraHeader {
+            let bad = || messages::Connections::BadExtraHeader {
                 name: shortened(&name),
             };
             let is_own = OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str());
@@ -59,7 +58,7 @@ impl Extras {
         for (name, value) in query {
             let is_bad = name.is_empty() || name.len() > MAX_NAME_BYTES;
             if is_bad || value.reveal().len() > MAX_VALUE_BYTES {
-                return Err(refusal::Settings::BadExtraQuery {
+                return Err(messages::Connections::BadExtraQuery {
                     name: shortened(&name),
                 });
             }
@@ -67,7 +66,7 @@ impl Extras {
             extras.query.push((name, value));
         }
         if extras.headers.len() > MAX_EXTRAS || extras.query.len() > MAX_EXTRAS {
-            return Err(refusal::Settings::TooManyExtras {
+            return Err(messages::Connections::TooManyExtras {
                 count: MAX_EXTRAS as u64,
             });
         }
@@ -192,7 +191,7 @@ mod tests {
             .collect();
         assert_eq!(
             Extras::new(many, []),
-            Err(refusal::Settings::TooManyExtras {
+            Err(messages::Connections::TooManyExtras {
                 count: MAX_EXTRAS as u64
             })
         );

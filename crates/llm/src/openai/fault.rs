@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use domain::{ProblemCode, Sentence, Words};
+use domain::{LocalizedText, ProblemCode};
 use provider::{openai::UpstreamError, tool_schema::breaks_server};
 use reqwest::{StatusCode, header};
 
@@ -12,7 +12,7 @@ use super::{
     media::{self, Kinds},
     retry,
 };
-use crate::{ModelError, http::HttpClientError, native};
+use crate::{ModelError, http::HttpClientError, messages, native};
 
 /// Quoted messages of servers are cut at this many characters.
 const QUOTE_LIMIT_CHARS: usize = 300;
@@ -67,7 +67,7 @@ impl Fault {
         }
     }
 
-    pub(crate) fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
+    pub(crate) fn new(code: ProblemCode, words: impl Into<LocalizedText>) -> Self {
         Self {
             error: ModelError::new(code, words),
             retry: Retry::No,
@@ -86,27 +86,27 @@ impl Fault {
     pub(crate) fn no_client(error: &HttpClientError) -> Self {
         Self::new(
             ProblemCode::Internal,
-            Sentence::ModelServersUnreachable {
+            messages::Models::ModelServersUnreachable {
                 why: error.to_string(),
             },
         )
     }
 
     /// The server does not follow the protocol.
-    pub(crate) fn protocol(words: impl Into<Words>) -> Self {
+    pub(crate) fn protocol(words: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::ModelProtocol, words)
     }
 
     /// The stream ended without an end.
     pub(crate) fn truncated() -> Self {
-        Self::protocol(Sentence::ModelBrokeOff).soon()
+        Self::protocol(messages::Models::ModelBrokeOff).soon()
     }
 
     /// Silence before the first token.
     pub(crate) fn no_first_token(waited: Duration) -> Self {
         Self::new(
             ProblemCode::ModelTimeout,
-            Sentence::ModelSilent {
+            messages::Models::ModelSilent {
                 waited: seconds(waited),
             },
         )
@@ -116,19 +116,19 @@ impl Fault {
     pub(crate) fn went_silent(waited: Duration) -> Self {
         Self::new(
             ProblemCode::ModelTimeout,
-            Sentence::ModelWentSilent {
+            messages::Models::ModelWentSilent {
                 waited: seconds(waited),
             },
         )
     }
 }
 
-fn seconds(duration: Duration) -> Words {
+fn seconds(duration: Duration) -> LocalizedText {
     if duration < Duration::from_secs(2) {
         let count = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        Sentence::ShortMilliseconds { count }.into()
+        messages::Models::ShortMilliseconds { count }.into()
     } else {
-        Sentence::ShortSeconds {
+        messages::Models::ShortSeconds {
             count: duration.as_secs(),
         }
         .into()
@@ -136,11 +136,11 @@ fn seconds(duration: Duration) -> Words {
 }
 
 /// The sentence, followed by the server's own message if it sent one.
-pub(crate) fn with_quote(sentence: Sentence, quote: &str) -> Words {
-    let words = Words::from(sentence);
+pub(crate) fn with_quote(sentence: messages::Models, quote: &str) -> LocalizedText {
+    let words = LocalizedText::from(sentence);
     match quote {
         "" => words,
-        quote => Sentence::Saying {
+        quote => messages::Models::Saying {
             words,
             quote: quote.to_owned(),
         }
@@ -179,20 +179,21 @@ fn is_separator(c: char) -> bool {
 pub(crate) fn from_transport(error: &reqwest::Error, target: &Target) -> Fault {
     let server = target.shown();
     let causes = causes(error);
-    let unreachable = |sentence: Sentence| Fault::new(ProblemCode::ModelUnreachable, sentence);
+    let unreachable =
+        |sentence: messages::Models| Fault::new(ProblemCode::ModelUnreachable, sentence);
     if causes.contains("certificate") || causes.contains("Certificate") {
-        return unreachable(Sentence::CertificateNotTrusted {
+        return unreachable(messages::Models::CertificateNotTrusted {
             server,
             why: quote(&causes, target),
         });
     }
     if causes.contains("dns error") || causes.contains("failed to lookup address") {
-        return unreachable(Sentence::ServerNameUnknown { server }).soon();
+        return unreachable(messages::Models::ServerNameUnknown { server }).soon();
     }
     if error.is_connect() || error.is_timeout() {
-        return unreachable(Sentence::NothingAnswers { server }).soon();
+        return unreachable(messages::Models::NothingAnswers { server }).soon();
     }
-    unreachable(Sentence::ClosedBeforeAnswer { server }).soon()
+    unreachable(messages::Models::ClosedBeforeAnswer { server }).soon()
 }
 
 fn causes(error: &reqwest::Error) -> String {
@@ -251,14 +252,14 @@ pub(crate) fn from_status(
         404 if upstream.is_some() && !target.model.is_empty() => Fault::new(
             ProblemCode::ModelNotFound,
             with_quote(
-                Sentence::NoSuchModel {
+                messages::Models::NoSuchModel {
                     model: target.model.clone(),
                 },
                 said,
             ),
         ),
         404 | 405 => Fault::protocol(with_quote(
-            Sentence::NoApi {
+            messages::Models::NoApi {
                 server: target.shown(),
             },
             said,
@@ -266,7 +267,7 @@ pub(crate) fn from_status(
         402 => no_credit(said),
         408 => Fault::new(
             ProblemCode::ModelTimeout,
-            with_quote(Sentence::ModelGaveUp, said),
+            with_quote(messages::Models::ModelGaveUp, said),
         )
         .soon(),
         429 => rate_limited(headers, upstream.as_ref(), said),
@@ -326,12 +327,12 @@ fn refuses_tools(status: StatusCode, words: &str) -> bool {
 pub(crate) fn context_full(quote: String) -> Fault {
     Fault::new(
         ProblemCode::ModelContextFull,
-        Sentence::ContextFull { quote },
+        messages::Models::ContextFull { quote },
     )
 }
 
 pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
-    let sentence = Sentence::ModelRefused {
+    let sentence = messages::Models::ModelRefused {
         status: status.as_u16(),
     };
     Fault::new(ProblemCode::ModelRejected, with_quote(sentence, said))
@@ -341,7 +342,7 @@ pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
     if matches!(status.as_u16(), 503 | 529) {
         return overloaded(status, said);
     }
-    let sentence = Sentence::ModelFailed {
+    let sentence = messages::Models::ModelFailed {
         status: status.as_u16(),
     };
     Fault::new(ProblemCode::ModelFailed, with_quote(sentence, said))
@@ -349,7 +350,7 @@ pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
 
 /// The server cannot answer now.
 pub(crate) fn overloaded(status: StatusCode, said: &str) -> Fault {
-    let sentence = Sentence::ModelFailed {
+    let sentence = messages::Models::ModelFailed {
         status: status.as_u16(),
     };
     Fault::new(ProblemCode::ModelUnavailable, with_quote(sentence, said))
@@ -357,9 +358,9 @@ pub(crate) fn overloaded(status: StatusCode, said: &str) -> Fault {
 
 pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
     let sentence = match (status, target.key()) {
-        (_, None) => Sentence::KeyWanted,
-        (StatusCode::FORBIDDEN, _) => Sentence::KeyNotAllowed,
-        _ => Sentence::KeyRefused,
+        (_, None) => messages::Models::KeyWanted,
+        (StatusCode::FORBIDDEN, _) => messages::Models::KeyNotAllowed,
+        _ => messages::Models::KeyRefused,
     };
     Fault::new(ProblemCode::ModelUnauthorized, with_quote(sentence, said))
 }
@@ -367,7 +368,7 @@ pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> F
 pub(crate) fn no_credit(said: &str) -> Fault {
     Fault::new(
         ProblemCode::ModelRateLimited,
-        with_quote(Sentence::NoCredit, said),
+        with_quote(messages::Models::NoCredit, said),
     )
 }
 
@@ -381,7 +382,7 @@ fn rate_limited(
     }
     let fault = Fault::new(
         ProblemCode::ModelRateLimited,
-        with_quote(Sentence::SlowDown, said),
+        with_quote(messages::Models::SlowDown, said),
     );
     match retry::retry_after(headers) {
         Some(wait) => Fault {
@@ -398,17 +399,17 @@ pub(crate) fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
         .and_then(|value| value.to_str().ok());
     let server = target.shown();
     Fault::protocol(match location {
-        Some(location) => Sentence::SendsOn {
+        Some(location) => messages::Models::SendsOn {
             server,
             to: quote(location, target),
         },
-        None => Sentence::AnswersRedirect { server },
+        None => messages::Models::AnswersRedirect { server },
     })
 }
 
 /// The server answered with a web page.
 pub(crate) fn web_page(target: &Target) -> Fault {
-    Fault::protocol(Sentence::AnswersWebPage {
+    Fault::protocol(messages::Models::AnswersWebPage {
         server: target.shown(),
     })
 }
@@ -423,7 +424,7 @@ pub(crate) fn no_answer(sent: &str, target: &Target) -> Fault {
 
 /// The server does not follow this protocol.
 pub(crate) fn not_the_protocol(said: &str, target: &Target) -> Fault {
-    Fault::protocol(Sentence::NotTheProtocol {
+    Fault::protocol(messages::Models::NotTheProtocol {
         server: target.shown(),
         quote: quote(said, target),
     })
@@ -447,7 +448,7 @@ pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     };
     Fault::new(
         code,
-        Sentence::ModelReported {
+        messages::Models::ModelReported {
             quote: quote(&error.message, target),
         },
     )

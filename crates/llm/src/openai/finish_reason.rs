@@ -1,9 +1,9 @@
 //! Maps `finish_reason` of Chat Completions, including non-standard values.
 
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 
 use super::fault::Fault;
-use crate::FinishReason;
+use crate::{FinishReason, messages};
 
 /// An error if the server gave up.
 pub(super) fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
@@ -16,7 +16,7 @@ pub(super) fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
         "error" | "insufficient_system_resource" => {
             return Err(Fault::new(
                 ProblemCode::ModelFailed,
-                Sentence::GaveUpInAnswer,
+                messages::Models::GaveUpInAnswer,
             ));
         }
         _ => FinishReason::Stop,

@@ -5,11 +5,11 @@ use std::{
     io::{self, Write},
 };
 
-use domain::Sentence;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
 use super::{Target, fault::Fault};
+use crate::messages;
 
 /// Input is decompressed in pieces of this size: each becomes at most a thousand times as large.
 const PIECE_BYTES: usize = 1 << 10;
@@ -96,7 +96,7 @@ fn unpack(decoder: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 
 fn unknown(what: &str, target: &Target) -> Fault {
     let quote = format!("Content-Encoding: {what}");
-    Fault::protocol(Sentence::NotTheProtocol {
+    Fault::protocol(messages::Models::NotTheProtocol {
         server: target.shown(),
         quote,
     })

@@ -45,7 +45,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{CallTrace, Parameter, Sentence, Words};
+use domain::{CallTrace, LocalizedText, Parameter};
 pub(crate) use fault::Fault;
 use reqwest::{
     Method, RequestBuilder, Response, Url,
@@ -66,7 +66,7 @@ pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettin
 use provider::tool_schema::ToolFormat;
 
 use crate::{
-    CallerInfo, ChatRequest, HttpClient, Secret, ToolLoss, ToolSpec,
+    CallerInfo, ChatRequest, HttpClient, Secret, ToolLoss, ToolSpec, messages,
     native::{self, Format},
 };
 
@@ -397,11 +397,11 @@ impl Target {
     }
 
     /// The message that this target replaces a failed one.
-    fn instead_of(&self, before: &Self, why: Words) -> Sentence {
+    fn instead_of(&self, before: &Self, why: LocalizedText) -> messages::Models {
         let name = self.server.settings.name.clone();
         match Arc::ptr_eq(&self.server, &before.server) {
-            true => Sentence::OtherKey { why, name },
-            false => Sentence::OtherServer { why, name },
+            true => messages::Models::OtherKey { why, name },
+            false => messages::Models::OtherServer { why, name },
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 use provider::openai::model_list;
 use reqwest::Method;
 use tokio::time::timeout;
 
 use super::{ModelEndpoint, OpenAiSettings, Pool, Server, ServerSettings, Target, call, fault};
-use crate::{HttpClient, ListedModel, ModelError, ProviderKind, Secret, native};
+use crate::{HttpClient, ListedModel, ModelError, ProviderKind, Secret, messages, native};
 
 /// Maximum size of a list.
 const LIST_LIMIT_BYTES: usize = 8 << 20;
@@ -50,7 +50,7 @@ pub async fn list_models(
             let seconds = time_limit.as_secs_f32().to_string();
             Err(ModelError::new(
                 ProblemCode::ModelTimeout,
-                Sentence::NoAnswerWithin { server, seconds },
+                messages::Models::NoAnswerWithin { server, seconds },
             ))
         }
     }
@@ -113,5 +113,8 @@ async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
 
 fn not_a_list(target: &Target) -> ModelError {
     let server = target.shown();
-    ModelError::new(ProblemCode::ModelProtocol, Sentence::NoModelList { server })
+    ModelError::new(
+        ProblemCode::ModelProtocol,
+        messages::Models::NoModelList { server },
+    )
 }

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
-use domain::{ProblemCode, Sentence, Words};
+use domain::{LocalizedText, ProblemCode};
 
 use super::{
     fault::{Fault, Retry},
@@ -14,7 +14,7 @@ use super::{
     refused_tools::RefusedTools,
     server::{Breaker, FaultScope, Server},
 };
-use crate::ProviderKind;
+use crate::{ProviderKind, messages};
 
 /// Maximum number of attempts in a row, however many keys there are.
 const MAX_FAILOVERS: usize = 16;
@@ -271,14 +271,14 @@ impl Pool {
             // Another call has just taken the half-open slot.
             return Fault {
                 retry: Retry::Soon,
-                ..Fault::new(code, Sentence::TriedJustNow)
+                ..Fault::new(code, messages::Models::TriedJustNow)
             };
         };
         let name = server.settings.name.clone();
         let seconds = wait.as_secs() + 1;
-        let words = Words::from(Sentence::LeftAlone { name, seconds });
+        let words = LocalizedText::from(messages::Models::LeftAlone { name, seconds });
         let words = match server.last_failure() {
-            Some(failure) => Sentence::Because {
+            Some(failure) => messages::Models::Because {
                 words,
                 why: failure.words,
             }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{Parameter, ProblemCode, Words};
+use domain::{LocalizedText, Parameter, ProblemCode};
 use provider::openai::{Dialect, parameters::unsupported};
 use tokio::time::Instant;
 
@@ -143,7 +143,7 @@ struct Key {
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The sentence for people; never contains a key.
-    pub words: Words,
+    pub words: LocalizedText,
     /// When.
     pub at: Instant,
 }
@@ -264,7 +264,7 @@ impl Server {
 
     /// Records a check of its model list, outside of all calls. If it succeeded, an open breaker becomes half open;
     /// only a call can close it.
-    pub fn record_check(&self, failure: Option<Words>) {
+    pub fn record_check(&self, failure: Option<LocalizedText>) {
         self.heard_ms.store(self.now_ms(), Relaxed);
         let until = self.open_until_ms.load(Relaxed);
         match failure {
@@ -369,7 +369,7 @@ impl Server {
         }
     }
 
-    fn record_failure(&self, words: Words) {
+    fn record_failure(&self, words: LocalizedText) {
         let now = self.now_ms();
         self.heard_ms.store(now, Relaxed);
         let failures = self.failures_in_row.fetch_add(1, Relaxed).saturating_add(1);
@@ -419,7 +419,7 @@ impl Key {
         (left > 0).then(|| Duration::from_millis(left))
     }
 
-    fn cool_down(&self, until_ms: u64, words: Words) {
+    fn cool_down(&self, until_ms: u64, words: LocalizedText) {
         self.cooldown_until_ms.store(until_ms, Relaxed);
         let failure = Failure {
             words,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{body::Body, response::Response};
-use domain::{ChatId, RunId, UserId, refusal};
+use domain::{ChatId, RunId, UserId};
 use futures_util::StreamExt;
 use serde_json::Map;
 use store::{Chat, KeyScope, Run, SharedChat, Store, StoreError, UserRole};
@@ -20,6 +20,7 @@ use tokio_util::{
 use crate::{
     error::ApiError,
     identity::{Identity, auth::Caller},
+    messages,
     platform::{client_info::Place, config::Config},
 };
 
@@ -167,7 +168,7 @@ impl ChatAccess {
     /// # Errors
     /// 404 where not.
     pub(crate) async fn readable_run(&self, viewer: &Viewer, run: RunId) -> Result<Run, ApiError> {
-        let missing = || ApiError::not_found(refusal::Chats::NoSuchRun);
+        let missing = || ApiError::not_found(messages::Chats::NoSuchRun);
         let caller = &viewer.caller;
         let run = match self.store.run(run).await {
             Err(StoreError::NotFound) => return Err(missing()),

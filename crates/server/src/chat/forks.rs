@@ -6,9 +6,7 @@ use std::{
 };
 
 use agent::RunSpec;
-use domain::{
-    AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal,
-};
+use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId};
 use store::{Chat, ChatMessage, ChatOrganization, FileState, Fork, Run, Segment, Store};
 
 use crate::{
@@ -18,6 +16,7 @@ use crate::{
     },
     error::ApiError,
     gateway::{Gateway, models::ResolvedModel},
+    messages,
     platform::clock::Clock,
     runtime::{conversation::path_to, runs::Runs},
 };
@@ -69,10 +68,10 @@ impl Forks {
     /// 4xx in words where it cannot be forked there.
     pub async fn fork(&self, source: Run, point: ForkPoint) -> Result<Forked, ApiError> {
         let (Some(chat), Some(message)) = (source.chat, source.message) else {
-            return Err(ApiError::conflict(refusal::Chats::ForkWithoutChat));
+            return Err(ApiError::conflict(messages::Chats::ForkWithoutChat));
         };
         if source.finished_at.is_none() {
-            return Err(ApiError::conflict(refusal::Chats::ForkWhileGoing));
+            return Err(ApiError::conflict(messages::Chats::ForkWhileGoing));
         }
         self.gateway
             .check_limits(&point.model.authority.principal)
@@ -240,7 +239,7 @@ impl PastLog {
             if self.size_bytes > LOG_LIMIT_BYTES {
                 return Err(ApiError::new(
                     ProblemCode::TooLarge,
-                    refusal::Chats::ForkTooLong,
+                    messages::Chats::ForkTooLong,
                 ));
             }
             self.events.push(event.clone());
@@ -258,8 +257,8 @@ impl PastLog {
 
     fn no_boundary(&self, after: u64) -> ApiError {
         ApiError::invalid(match self.nearest {
-            Some(nearest) => refusal::Chats::ForkNearby { after, nearest },
-            None => refusal::Chats::NoForkThere { after },
+            Some(nearest) => messages::Chats::ForkNearby { after, nearest },
+            None => messages::Chats::NoForkThere { after },
         })
     }
 
@@ -278,14 +277,14 @@ fn copied_messages(
     messages: &[ChatMessage],
     answer: MessageId,
 ) -> Result<Vec<ChatMessage>, ApiError> {
-    let gone = || ApiError::not_found(refusal::Chats::MessageOfRunGone);
+    let gone = || ApiError::not_found(messages::Chats::MessageOfRunGone);
     let answer = messages
         .iter()
         .find(|message| message.id == answer)
         .ok_or_else(gone)?;
     let path = path_to(messages, answer.parent);
     if path.last().is_none_or(|asked| asked.role != Role::User) {
-        return Err(ApiError::conflict(refusal::Chats::ForkOfOtherProgram));
+        return Err(ApiError::conflict(messages::Chats::ForkOfOtherProgram));
     }
     let mut copies: Vec<ChatMessage> = Vec::with_capacity(path.len() + 1);
     for message in path {
@@ -328,7 +327,7 @@ fn files_then(states: Vec<FileState>, past: &PastLog) -> Result<Vec<(String, u64
 }
 
 fn not_kept(path: &str) -> ApiError {
-    ApiError::conflict(refusal::Chats::FileNotKept {
+    ApiError::conflict(messages::Chats::FileNotKept {
         path: path.to_owned(),
     })
 }

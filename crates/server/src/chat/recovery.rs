@@ -8,7 +8,7 @@ use std::{
 
 use agent::{Journal, RunSpec};
 use anyhow::Context;
-use domain::{EventBody, Message, Problem, RunId, Sentence, Words};
+use domain::{EventBody, LocalizedText, Message, Problem, RunId};
 use store::{Run, Store, StoreError};
 use tokio::{
     sync::{Mutex, Notify},
@@ -24,6 +24,7 @@ use crate::{
         usage::Usage,
     },
     identity::auth::Authority,
+    messages,
     platform::{
         clock::Clock,
         jobs::{Failure, Next, Steps},
@@ -78,7 +79,7 @@ struct StoredRun {
     /// `None` if its model does not exist now.
     model: Option<ResolvedModel>,
     /// Why its owner may no longer use what it needs.
-    forbidden: Option<Words>,
+    forbidden: Option<LocalizedText>,
 }
 
 /// Resumes runs after a restart, a take-over or hibernation.
@@ -457,19 +458,19 @@ fn can_continue(
     stored: StoredRun,
     so_far: &LogSoFar,
     journal: &Journal,
-) -> Result<(RunSpec, ResolvedModel), Words> {
+) -> Result<(RunSpec, ResolvedModel), LocalizedText> {
     let spec = stored
         .spec
         .filter(|_| !so_far.has_ended)
-        .ok_or(Sentence::Interrupted)?;
+        .ok_or(agent::messages::Runs::Interrupted)?;
     if let Some(why) = stored.forbidden {
         return Err(why);
     }
-    let model = stored.model.ok_or_else(|| Sentence::ModelGone {
+    let model = stored.model.ok_or_else(|| messages::Runs::ModelGone {
         name: spec.model.clone(),
     })?;
     if journal.restarts() >= MAX_RESTARTS && !so_far.is_waiting() {
-        return Err(Sentence::GivenUp.into());
+        return Err(messages::Runs::GivenUp.into());
     }
     Ok((spec, model))
 }

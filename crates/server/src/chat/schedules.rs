@@ -14,7 +14,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use axum::http::StatusCode;
-use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
+use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId};
 use store::{
     Chat, ChatOrganization, IdempotencyKey, Principal, Schedule, Settled, Store, Turn, TurnKind,
 };
@@ -28,6 +28,7 @@ use crate::{
     error::ApiError,
     gateway::{Gateway, models::Models},
     identity::{auth::Authority, groups::Right},
+    messages,
     platform::{clock::Clock, jobs::Next},
     tools::programs::ProgramsHere,
 };
@@ -230,7 +231,7 @@ impl Schedules {
         schedule: &Schedule,
     ) -> Result<(ChatId, RunId), ApiError> {
         let now = self.clock.now_ms();
-        let still_going = || ApiError::conflict(refusal::Settings::ScheduleStillGoing);
+        let still_going = || ApiError::conflict(messages::Settings::ScheduleStillGoing);
         let claimed = self
             .store
             .claim_schedule(schedule.id, now, now + CLAIM_MS)
@@ -275,7 +276,7 @@ impl Schedules {
         let key = name_of(schedule, due);
         let begin = async |key| self.begin_turn(schedule, key).await;
         let again = async |run: store::Run| {
-            let gone = || ApiError::not_found(refusal::Settings::ChatOfRunGone);
+            let gone = || ApiError::not_found(messages::Settings::ChatOfRunGone);
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
         match self

@@ -5,10 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use domain::{UserId, refusal};
+use domain::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// Most at a time, those among them that only wait for slow readers and senders.
 const MOST: usize = 64;
@@ -45,7 +45,7 @@ impl TransferSlots {
     pub(crate) fn begin(&self, user: UserId) -> Result<Held, ApiError> {
         let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
         if going.contains(&user) {
-            return Err(ApiError::conflict(refusal::Chats::StillMoving));
+            return Err(ApiError::conflict(messages::Chats::StillMoving));
         }
         if going.len() >= MOST {
             return Err(ApiError::rate_limited(WAIT_S));

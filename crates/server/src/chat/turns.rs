@@ -9,7 +9,7 @@ mod references;
 mod starting_run;
 
 use agent::RunSpec;
-use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
+use domain::{ChatId, Message, MessageId, Part, Role, RunId};
 use std::sync::Arc;
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
@@ -20,6 +20,7 @@ use crate::{
     chat::pipelines::{EffectivePipelines, Pipelines},
     error::ApiError,
     gateway::{Gateway, models::ResolvedModel, usage::Usage},
+    messages,
     platform::clock::Clock,
     runtime::{
         conversation::Conversations,
@@ -112,7 +113,7 @@ impl Turns {
         if let Some(parent) = new.parent
             && !messages.iter().any(|message| message.id == parent)
         {
-            return Err(ApiError::conflict(refusal::Chats::ParentGone));
+            return Err(ApiError::conflict(messages::Chats::ParentGone));
         }
         let user = ChatMessage {
             schedule: new.schedule,
@@ -146,7 +147,7 @@ impl Turns {
         beside: Option<Alternatives>,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
-        let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
+        let gone = || ApiError::not_found(messages::Chats::NoSuchAnswer);
         let is_it =
             |message: &&ChatMessage| message.id == new.answered && message.role == Role::Assistant;
         let answer = messages.iter().find(is_it).ok_or_else(gone)?;

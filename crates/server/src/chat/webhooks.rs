@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{UserId, WebhookId, Words, refusal};
+use domain::{LocalizedText, UserId, WebhookId};
 use futures_util::future::join_all;
 use llm::Secret;
 use outbound::{Limits, Outbound, Request};
@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     error::ApiError,
+    messages,
     platform::{
         clock::Clock,
         outbound_fault::of_fault,
@@ -98,12 +99,12 @@ impl Webhooks {
             self.outbound.address(url.trim(), &[])
         };
         let place = place.map_err(|fault| {
-            ApiError::invalid(refusal::Settings::CannotSendThere {
+            ApiError::invalid(messages::Settings::CannotSendThere {
                 why: of_fault(fault),
             })
         })?;
         if place.scheme() != "https" && !self.outbound.is_named(&place) {
-            return Err(ApiError::invalid(refusal::Settings::HttpsNeeded));
+            return Err(ApiError::invalid(messages::Settings::HttpsNeeded));
         }
         let mut key = [0; 32];
         SystemRandom::new()
@@ -149,7 +150,7 @@ impl Webhooks {
         &self,
         webhook: &Webhook,
         now: i64,
-    ) -> Result<Result<(), Words>, ApiError> {
+    ) -> Result<Result<(), LocalizedText>, ApiError> {
         let _trial = self
             .trials
             .try_acquire()
@@ -161,10 +162,16 @@ impl Webhooks {
     }
 
     /// Tells it once.
-    async fn tell(&self, webhook: &Webhook, id: &str, now: i64, body: &Value) -> Result<(), Words> {
+    async fn tell(
+        &self,
+        webhook: &Webhook,
+        id: &str,
+        now: i64,
+        body: &Value,
+    ) -> Result<(), LocalizedText> {
         let address =
             self.address(webhook)
-                .map_err(|error| refusal::Settings::WebhookSecretLost {
+                .map_err(|error| messages::Settings::WebhookSecretLost {
                     why: error.to_string(),
                 })?;
         let body = body.to_string();
@@ -183,7 +190,7 @@ impl Webhooks {
         let answer = self.outbound.send(request).await.map_err(of_fault)?;
         match answer.status.is_success() {
             true => Ok(()),
-            false => Err(refusal::Settings::WebhookAnswers {
+            false => Err(messages::Settings::WebhookAnswers {
                 status: answer.status.as_u16(),
             }
             .into()),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agent::{Prices, call_cost};
-use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
+use domain::{LocalizedText, ProblemCode, Usage as Tokens};
 use embedder::Urgency;
 use llm::{
     ModelError,
@@ -20,6 +20,7 @@ use crate::{
         models::ModelServer,
         usage::{Amount, Wish},
     },
+    messages,
 };
 
 /// Bytes of a token, by rule of thumb.
@@ -30,7 +31,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub(super) struct NoHelp {
     pub(super) kind: NoHelpKind,
     /// In a sentence.
-    pub(super) words: Words,
+    pub(super) words: LocalizedText,
 }
 
 /// Who is to blame.
@@ -47,7 +48,7 @@ pub(super) enum NoHelpKind {
 }
 
 impl NoHelp {
-    pub(super) fn failed(words: impl Into<Words>) -> Self {
+    pub(super) fn failed(words: impl Into<LocalizedText>) -> Self {
         Self {
             kind: NoHelpKind::Failed,
             words: words.into(),
@@ -94,7 +95,7 @@ impl Documents {
                 .await?;
             let read = rerank::decode(&answer, passages.len()).map_err(|bad| {
                 let why = bad.to_string();
-                let useless = Sentence::UselessAnswer {
+                let useless = llm::messages::Models::UselessAnswer {
                     model: upstream.model().to_owned(),
                     why,
                 };
@@ -110,7 +111,7 @@ impl Documents {
         let found = self.models.upstream_for_all(model, call);
         let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
         found.ok_or_else(|| {
-            NoHelp::failed(Sentence::NoModelServer {
+            NoHelp::failed(messages::Settings::NoModelServer {
                 model: model.to_owned(),
             })
         })

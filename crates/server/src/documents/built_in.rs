@@ -7,12 +7,12 @@ use std::{
     time::Duration,
 };
 
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use embedder::{Embedder, Files, LIBRARY, NETWORK, TOKENIZER, Unusable, Urgency, reads};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::asking::{NoHelp, NoHelpKind};
-use crate::platform::config::KnowledgeSettings;
+use crate::{messages, platform::config::KnowledgeSettings};
 
 /// Numbers of a vector of this model.
 const DIMENSIONS: usize = 384;
@@ -60,7 +60,7 @@ impl BuiltIn {
         });
         let late = |_| NoHelp {
             kind: NoHelpKind::Late,
-            words: Sentence::BuiltInSlow {
+            words: messages::Knowledge::BuiltInSlow {
                 seconds: deadline.as_secs(),
             }
             .into(),
@@ -71,7 +71,7 @@ impl BuiltIn {
     }
 
     /// Which of its files is missing, in words.
-    pub(super) fn problem(&self) -> Option<Words> {
+    pub(super) fn problem(&self) -> Option<LocalizedText> {
         self.files
             .missing()
             .map(|file| advice(&Unusable::Missing(file.to_owned())))
@@ -105,11 +105,11 @@ pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
 }
 
 /// What is wrong, and what to do.
-fn advice(unusable: &Unusable) -> Words {
+fn advice(unusable: &Unusable) -> LocalizedText {
     match unusable {
         Unusable::Missing(file) => {
             let name = file.file_name().map_or_else(PathBuf::new, PathBuf::from);
-            Sentence::BuiltInMissing {
+            messages::Knowledge::BuiltInMissing {
                 file: name.display().to_string(),
             }
             .into()
@@ -117,7 +117,7 @@ fn advice(unusable: &Unusable) -> Words {
         Unusable::File { file, why } => {
             // Where the files are is no matter of those who ask; the log has it.
             tracing::warn!(file = %file.display(), why, "the built-in model cannot be loaded");
-            Sentence::BuiltInBroken.into()
+            messages::Knowledge::BuiltInBroken.into()
         }
         Unusable::NoVector(_) => format!("{unusable}.").into(),
     }

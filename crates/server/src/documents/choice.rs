@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{EmbeddingSpaceId, Sentence, Words, refusal};
+use domain::{EmbeddingSpaceId, LocalizedText};
 use embedder::Urgency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use store::{Principal, StoreError};
 use tokio::time::Instant;
 
 use super::{Documents, embedding::SAY_USED};
-use crate::{error::ApiError, platform::config::EmbeddingSettings};
+use crate::{error::ApiError, messages, platform::config::EmbeddingSettings};
 
 /// The setting's name.
 const CHOICE: &str = "embedding";
@@ -54,7 +54,7 @@ pub(crate) struct EmbeddingTried {
     /// How many numbers its vectors have.
     dimensions: Option<usize>,
     /// Why there is none.
-    problem: Option<Words>,
+    problem: Option<LocalizedText>,
 }
 
 impl Documents {
@@ -67,7 +67,7 @@ impl Documents {
     }
 
     /// Why the built-in model cannot be used, in words.
-    pub(crate) fn built_in_problem(&self) -> Option<Words> {
+    pub(crate) fn built_in_problem(&self) -> Option<LocalizedText> {
         self.built_in.problem()
     }
 
@@ -162,7 +162,7 @@ impl Documents {
             || model == embedder::MODEL
             || self.models.catalogue().model(model).is_some();
         if !is_known {
-            let problem = refusal::Settings::ModelChosenGone;
+            let problem = messages::Settings::ModelChosenGone;
             return Err(ApiError::invalid(problem).with_field(Some("model")));
         }
         for (field, prefix) in [
@@ -170,7 +170,7 @@ impl Documents {
             ("passage_prefix", passage_prefix),
         ] {
             if prefix.chars().count() > PREFIX_CHARS || prefix.contains('\0') {
-                let problem = refusal::Knowledge::BadPrefix {
+                let problem = messages::Knowledge::BadPrefix {
                     limit: PREFIX_CHARS as u64,
                 };
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
@@ -191,7 +191,7 @@ impl Documents {
         self.check_embedding(choice)?;
         if choice.model.is_empty() {
             return Err(
-                ApiError::invalid(refusal::Knowledge::NoModelToTry).with_field(Some("model"))
+                ApiError::invalid(messages::Knowledge::NoModelToTry).with_field(Some("model"))
             );
         }
         let text = format!("{}{SENTENCE}", choice.passage_prefix);
@@ -207,9 +207,10 @@ impl Documents {
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let vector = answer.map(|vectors| vectors.into_iter().next().unwrap_or_default());
         let (dimensions, problem) = match vector {
-            Ok(vector) if vector.iter().all(|number| *number == 0.0) => {
-                (None, Some(Sentence::VectorWithoutDirection.into()))
-            }
+            Ok(vector) if vector.iter().all(|number| *number == 0.0) => (
+                None,
+                Some(messages::Knowledge::VectorWithoutDirection.into()),
+            ),
             Ok(vector) => (Some(vector.len()), None),
             Err(no_help) => (None, Some(no_help.words)),
         };

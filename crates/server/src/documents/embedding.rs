@@ -1,9 +1,9 @@
 //! Has documents embedded that were read, one after another: beside all else, part by part, so that what is done is done
-//! whenever the server stops. Words alone serve meanwhile, and what an earlier model made.
+//! whenever the server stops. LocalizedText alone serve meanwhile, and what an earlier model made.
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{EmbeddingSpaceId, Sentence};
+use domain::EmbeddingSpaceId;
 use embedder::Urgency;
 use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
 use store::{EmbeddingSpace, EmbeddingTask, Principal, StoreError, Vectors};
@@ -17,6 +17,7 @@ use super::{
 use crate::{
     documents::Documents,
     error::ApiError,
+    messages,
     platform::{
         config::EmbeddingSettings,
         jobs::{Failure, Next},
@@ -260,7 +261,7 @@ impl Documents {
         }
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != length) {
-            return Err(NoHelp::failed(Sentence::VectorsDiffer));
+            return Err(NoHelp::failed(messages::Knowledge::VectorsDiffer));
         }
         Ok(vectors)
     }

@@ -3,7 +3,7 @@
 use crate::documents::Documents;
 use std::collections::HashMap;
 
-use domain::{Coded, CollectionId, DocumentId};
+use domain::{CollectionId, DocumentId, MessageCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -44,7 +44,7 @@ pub(crate) struct DocumentProblem {
     message: String,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Coded>,
+    sentence: Option<MessageCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,10 +9,10 @@ use std::{
 };
 
 use bolt::{Client, Fault, Row, Value};
-use domain::{CollectionId, DocumentId, EntityId, Words, refusal};
+use domain::{CollectionId, DocumentId, EntityId, LocalizedText};
 use store::GraphShare;
 
-use crate::platform::config::GraphDatabaseSettings;
+use crate::{messages, platform::config::GraphDatabaseSettings};
 
 /// How long a question may take before the rows are asked instead.
 const ASKING: Duration = Duration::from_secs(3);
@@ -45,7 +45,7 @@ struct Standing {
     /// Counts the changes that this server made.
     changes: u64,
     /// Why it does not help, in a sentence.
-    problem: Option<Words>,
+    problem: Option<LocalizedText>,
 }
 
 impl GraphDatabase {
@@ -67,7 +67,7 @@ impl GraphDatabase {
     }
 
     /// Why it does not help, and whether its copy of a collection is whole.
-    pub(crate) fn state(&self, of: CollectionId) -> (Option<Words>, bool) {
+    pub(crate) fn state(&self, of: CollectionId) -> (Option<LocalizedText>, bool) {
         let problem = self.standing().problem.clone();
         (problem, self.serves(of))
     }
@@ -119,7 +119,7 @@ impl GraphDatabase {
         standing.compared = false;
         // Its own words may tell what its machine looks like.
         standing.problem = Some(
-            refusal::Knowledge::GraphDatabaseAway {
+            messages::Knowledge::GraphDatabaseAway {
                 why: words_of(fault),
             }
             .into(),
@@ -202,8 +202,8 @@ impl GraphDatabase {
 }
 
 /// What it says of itself, for the page in each language.
-fn words_of(fault: &Fault) -> Words {
-    use refusal::Knowledge as K;
+fn words_of(fault: &Fault) -> LocalizedText {
+    use messages::Knowledge as K;
     match fault {
         Fault::Unreachable => K::GraphUnreachable,
         Fault::Slow => K::GraphSlow,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agent::graph::{self, Found, Proof, key};
-use domain::{ProblemCode, Sentence};
+use domain::ProblemCode;
 use knowledge::{Chunk, Document, Sizes, cut};
 use serde_json::Map;
 use store::{GraphPiece, GraphTask, StoreError, Words};
@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use super::{on_account::Asked, reading::as_column};
 use crate::{
     documents::Documents, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Authority, platform::jobs::Next,
+    identity::auth::Authority, messages, platform::jobs::Next,
 };
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
@@ -128,7 +128,7 @@ impl Documents {
         match asked {
             Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
             Asked::Answered(_) => {
-                let words = Sentence::NotInFormOf {
+                let words = messages::Knowledge::NotInFormOf {
                     name: model.model.name().to_owned(),
                 }
                 .into();
@@ -156,7 +156,7 @@ impl Documents {
         &self,
         of: &GraphTask,
         code: &str,
-        words: domain::Words,
+        words: domain::LocalizedText,
         wait_s: Option<u64>,
     ) -> Result<(), StoreError> {
         tracing::info!(document = %of.document, code, %words, "a document could not be looked at for its graph");

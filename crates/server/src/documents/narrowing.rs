@@ -49,7 +49,7 @@ const KINDS: [(&[&str], &[&str]); 8] = [
     ),
 ];
 
-/// Words that say nothing of the kind.
+/// LocalizedText that say nothing of the kind.
 const FILLERS: [&str; 6] = ["and", "or", "file", "files", "document", "documents"];
 
 /// What a model writes to narrow its search.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{CollectionId, EntityId, Words};
+use domain::{CollectionId, EntityId, LocalizedText};
 
 use crate::{
     documents::Documents,
@@ -24,7 +24,7 @@ impl GraphDatabase {
         match *self {}
     }
 
-    pub(crate) fn state(&self, _: CollectionId) -> (Option<Words>, bool) {
+    pub(crate) fn state(&self, _: CollectionId) -> (Option<LocalizedText>, bool) {
         match *self {}
     }
 

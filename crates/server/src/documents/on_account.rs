@@ -1,6 +1,6 @@
 //! Models are asked about documents on the account of whose documents they are, within its limits.
 
-use domain::{Usage as Tokens, UserId, Words};
+use domain::{LocalizedText, Usage as Tokens, UserId};
 use llm::ModelError;
 use store::{Principal, StoreError, UsageSum};
 
@@ -17,7 +17,7 @@ pub(super) enum Asked<T> {
     Answered(T),
     /// The account has a limit that does not let it be asked now.
     Limited {
-        words: Words,
+        words: LocalizedText,
         wait_s: u64,
     },
     Failed(ModelError),

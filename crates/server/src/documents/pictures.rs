@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::pictures;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{ProblemCode, Sentence, Words};
+use domain::{LocalizedText, ProblemCode};
 use knowledge::{Document, Limits, Picture, Unreadable};
 use serde_json::Map;
 use store::{ClaimedPicture, PictureFailure, ReadingResult, StoreError};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     documents::Documents, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Authority, platform::jobs::Next,
+    identity::auth::Authority, messages, platform::jobs::Next,
 };
 
 /// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
@@ -103,7 +103,7 @@ impl Documents {
                 self.settle_picture(&of, &read).await
             }
             Asked::Answered(_) => {
-                let words = Sentence::SaidNothing {
+                let words = messages::Knowledge::SaidNothing {
                     name: name.to_owned(),
                 }
                 .into();
@@ -146,7 +146,7 @@ impl Documents {
         &self,
         of: &ClaimedPicture,
         code: &str,
-        words: Words,
+        words: LocalizedText,
     ) -> Result<(), ApiError> {
         let failures = of.failures + 1;
         if failures < MAX_FAILURES {
@@ -162,7 +162,7 @@ impl Documents {
         &self,
         of: &ClaimedPicture,
         failures: u64,
-        (code, words): (&str, &Words),
+        (code, words): (&str, &LocalizedText),
         wait_ms: i64,
     ) -> Result<(), ApiError> {
         tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use domain::Words;
+use domain::LocalizedText;
 use knowledge::{Document, Limits, Sizes, Unreadable, cut};
 use store::{ReadingResult, ReadingTask, StoreError};
 use tokio::task::spawn_blocking;
@@ -121,7 +121,7 @@ pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Erro
 
 /// Why there is no text, or a model did not help, as the rows of documents keep it: by a code that stays the same, and in
 /// words.
-pub(super) fn as_column(code: &str, words: &Words) -> String {
+pub(super) fn as_column(code: &str, words: &LocalizedText) -> String {
     let mut problem = serde_json::json!({ "code": code, "message": words.message });
     if let Some(sentence) = &words.sentence {
         problem["sentence"] = serde_json::json!(sentence);

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, Words, refusal};
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, LocalizedText};
 use embedder::Urgency;
 use futures_util::future::join_all;
 use knowledge::{Hit, Meaning, Query, Scores};
@@ -19,7 +19,7 @@ use super::{
     loaded::Loaded,
     vector_database::{NoAnswer, VectorDatabase, Within},
 };
-use crate::{error::ApiError, platform::config::EmbeddingSettings};
+use crate::{error::ApiError, messages, platform::config::EmbeddingSettings};
 
 /// Most pieces of one answer.
 pub(crate) const MOST_FOUND: usize = 50;
@@ -54,7 +54,7 @@ pub(crate) struct Note {
     /// `no_meaning`, `no_vectors` or `no_rerank`.
     pub(crate) code: &'static str,
     /// In a sentence.
-    pub(crate) words: Words,
+    pub(crate) words: LocalizedText,
 }
 
 /// A piece of a document that was found.
@@ -133,7 +133,7 @@ impl Documents {
             {
                 Ok(scores) => put_in_order(&mut found, &scores),
                 Err(no_help) => {
-                    let not_ranked = Sentence::NotRanked { why: no_help.words };
+                    let not_ranked = messages::Knowledge::NotRanked { why: no_help.words };
                     notes.push(Note {
                         code: "no_rerank",
                         words: not_ranked.into(),
@@ -389,7 +389,7 @@ fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
 fn no_meaning(no_help: NoHelp) -> Note {
     Note {
         code: "no_meaning",
-        words: Sentence::OnlyWords { why: no_help.words }.into(),
+        words: messages::Knowledge::OnlyWords { why: no_help.words }.into(),
     }
 }
 
@@ -397,7 +397,7 @@ fn no_meaning(no_help: NoHelp) -> Note {
 fn no_vectors(problem: String) -> Note {
     Note {
         code: "no_vectors",
-        words: Sentence::OnlyWords {
+        words: messages::Knowledge::OnlyWords {
             why: problem.into(),
         }
         .into(),
@@ -414,5 +414,5 @@ pub(crate) fn missing(error: StoreError) -> ApiError {
 
 /// 404, for those of others too.
 pub(crate) fn no_collection() -> ApiError {
-    ApiError::not_found(refusal::Knowledge::NoSuchCollection)
+    ApiError::not_found(messages::Knowledge::NoSuchCollection)
 }

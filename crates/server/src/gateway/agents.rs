@@ -10,7 +10,7 @@ use std::{
 };
 
 use agent::{AgentDefinition, AgentSpec, Agents};
-use domain::{ProblemCode, refusal};
+use domain::ProblemCode;
 use store::{Store, StoreError};
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
         auth::Authority,
         groups::{KeyLimit, Permit, Thing},
     },
+    messages,
     platform::{
         built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
         clock::Clock,
@@ -137,12 +138,12 @@ impl DefinedAgents {
             .iter()
             .any(|known| known.definition.name == *name)
         {
-            return Err(ApiError::conflict(refusal::Settings::AgentNameTaken {
+            return Err(ApiError::conflict(messages::Settings::AgentNameTaken {
                 name: name.to_owned(),
             }));
         }
         if self.list().len() >= MOST + self.from_file.len() {
-            return Err(ApiError::conflict(refusal::Settings::TooManyAgents {
+            return Err(ApiError::conflict(messages::Settings::TooManyAgents {
                 count: MOST as u64,
             }));
         }
@@ -240,7 +241,7 @@ impl DefinedAgents {
     /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
     fn changeable(&self, name: &str) -> Result<(), ApiError> {
         if self.known(name)?.from_file {
-            return Err(ApiError::conflict(refusal::Settings::AgentOfFile {
+            return Err(ApiError::conflict(messages::Settings::AgentOfFile {
                 name: name.to_owned(),
             }));
         }
@@ -287,7 +288,7 @@ impl DefinedAgents {
 
 fn not_there(name: &str) -> ApiError {
     let name: String = name.chars().take(100).collect();
-    ApiError::not_found(refusal::Settings::NoSuchAgent {
+    ApiError::not_found(messages::Settings::NoSuchAgent {
         name: name.to_owned(),
     })
 }
@@ -371,7 +372,7 @@ impl Gateway {
                     .map(|name| format!("{AGENT_PREFIX}{name}"))
                     .collect();
                 let near: Vec<&str> = near.iter().map(String::as_str).collect();
-                let gone = refusal::Settings::AgentChosenGone {
+                let gone = messages::Settings::AgentChosenGone {
                     name: name.chars().take(100).collect(),
                 };
                 Err(ApiError::new(
@@ -395,7 +396,7 @@ impl Gateway {
         let resolved = match &agent.model {
             None => self.models.resolve(model, permit)?,
             Some(own) => self.models.resolve(Some(own), permit).map_err(|_| {
-                let message = refusal::Settings::ModelOfAgentGone {
+                let message = messages::Settings::ModelOfAgentGone {
                     agent: agent.name.clone(),
                     model: own.to_owned(),
                 };

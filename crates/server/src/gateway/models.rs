@@ -17,7 +17,7 @@ use std::{
 };
 
 use agent::{AgentDefinition, CallableModel, Prices};
-use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Sentence, Words, refusal};
+use domain::{ConnectionId, ListedModel, LocalizedText, ModelParameters, ProblemCode};
 use llm::{
     ChatModel, HttpClient, OpenAiSettings, ToolMode, UpstreamRoute,
     openai::{AttemptCounts, Server, ServerSettings},
@@ -40,6 +40,7 @@ use crate::{
         auth::Authority,
         groups::{Permit, Thing},
     },
+    messages,
     platform::{
         config::{Config, ConfiguredConnection, ConnectionSource},
         model_aliases::Aliases,
@@ -79,7 +80,7 @@ pub struct Models {
 struct Asked {
     /// Of configured servers only.
     models: Vec<ListedModel>,
-    problem: Option<(ProblemCode, Words)>,
+    problem: Option<(ProblemCode, LocalizedText)>,
 }
 
 /// A model that is ready to be called, how to call it, and for which agent.
@@ -228,7 +229,7 @@ impl Models {
     /// 404 that names models like this one, or 503 while servers have not said which models they have.
     fn missing(&self, id: &str, permit: &Permit) -> ApiError {
         match self.configured_are_awaited() {
-            true => unavailable(refusal::Settings::ModelsAwaited),
+            true => unavailable(messages::Settings::ModelsAwaited),
             false => self.not_found(id, permit, no_model_of_name(id).into()),
         }
     }
@@ -236,7 +237,7 @@ impl Models {
     /// 404 for a model that is not there, or no longer at its server, as `words` say; with the names most like it of those
     /// that may be used.
     #[must_use]
-    pub fn not_found(&self, id: &str, permit: &Permit, words: Words) -> ApiError {
+    pub fn not_found(&self, id: &str, permit: &Permit, words: LocalizedText) -> ApiError {
         let catalogue = self.catalogue();
         let usable = catalogue.models.iter().map(|model| model.id.as_str());
         let others = usable.filter(|other| *other != id && permit.allows(Thing::Model(other)));
@@ -253,11 +254,11 @@ impl Models {
     ) -> Result<&'a Model, ApiError> {
         let why = match catalogue.default_for(permit) {
             Default::Model(model) => return Ok(model),
-            _ if self.configured_are_awaited() => refusal::Settings::ModelsAwaited,
-            Default::Missing(name) => refusal::Settings::DefaultModelGone {
+            _ if self.configured_are_awaited() => messages::Settings::ModelsAwaited,
+            Default::Missing(name) => messages::Settings::DefaultModelGone {
                 name: name.to_owned(),
             },
-            Default::None => refusal::Settings::NoDefaultModel,
+            Default::None => messages::Settings::NoDefaultModel,
         };
         Err(unavailable(why))
     }
@@ -312,7 +313,7 @@ impl Models {
         let known = catalogue
             .model(id)
             .ok_or_else(|| match self.configured_are_awaited() {
-                true => unavailable(refusal::Settings::ModelsAwaited),
+                true => unavailable(messages::Settings::ModelsAwaited),
                 false => model_not_found(id),
             })?;
         self.server_of(&catalogue, known, call)
@@ -507,7 +508,7 @@ impl Models {
     }
 }
 
-fn unavailable(why: refusal::Settings) -> ApiError {
+fn unavailable(why: messages::Settings) -> ApiError {
     ApiError::new(ProblemCode::ModelUnavailable, why)
 }
 
@@ -515,18 +516,18 @@ fn model_not_found(id: &str) -> ApiError {
     ApiError::new(ProblemCode::ModelNotFound, no_model_of_name(id))
 }
 
-fn no_model_of_name(id: &str) -> refusal::Settings {
-    refusal::Settings::NoModelOfName {
+fn no_model_of_name(id: &str) -> messages::Settings {
+    messages::Settings::NoModelOfName {
         name: id.chars().take(100).collect(),
     }
 }
 
 /// `words`, and the names that may be meant.
-pub(crate) fn did_you_mean(words: Words, names: &[&str]) -> Words {
+pub(crate) fn did_you_mean(words: LocalizedText, names: &[&str]) -> LocalizedText {
     let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
     match quoted.as_slice() {
         [] => words,
-        names => Sentence::DidYouMean {
+        names => messages::Settings::DidYouMean {
             words,
             names: names.join(", "),
         }

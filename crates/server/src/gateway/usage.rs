@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
-use domain::{RunEvent, RunId, Words};
+use domain::{LocalizedText, RunEvent, RunId};
 use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
 
 use account::{Account, DAY_MS, month_of};
@@ -56,7 +56,7 @@ struct Books {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// In a sentence.
-    pub words: Words,
+    pub words: LocalizedText,
     /// When it may be again, seconds.
     pub wait_s: u64,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{AgentDefinition, Skill, Skills};
 use axum::{extract::State, http::StatusCode};
-use domain::{Words, refusal};
+use domain::LocalizedText;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ use crate::{
         openapi::Operations,
     },
     identity::audit::Noted,
+    messages,
 };
 
 /// The agents that are defined, and what can be assigned to them.
@@ -46,7 +47,7 @@ struct SkillView {
 #[derive(Debug, Serialize, JsonSchema)]
 struct BrokenSkill {
     name: String,
-    problem: Words,
+    problem: LocalizedText,
 }
 
 /// An agent that is defined.
@@ -85,7 +86,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
         files: skill.files.len(),
     };
     let skills = known.skills.iter().map(skill).collect();
-    let broken = |(name, problem): (String, Words)| BrokenSkill { name, problem };
+    let broken = |(name, problem): (String, LocalizedText)| BrokenSkill { name, problem };
     let broken_skills = known.problems.into_iter().map(broken).collect();
     let skills_folder = app.config.skills_folder.display().to_string();
     Json(AgentList {
@@ -115,7 +116,7 @@ pub(super) async fn replace(
     Json(definition): Json<AgentDefinition>,
 ) -> Result<Json<AgentView>, ApiError> {
     if definition.name != name {
-        return Err(ApiError::invalid(refusal::Settings::AgentRenamed));
+        return Err(ApiError::invalid(messages::Settings::AgentRenamed));
     }
     let known = app.defined_agents.replace(definition).await?;
     Ok(Json(view(&app, &known, &app.skills.read().await)))

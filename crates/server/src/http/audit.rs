@@ -8,7 +8,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use domain::{ApiKeyId, AuditEntryId, UserId, refusal};
+use domain::{ApiKeyId, AuditEntryId, UserId};
 use futures_util::stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Admin,
+    messages,
     platform::client_info::Place,
 };
 
@@ -143,7 +144,7 @@ pub(super) async fn get(
         .flatten()
         .any(|text| text.chars().count() > MOST_TEXT_CHARS)
     {
-        return Err(ApiError::invalid(refusal::Request::LongSearch {
+        return Err(ApiError::invalid(messages::Requests::LongSearch {
             limit: MOST_TEXT_CHARS as u64,
         }));
     }

@@ -8,7 +8,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, refusal};
+use domain::{ChatId, MessageId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +27,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// [Alternative answers](docs/models/several-answers.md). Each is a run of its own, 8 at a time at most.
@@ -84,7 +85,7 @@ pub(super) async fn ask(
     };
     let asked = named.len().saturating_mul(samples);
     if !(1..=MAX_ALTERNATIVES).contains(&asked) {
-        return Err(ApiError::invalid(refusal::Chats::BadNumberOfAnswers {
+        return Err(ApiError::invalid(messages::Chats::BadNumberOfAnswers {
             count: MAX_ALTERNATIVES as u64,
         }));
     }
@@ -168,7 +169,7 @@ pub(super) async fn merge(
         layers,
     } = parse(&body)?;
     if layers.is_some_and(|layers| !(1..=MAX_LAYERS).contains(&layers)) {
-        let problem = refusal::Chats::BadNumberOfLayers {
+        let problem = messages::Chats::BadNumberOfLayers {
             count: MAX_LAYERS as u64,
         };
         return Err(ApiError::invalid(problem).with_field(Some("layers")));

@@ -8,13 +8,13 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use bytes::Bytes;
-use domain::refusal;
 use http_body_util::BodyExt;
 
 use crate::{
     app::App,
     error::ApiError,
     identity::auth::Caller,
+    messages,
     platform::{body_memory::Reservation, listen::TooSlow},
 };
 
@@ -114,9 +114,9 @@ async fn collect(
 pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| match error.source() {
-            Some(cause) if cause.is::<TooSlow>() => ApiError::invalid(refusal::Request::TooSlow)
+            Some(cause) if cause.is::<TooSlow>() => ApiError::invalid(messages::Requests::TooSlow)
                 .with_status(StatusCode::REQUEST_TIMEOUT),
-            _ => ApiError::invalid(refusal::Request::BrokeOff),
+            _ => ApiError::invalid(messages::Requests::BrokeOff),
         })?;
         if let Ok(data) = frame.into_data() {
             return Ok(Some(data));

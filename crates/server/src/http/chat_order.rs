@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, ProblemCode, refusal};
+use domain::{ChatId, FolderId, ProblemCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
@@ -18,6 +18,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// Most folders of one person.
@@ -248,7 +249,7 @@ pub(super) async fn put_tags(
 ) -> Result<Json<ChatRow>, ApiError> {
     let tags = normal_tags(body.tags.iter().map(String::as_str));
     if tags.len() > MOST_TAGS {
-        return Err(ApiError::invalid(refusal::Chats::TooManyTags {
+        return Err(ApiError::invalid(messages::Chats::TooManyTags {
             count: MOST_TAGS as u64,
         }));
     }
@@ -262,7 +263,7 @@ pub(super) async fn put_tags(
 fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
     match chats.len() {
         1..=MOST_CHATS => Ok(chats),
-        _ => Err(ApiError::invalid(refusal::Chats::BadChoiceOfChats {
+        _ => Err(ApiError::invalid(messages::Chats::BadChoiceOfChats {
             count: MOST_CHATS as u64,
         })),
     }
@@ -272,7 +273,7 @@ fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadFolderName {
+        return Err(ApiError::invalid(messages::Chats::BadFolderName {
             limit: NAME_LIMIT_CHARS as u64,
         }));
     }
@@ -281,8 +282,8 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
 
 fn refused(error: StoreError) -> ApiError {
     let message = match error {
-        StoreError::Conflict("name") => refusal::Chats::FolderNameTaken,
-        StoreError::Conflict("folders") => refusal::Chats::TooManyFolders {
+        StoreError::Conflict("name") => messages::Chats::FolderNameTaken,
+        StoreError::Conflict("folders") => messages::Chats::TooManyFolders {
             count: MOST_FOLDERS.into(),
         },
         error => return error.into(),

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{
-    ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal,
-};
+use domain::{ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, Store};
@@ -23,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     runtime::runs::{ActivityState, Runs},
 };
 
@@ -467,7 +466,7 @@ pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result
 pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadTitle {
+        return Err(ApiError::invalid(messages::Chats::BadTitle {
             limit: TITLE_LIMIT_CHARS as u64,
         }));
     }

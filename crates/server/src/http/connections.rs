@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ConnectionId, ConnectionKeyId, Words, refusal};
+use domain::{ConnectionId, ConnectionKeyId, LocalizedText};
 use llm::{
     ModelError, ProviderOptions, Secret,
     openai::{Breaker, Failure, Server as ModelServer},
@@ -23,6 +23,7 @@ use crate::{
         openapi::Operations,
     },
     identity::audit::Noted,
+    messages,
     platform::{
         clock::Clock,
         config::{Config, ConnectionSource},
@@ -57,7 +58,7 @@ pub(super) struct ConnectionView {
     together: bool,
     models: Vec<String>,
     /// Why its models could not be listed.
-    problem: Option<Words>,
+    problem: Option<LocalizedText>,
     state: StateView,
 }
 
@@ -79,7 +80,7 @@ struct StateView {
 #[schemars(rename = "ConnectionFailure")]
 struct FailureView {
     #[serde(flatten)]
-    words: Words,
+    words: LocalizedText,
     ago_ms: u64,
 }
 
@@ -203,7 +204,7 @@ pub(super) async fn list(State(models): State<Arc<Models>>) -> Json<ConnectionLi
 fn check_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > 100 {
-        return Err(ApiError::invalid(refusal::Settings::BadConnectionName));
+        return Err(ApiError::invalid(messages::Settings::BadConnectionName));
     }
     Ok(name.to_owned())
 }
@@ -212,7 +213,7 @@ fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
     if (least..=HIGHEST_WEIGHT).contains(&weight) {
         return Ok(weight);
     }
-    Err(ApiError::invalid(refusal::Settings::BadWeight {
+    Err(ApiError::invalid(messages::Settings::BadWeight {
         least: least.into(),
         most: HIGHEST_WEIGHT.into(),
     }))
@@ -319,7 +320,7 @@ pub(super) async fn try_out(
 ) -> Result<Json<Tried>, ApiError> {
     let model = body.model.as_deref();
     if model.is_some_and(|model| model.is_empty() || model.len() > 500) {
-        return Err(ApiError::invalid(refusal::Settings::BadModelName));
+        return Err(ApiError::invalid(messages::Settings::BadModelName));
     }
     Ok(Json(models.try_out(id, model).await?))
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::extract::State;
-use domain::{EmbeddingSpaceId, Words};
+use domain::{EmbeddingSpaceId, LocalizedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(super) struct EmbeddingView {
     /// Previous models, whose vectors serve meanwhile.
     earlier: Vec<EarlierView>,
     /// Why the built-in model cannot be used.
-    built_in_problem: Option<Words>,
+    built_in_problem: Option<LocalizedText>,
 }
 
 /// How far documents are embedded.

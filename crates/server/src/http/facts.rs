@@ -2,7 +2,7 @@
 
 use agent::learning::MAX_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FactId, MessageId, refusal};
+use domain::{ChatId, FactId, MessageId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Fact, MemoryUse, Store};
@@ -14,6 +14,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::clock::Clock,
     runtime::runs::Runs,
 };
@@ -90,7 +91,7 @@ pub(super) async fn put(
 ) -> Result<Json<FactView>, ApiError> {
     let text = body.text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() || text.chars().count() > MAX_FACT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadFact {
+        return Err(ApiError::invalid(messages::Chats::BadFact {
             limit: MAX_FACT_CHARS as u64,
         }));
     }

@@ -17,7 +17,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, StatusCode, header},
 };
-use domain::{ChatId, refusal};
+use domain::ChatId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::FileRow;
@@ -32,6 +32,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// A file of a chat.
@@ -174,7 +175,7 @@ async fn readable(
 ) -> Result<(Readable, Workspace), ApiError> {
     let shown = app.access.readable(viewer, chat).await?;
     if !shown.is_own() && shown.chat.directory.is_some() {
-        return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
+        return Err(ApiError::forbidden(messages::Chats::DirectoryOfOwner));
     }
     let files = app.chat_files.files_of(&shown.chat).await?;
     Ok((shown, files))
@@ -192,7 +193,7 @@ async fn check_state(
     }
     match files.versions(path).await?.first() {
         Some(newest) if newest.version == version && !newest.deleted => Ok(()),
-        _ => Err(ApiError::not_found(refusal::Chats::NoSuchFile)),
+        _ => Err(ApiError::not_found(messages::Chats::NoSuchFile)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, UserId, refusal};
+use domain::{GroupId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Group, GroupMember, Store, StoreError};
@@ -21,6 +21,7 @@ use crate::{
         auth::{MOST_EMAIL_BYTES, checked_name},
         groups::Groups,
     },
+    messages,
     platform::clock::Clock,
 };
 
@@ -103,7 +104,7 @@ impl ChangeGroup {
         if let Some(text) = &description
             && (text.chars().count() > MOST_DESCRIPTION_CHARS || text.contains('\0'))
         {
-            let message = refusal::Accounts::LongDescription {
+            let message = messages::Accounts::LongDescription {
                 limit: MOST_DESCRIPTION_CHARS as u64,
             };
             return Err(ApiError::invalid(message).with_field(Some("description")));
@@ -116,7 +117,7 @@ impl ChangeGroup {
             name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control)
         };
         if provider_name.as_ref().is_some_and(is_bad) {
-            let message = refusal::Accounts::LongProviderName {
+            let message = messages::Accounts::LongProviderName {
                 limit: MOST_PROVIDER_NAME_BYTES as u64,
             };
             return Err(ApiError::invalid(message).with_field(Some("provider_name")));
@@ -150,7 +151,7 @@ pub(super) async fn create(
         created_at: clock.now_ms(),
     };
     if body.name.is_none() {
-        return Err(ApiError::invalid(refusal::Request::FieldMissing {
+        return Err(ApiError::invalid(messages::Requests::FieldMissing {
             field: "name".to_owned(),
         })
         .with_field(Some("name")));
@@ -257,7 +258,7 @@ pub(super) async fn add_members(
 ) -> Result<StatusCode, ApiError> {
     noted.called(find(&app, id)?.name);
     if body.users.is_empty() || body.users.len() > MOST_AT_ONCE {
-        let message = refusal::Accounts::BadMembers {
+        let message = messages::Accounts::BadMembers {
             limit: MOST_AT_ONCE as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("users")));
@@ -290,7 +291,7 @@ pub(super) async fn remove_member(
         .remove_group_member(id, user)
         .await
         .map_err(|error| match error {
-            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NotInGroup),
+            StoreError::NotFound => ApiError::not_found(messages::Accounts::NotInGroup),
             error => error.into(),
         })?;
     app.groups.look().await?;
@@ -309,7 +310,7 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     }
     let nobody = || {
         let text: String = text.chars().take(100).collect();
-        ApiError::invalid(refusal::Accounts::NobodyWithAddress { address: text })
+        ApiError::invalid(messages::Accounts::NobodyWithAddress { address: text })
             .with_field(Some("users"))
     };
     if text.len() > MOST_EMAIL_BYTES {
@@ -334,13 +335,13 @@ fn find(app: &App, id: GroupId) -> Result<Group, ApiError> {
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::GroupGone),
-        StoreError::Conflict("name") => ApiError::conflict(refusal::Accounts::GroupNameTaken),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::GroupGone),
+        StoreError::Conflict("name") => ApiError::conflict(messages::Accounts::GroupNameTaken),
         StoreError::Conflict("limit") => {
-            ApiError::conflict(refusal::Accounts::TooManyGroups { count: MOST as u64 })
+            ApiError::conflict(messages::Accounts::TooManyGroups { count: MOST as u64 })
         }
         StoreError::Conflict("member") => {
-            ApiError::invalid(refusal::Accounts::MemberGone).with_field(Some("users"))
+            ApiError::invalid(messages::Accounts::MemberGone).with_field(Some("users"))
         }
         error => error.into(),
     }

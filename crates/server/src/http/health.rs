@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::{ProblemCode, refusal};
+use domain::ProblemCode;
 
-use crate::{app::App, error::ApiError, http::openapi::Operations};
+use crate::{app::App, error::ApiError, http::openapi::Operations, messages};
 
 /// `GET /healthz`: the process lives.
 pub(super) async fn live() -> &'static str {
@@ -17,7 +17,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, A
     if app.stopping.is_cancelled() {
         return Err(ApiError::new(
             ProblemCode::Unavailable,
-            refusal::Request::Stopping,
+            messages::Requests::Stopping,
         ));
     }
     app.store.ping().await?;

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
-use domain::Words;
+use domain::LocalizedText;
 use outbound::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ pub(super) async fn fetch(
 }
 
 fn refused(problem: WebProblem) -> ApiError {
-    let words = Words::from(problem.sentence());
+    let words = LocalizedText::from(problem.sentence());
     match problem {
         WebProblem::Internal => ApiError::internal(problem),
         WebProblem::Fault(Fault::NoAddress | Fault::NotAllowed) => {

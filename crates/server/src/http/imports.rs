@@ -13,7 +13,7 @@ mod survey;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use domain::{ProblemCode, Words, refusal};
+use domain::{LocalizedText, ProblemCode};
 use tokio_util::sync::CancellationToken;
 
 use self::{own::Own, report::Report, spool::Spool};
@@ -22,6 +22,7 @@ use crate::{
     error::ApiError,
     http::{extract::Json, openapi::Operations},
     identity::{audit::Noted, auth::Caller},
+    messages,
 };
 
 /// Beside the largest body, the longest line: a file of a chat has 10 MB, a third more as text.
@@ -39,7 +40,7 @@ enum Format {
 /// Refuses to go on, between two chats, where the server stops or the caller may do nothing here any more.
 fn check_may_go_on(app: &App, ends: &CancellationToken) -> Result<(), ApiError> {
     if app.stopping.is_cancelled() {
-        let message = refusal::Chats::StoppingImport;
+        let message = messages::Chats::StoppingImport;
         return Err(ApiError::new(ProblemCode::Unavailable, message));
     }
     match ends.is_cancelled() {
@@ -57,7 +58,7 @@ pub(super) async fn post(
 ) -> Result<Json<Report>, ApiError> {
     let limit = app.config.import_limit_bytes;
     if limit == 0 {
-        return Err(ApiError::forbidden(refusal::Chats::ImportingIsOff));
+        return Err(ApiError::forbidden(messages::Chats::ImportingIsOff));
     }
     let _held = app.transfer_slots.begin(caller.id())?;
     let ends = app.identity.standing.ends(&caller);
@@ -98,9 +99,9 @@ fn format(beginning: &[u8]) -> Result<Format, ApiError> {
         return Ok(Format::OpenWebUi);
     }
     Err(ApiError::invalid(match beginning {
-        [] => Words::from(refusal::Knowledge::EmptyFile),
-        [b'P', b'K', ..] | [0x1f, 0x8b, ..] => refusal::Chats::CompressedFile.into(),
-        _ => refusal::Chats::NoImportableFile.into(),
+        [] => LocalizedText::from(messages::Knowledge::EmptyFile),
+        [b'P', b'K', ..] | [0x1f, 0x8b, ..] => messages::Chats::CompressedFile.into(),
+        _ => messages::Chats::NoImportableFile.into(),
     }))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ApiKeyId, refusal};
+use domain::ApiKeyId;
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ use crate::{
         auth::Caller,
         groups::Right,
     },
+    messages,
     platform::clock::Clock,
 };
 
@@ -182,25 +183,26 @@ fn checked_rights(
     is_admin: bool,
     now_ms: i64,
 ) -> Result<ApiKeyRights, ApiError> {
-    let about =
-        |message: refusal::Accounts, field| Err(ApiError::invalid(message).with_field(Some(field)));
+    let about = |message: messages::Accounts, field| {
+        Err(ApiError::invalid(message).with_field(Some(field)))
+    };
     if let Some(scopes) = &mut rights.scopes {
         scopes.sort_by_key(|scope| *scope as u8);
         scopes.dedup();
         if scopes.is_empty() {
-            return about(refusal::Accounts::NoScopes, "scopes");
+            return about(messages::Accounts::NoScopes, "scopes");
         }
         if scopes.contains(&KeyScope::Admin) && !is_admin {
-            return Err(ApiError::forbidden(refusal::Accounts::NoAdminScope));
+            return Err(ApiError::forbidden(messages::Accounts::NoAdminScope));
         }
     }
     if rights.front_end && !is_admin {
-        return Err(ApiError::forbidden(refusal::Accounts::NoFrontEndKey));
+        return Err(ApiError::forbidden(messages::Accounts::NoFrontEndKey));
     }
     if let Some(models) = &rights.models {
         let is_bad = |model: &String| model.trim().is_empty() || model.len() > MOST_MODEL_BYTES;
         if models.is_empty() || models.len() > MOST_MODELS || models.iter().any(is_bad) {
-            return about(refusal::Accounts::BadKeyModels, "models");
+            return about(messages::Accounts::BadKeyModels, "models");
         }
         let uses_only = |scopes: &Vec<KeyScope>| {
             scopes
@@ -209,12 +211,12 @@ fn checked_rights(
         };
         if !rights.scopes.as_ref().is_some_and(uses_only) {
             // With others it could have models used in other ways, such as by a schedule.
-            let message = refusal::Accounts::ScopesOfModelKey;
+            let message = messages::Accounts::ScopesOfModelKey;
             return about(message, "scopes");
         }
     }
     if rights.expires_at.is_some_and(|at| at <= now_ms) {
-        return about(refusal::Accounts::ExpiredAlready, "expires_at");
+        return about(messages::Accounts::ExpiredAlready, "expires_at");
     }
     Ok(rights)
 }
@@ -226,7 +228,7 @@ fn checked_signing_key(key: Option<String>, front_end: bool) -> Result<Option<Se
             Ok(Some(Secret::new(key)))
         }
         Some(_) => {
-            let message = refusal::Accounts::BadSigningKey;
+            let message = messages::Accounts::BadSigningKey;
             Err(ApiError::invalid(message).with_field(Some("signing_key")))
         }
     }

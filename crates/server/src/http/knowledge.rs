@@ -11,7 +11,7 @@ pub(super) mod sharing;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, DocumentId, UserId, Words, refusal};
+use domain::{CollectionId, DocumentId, LocalizedText, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionChange, ListedCollection, Store, StoreError};
@@ -27,6 +27,7 @@ use crate::{
         openapi::Operations,
     },
     identity::{auth::Caller, groups::Right},
+    messages,
     platform::{clock::Clock, config::Config},
 };
 
@@ -189,9 +190,11 @@ pub(super) async fn make(
         .create_collection(&new, MOST_COLLECTIONS)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyCollections {
-                count: MOST_COLLECTIONS.into(),
-            }),
+            StoreError::Conflict(_) => {
+                ApiError::conflict(messages::Knowledge::TooManyCollections {
+                    count: MOST_COLLECTIONS.into(),
+                })
+            }
             error => error.into(),
         })?;
     Ok(new)
@@ -298,7 +301,7 @@ struct NoteView {
     #[schemars(extend("enum" = ["no_meaning", "no_vectors", "no_rerank"]))]
     code: &'static str,
     #[serde(flatten)]
-    words: Words,
+    words: LocalizedText,
 }
 
 /// A passage.
@@ -343,7 +346,7 @@ pub(super) async fn search(
     Json(body): Json<Search>,
 ) -> Result<Json<Results>, ApiError> {
     if body.query.trim().is_empty() || body.query.len() > QUERY_BYTES {
-        let message = refusal::Request::TextBytes {
+        let message = messages::Requests::TextBytes {
             field: "query".to_owned(),
             limit: QUERY_BYTES as u64,
         };
@@ -432,7 +435,9 @@ impl From<Found> for ResultView {
 fn owner(caller: &Caller) -> Result<UserId, ApiError> {
     match caller.person {
         None => Ok(caller.id()),
-        Some(_) => Err(ApiError::forbidden(refusal::Knowledge::DocumentsOfAccounts)),
+        Some(_) => Err(ApiError::forbidden(
+            messages::Knowledge::DocumentsOfAccounts,
+        )),
     }
 }
 
@@ -440,7 +445,7 @@ fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let length = name.chars().count();
     if length == 0 || length > NAME_CHARS || name.chars().any(char::is_control) {
-        let message = refusal::Request::LineCharacters {
+        let message = messages::Requests::LineCharacters {
             field: "name".to_owned(),
             limit: NAME_CHARS as u64,
         };
@@ -452,7 +457,7 @@ fn checked_name(name: &str) -> Result<String, ApiError> {
 fn checked_description(description: &str) -> Result<String, ApiError> {
     let description = description.trim();
     if description.chars().count() > DESCRIPTION_CHARS || description.contains('\0') {
-        let message = refusal::Request::PlainCharacters {
+        let message = messages::Requests::PlainCharacters {
             field: "description".to_owned(),
             limit: DESCRIPTION_CHARS as u64,
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::Store;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ApiKeyId, GroupId, UserId, refusal};
+use domain::{ApiKeyId, GroupId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     gateway::usage::{Limits, LimitsOf, Most, Span, Subject, Usage},
     http::{extract::Json, openapi::Operations},
     identity::{audit::Noted, auth::Caller},
+    messages,
 };
 
 /// All limits. The default applies to each account that has none of its own and is in no group that has some; those
@@ -176,7 +177,7 @@ pub(super) async fn put(
 }
 
 async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
-    let gone = |_| ApiError::not_found(refusal::Accounts::NoAccountBy);
+    let gone = |_| ApiError::not_found(messages::Accounts::NoAccountBy);
     match text.trim().parse::<UserId>() {
         Ok(id) => {
             Ok(app
@@ -207,7 +208,7 @@ fn group_name(app: &App, group: GroupId) -> Result<String, ApiError> {
     let found = known.groups.iter().find(|known| known.id == group);
     found
         .map(|group| group.name.clone())
-        .ok_or_else(|| ApiError::not_found(refusal::Accounts::NoSuchGroup))
+        .ok_or_else(|| ApiError::not_found(messages::Accounts::NoSuchGroup))
 }
 
 /// The limits that apply to the caller.

@@ -1,8 +1,6 @@
 //! What lists have in common that are asked for by days and can be had as CSV.
 
-use domain::refusal;
-
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 
@@ -14,7 +12,7 @@ pub(super) fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
     let date: Option<jiff::civil::Date> = text.parse().ok();
     let at = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
     let at =
-        at.ok_or_else(|| ApiError::invalid(refusal::Request::BadDay).with_field(Some(field)))?;
+        at.ok_or_else(|| ApiError::invalid(messages::Requests::BadDay).with_field(Some(field)))?;
     Ok(at.timestamp().as_millisecond().div_euclid(DAY_MS))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::Words;
+use domain::LocalizedText;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ struct McpServerView {
     #[schemars(extend("enum" = ["connecting", "connected", "down"]))]
     state: &'static str,
     /// A connected one may have problems too.
-    problems: Vec<Words>,
+    problems: Vec<LocalizedText>,
     tools: Vec<ToolView>,
 }
 

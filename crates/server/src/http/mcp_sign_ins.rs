@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use crate::{
         Identity,
         auth::{Caller, Credential, own_origin},
     },
+    messages,
     platform::config::Config,
     tools::mcp_servers::{Back, Ended, McpServers, Signer, Standing, Yours},
 };
@@ -48,7 +49,7 @@ struct SignInView {
     /// `lapsed` means that the caller has to sign in again.
     #[schemars(extend("enum" = ["signed_out", "lapsed", "connecting", "connected", "down"]))]
     state: &'static str,
-    problems: Vec<Words>,
+    problems: Vec<LocalizedText>,
     tools: Vec<ToolView>,
 }
 
@@ -76,7 +77,7 @@ impl From<Yours> for SignInView {
         }: Yours,
     ) -> Self {
         let sign_in = if is_oauth { "oauth" } else { "user_token" };
-        let full = Sentence::McpServerFull { name: name.clone() };
+        let full = messages::Tools::McpServerFull { name: name.clone() };
         let view = |state, problems, tools| Self {
             name,
             sign_in,

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use domain::{ChatId, MemoryId, refusal};
+use domain::{ChatId, MemoryId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, Store, StoreError};
@@ -22,6 +22,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// Longest name of an agent, characters.
@@ -110,7 +111,7 @@ pub(super) struct MemoryBody {
 
 impl MemoryBody {
     fn content(self) -> Result<MemoryContent, ApiError> {
-        let one_line = |text: String, most: usize, refused: fn(u64) -> refusal::Chats| {
+        let one_line = |text: String, most: usize, refused: fn(u64) -> messages::Chats| {
             let text = text.trim().to_owned();
             match text.chars().count() > most || text.chars().any(char::is_control) {
                 true => Err(ApiError::invalid(refused(most as u64))),
@@ -118,24 +119,24 @@ impl MemoryBody {
             }
         };
         let name = one_line(self.name, MAX_NAME_CHARS, |limit| {
-            refusal::Chats::LongMemoryName { limit }
+            messages::Chats::LongMemoryName { limit }
         })?;
         if name.is_empty() {
-            return Err(ApiError::invalid(refusal::Chats::MemoryWithoutName));
+            return Err(ApiError::invalid(messages::Chats::MemoryWithoutName));
         }
         let text = self.text.trim_end().to_owned();
         if text.chars().count() > MAX_TEXT_CHARS as usize {
-            return Err(ApiError::invalid(refusal::Chats::LongMemory {
+            return Err(ApiError::invalid(messages::Chats::LongMemory {
                 limit: MAX_TEXT_CHARS.into(),
             }));
         }
         Ok(MemoryContent {
             agent: one_line(self.agent, MOST_AGENT_CHARS, |limit| {
-                refusal::Chats::LongMemoryAgent { limit }
+                messages::Chats::LongMemoryAgent { limit }
             })?,
             name,
             description: one_line(self.description, MAX_DESCRIPTION_CHARS, |limit| {
-                refusal::Chats::LongMemoryDescription { limit }
+                messages::Chats::LongMemoryDescription { limit }
             })?,
             text,
             pinned: self.pinned,
@@ -243,15 +244,15 @@ async fn make_now(
         // Only a tool's call can have been made before.
         Ok(MemoryChanged::Before(_)) => Err(ApiError::conflict("This change was made before.")),
         Err(StoreError::Conflict("name")) => {
-            Err(ApiError::conflict(refusal::Chats::MemoryNameTaken))
+            Err(ApiError::conflict(messages::Chats::MemoryNameTaken))
         }
         Err(StoreError::Conflict("limit")) => {
-            Err(ApiError::conflict(refusal::Chats::TooManyMemories {
+            Err(ApiError::conflict(messages::Chats::TooManyMemories {
                 count: MAX_BLOCKS.into(),
             }))
         }
         Err(StoreError::Conflict("version")) => {
-            Err(ApiError::conflict(refusal::Chats::MemoryChanged))
+            Err(ApiError::conflict(messages::Chats::MemoryChanged))
         }
         Err(error) => Err(error.into()),
     }

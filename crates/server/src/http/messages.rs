@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal};
+use domain::{ChatId, MessageId, ModelParameters, Part, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +27,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// A message's content: text, or parts.
@@ -200,7 +201,7 @@ pub(super) async fn regenerate(
 
 /// The exchange of this run as it stands now.
 pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
-    let gone = || ApiError::not_found(refusal::Chats::EarlierChatGone);
+    let gone = || ApiError::not_found(messages::Chats::EarlierChatGone);
     let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
     let answer = messages
         .iter()

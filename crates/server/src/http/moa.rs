@@ -8,7 +8,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{Message, Role, refusal};
+use domain::{Message, Role};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -28,6 +28,7 @@ use crate::{
         streams::{Format, from_run, sse},
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// Most answers that are made one.
@@ -69,7 +70,7 @@ pub(super) async fn complete(
         stream,
     } = request;
     if responses.len() > MOST_ANSWERS {
-        let problem = refusal::Chats::TooManyToMerge {
+        let problem = messages::Chats::TooManyToMerge {
             count: MOST_ANSWERS as u64,
         };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));

@@ -4,7 +4,7 @@ use agent::AgentDefinition;
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ModelParameters, Parameter, ProblemCode, refusal};
+use domain::{ModelParameters, Parameter, ProblemCode};
 use llm::{ToolMode, openai::RefusedParameter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ use crate::{
         openapi::Operations,
     },
     identity::{audit::Noted, auth::Caller, groups::Thing},
+    messages,
     platform::built_in::AGENT_PREFIX,
 };
 
@@ -183,7 +184,7 @@ impl ChangeModel {
             .context_tokens
             .is_some_and(|value| !(256..=100_000_000).contains(&value))
         {
-            return Err(ApiError::invalid(refusal::Settings::BadContext));
+            return Err(ApiError::invalid(messages::Settings::BadContext));
         }
         let prices = [
             new.input_usd_per_million,
@@ -198,7 +199,7 @@ impl ChangeModel {
             .flatten()
             .any(|value| !(0.0..=MAX_USD_PER_MILLION).contains(&value))
         {
-            return Err(ApiError::invalid(refusal::Settings::BadPrice));
+            return Err(ApiError::invalid(messages::Settings::BadPrice));
         }
         Ok(new)
     }
@@ -227,7 +228,7 @@ pub(super) async fn put(
 /// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
 fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
     if fallbacks.len() > MOST_FALLBACKS {
-        let message = refusal::Settings::TooManyFallbacks {
+        let message = messages::Settings::TooManyFallbacks {
             count: MOST_FALLBACKS as u64,
         };
         return Err(ApiError::invalid(message));
@@ -235,11 +236,11 @@ fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiE
     let catalogue = app.models.catalogue();
     for (at, fallback) in fallbacks.iter().enumerate() {
         if fallback == id || fallbacks[..at].contains(fallback) {
-            return Err(ApiError::invalid(refusal::Settings::FallbackTwice));
+            return Err(ApiError::invalid(messages::Settings::FallbackTwice));
         }
         if catalogue.model(fallback).is_none() {
             let fallback: String = fallback.chars().take(100).collect();
-            return Err(ApiError::invalid(refusal::Settings::NoFallback {
+            return Err(ApiError::invalid(messages::Settings::NoFallback {
                 name: fallback,
             }));
         }

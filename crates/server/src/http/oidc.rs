@@ -7,7 +7,6 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
-use domain::refusal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,6 +25,7 @@ use crate::{
         oidc::{Back, SignedIn},
         provisioning::{Ended, Problem},
     },
+    messages,
     platform::{
         client_info::Place,
         config::{Config, Oidc},
@@ -114,7 +114,7 @@ fn settings(app: &App) -> Result<&Oidc, ApiError> {
     app.config
         .oidc
         .as_ref()
-        .ok_or_else(|| ApiError::forbidden(refusal::Accounts::NoProvider))
+        .ok_or_else(|| ApiError::forbidden(messages::Accounts::NoProvider))
 }
 
 /// To the page for signing in, which says what was wrong.

@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{Coded, ProblemCode};
+use domain::{MessageCode, ProblemCode};
 use serde_json::{Map, Value, json};
 
 use self::operations::Operation;
@@ -299,7 +299,7 @@ fn described() -> anyhow::Result<(BTreeMap<String, Operation>, Map<String, Value
     let mut operations = Operations::default();
     // What every refusal has.
     operations.schema::<ProblemCode>();
-    operations.schema::<Coded>();
+    operations.schema::<MessageCode>();
     for area in AREAS {
         operations.group(area.name, area.describe);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::{EventBody, PageId, RunEvent, RunId, refusal};
+use domain::{EventBody, PageId, RunEvent, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Page, Store, StoreError};
@@ -15,6 +15,7 @@ use crate::{
         extract::{Json, Path, Query},
         openapi::Operations,
     },
+    messages,
     web::StoredPage,
 };
 
@@ -127,7 +128,7 @@ fn names(line: &str, id: &str) -> bool {
 }
 
 fn missing() -> ApiError {
-    ApiError::not_found(refusal::Knowledge::NoCopyOfPage)
+    ApiError::not_found(messages::Knowledge::NoCopyOfPage)
 }
 
 /// Describes the calls of this file.

@@ -8,7 +8,6 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::refusal;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -26,6 +25,7 @@ use crate::{
         audit::Noted,
         webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
     },
+    messages,
     platform::client_info::Place,
 };
 
@@ -72,7 +72,7 @@ pub(super) async fn finish(
     Json(LogIn { credential }): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let party = party(&app, &headers)?;
-    let over = || ApiError::bad_credential(refusal::Accounts::SignInTooLong);
+    let over = || ApiError::bad_credential(messages::Accounts::SignInTooLong);
     let ticket: Ticket<()> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
     let UsedCredential {
         raw_id: Bytes(id),
@@ -141,11 +141,11 @@ pub(super) async fn finish(
 }
 
 fn wrong() -> ApiError {
-    ApiError::bad_credential(refusal::Accounts::WrongPasskey).with_field(Some("passkey"))
+    ApiError::bad_credential(messages::Accounts::WrongPasskey).with_field(Some("passkey"))
 }
 
 fn copied() -> ApiError {
-    ApiError::bad_credential(refusal::Accounts::PasskeyCopied).with_field(Some("passkey"))
+    ApiError::bad_credential(messages::Accounts::PasskeyCopied).with_field(Some("passkey"))
 }
 
 /// Describes the calls of this file.

@@ -8,7 +8,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{PasskeyId, SessionId, UserId, refusal};
+use domain::{PasskeyId, SessionId, UserId};
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -28,6 +28,7 @@ use crate::{
         auth::{Caller, Credential, checked_name, cookie, own_origin},
         webauthn::{ALGORITHMS, Flaw, Made, Party},
     },
+    messages,
     platform::{
         client_info::Place,
         clock::Clock,
@@ -109,7 +110,7 @@ fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiE
 
 /// Who we are to the browser that has sent these headers.
 pub(super) fn party(app: &App, headers: &HeaderMap) -> Result<Party, ApiError> {
-    known_party(app, headers).ok_or_else(|| ApiError::conflict(refusal::Accounts::NoPasskeysHere))
+    known_party(app, headers).ok_or_else(|| ApiError::conflict(messages::Accounts::NoPasskeysHere))
 }
 
 /// The same; nothing where passkeys cannot be used at the address that was asked.
@@ -196,9 +197,9 @@ impl Owner {
                 user: caller.id(),
                 session,
             }),
-            Credential::Proxy => Err(ApiError::invalid(refusal::Accounts::ProxySignsIn)),
+            Credential::Proxy => Err(ApiError::invalid(messages::Accounts::ProxySignsIn)),
             Credential::Key(_) | Credential::Local => {
-                Err(ApiError::invalid(refusal::Accounts::PasskeyByBrowser))
+                Err(ApiError::invalid(messages::Accounts::PasskeyByBrowser))
             }
         }
     }
@@ -267,7 +268,7 @@ async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
     {
         return Ok(());
     }
-    Err(ApiError::conflict(refusal::Accounts::SignInAfresh))
+    Err(ApiError::conflict(messages::Accounts::SignInAfresh))
 }
 
 /// A passkey that the browser has created.
@@ -297,7 +298,7 @@ pub(super) async fn create(
     let owner = Owner::of(&caller)?;
     let party = party(&app, &headers)?;
     let name = checked_name(&body.name)?;
-    let over = || ApiError::conflict(refusal::Accounts::PasskeyTooLong);
+    let over = || ApiError::conflict(messages::Accounts::PasskeyTooLong);
     let ticket: Ticket<Owner> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
     if ticket.whose != owner {
         return Err(over());
@@ -306,7 +307,7 @@ pub(super) async fn create(
         .made(&body.credential.response, ticket.challenge())
         .map_err(|Flaw(flaw)| {
             tracing::info!(flaw, "a new passkey is not good");
-            ApiError::invalid(refusal::Accounts::BadPasskey)
+            ApiError::invalid(messages::Accounts::BadPasskey)
         })?;
     let new = NewPasskey {
         id: PasskeyId::generate(),
@@ -324,9 +325,9 @@ pub(super) async fn create(
         .map_err(|error| match error {
             StoreError::Conflict("challenge") => over(),
             StoreError::Conflict("too many") => {
-                ApiError::conflict(refusal::Accounts::TooManyPasskeys)
+                ApiError::conflict(messages::Accounts::TooManyPasskeys)
             }
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::PasskeyKnown),
+            StoreError::Conflict(_) => ApiError::conflict(messages::Accounts::PasskeyKnown),
             error => error.into(),
         })?;
     noted.about(new.id, &new.name);
@@ -355,7 +356,7 @@ pub(super) async fn delete(
         .remove_passkey(caller.id(), passkey)
         .await
         .map_err(|error| match error {
-            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchPasskey),
+            StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchPasskey),
             error => error.into(),
         })?;
     noted.called(name);
@@ -371,7 +372,7 @@ pub(super) async fn delete_all(
 ) -> Result<StatusCode, ApiError> {
     let removed = store.remove_passkeys(user, clock.now_ms()).await;
     let removed = removed.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoPasskeysOfAccount),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::NoPasskeysOfAccount),
         error => error.into(),
     })?;
     noted.with("passkeys", removed);

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{AppendHeaders, IntoResponse},
 };
-use domain::{UserId, refusal};
+use domain::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{NewPasswordReset, Store, StoreError};
@@ -21,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::{audit::Noted, auth::checked_password},
+    messages,
     platform::{
         client_info::Place,
         clock::Clock,
@@ -49,7 +50,7 @@ pub(super) async fn create(
     Path(user): Path<UserId>,
 ) -> Result<Json<Link>, ApiError> {
     let no_account = |error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchAccount),
         error => error.into(),
     };
     noted.called(store.user(user).await.map_err(no_account)?.email);
@@ -139,7 +140,7 @@ pub(super) async fn reset(
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::ResetLinkOver),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::ResetLinkOver),
         error => error.into(),
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, refusal};
+use domain::GroupId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{PermissionRow, StoreError};
@@ -16,6 +16,7 @@ use crate::{
         audit::Noted,
         groups::{Kind, REST, Right, tools_of},
     },
+    messages,
 };
 
 /// Most rules, and groups named in them, of all things together.
@@ -126,7 +127,7 @@ pub(super) async fn put(
         groups,
     } = body;
     if name.is_empty() || name.len() > MOST_NAME_BYTES || name.contains(char::is_control) {
-        let message = refusal::Request::LineBytes {
+        let message = messages::Requests::LineBytes {
             field: "name".to_owned(),
             limit: MOST_NAME_BYTES as u64,
         };
@@ -136,12 +137,12 @@ pub(super) async fn put(
     if kind == Kind::Right && !is_right(&name) {
         let rights = Right::ALL.map(Right::name).join(", ");
         return Err(
-            ApiError::invalid(refusal::Accounts::NoSuchRight { names: rights })
+            ApiError::invalid(messages::Accounts::NoSuchRight { names: rights })
                 .with_field(Some("name")),
         );
     }
     if groups.len() > MOST_GROUPS {
-        return Err(ApiError::invalid(refusal::Accounts::TooManyGroupsOfRule {
+        return Err(ApiError::invalid(messages::Accounts::TooManyGroupsOfRule {
             limit: MOST_GROUPS as u64,
         })
         .with_field(Some("groups")));
@@ -157,10 +158,10 @@ pub(super) async fn put(
         .await
         .map_err(|error| match error {
             StoreError::Conflict("group") => {
-                ApiError::invalid(refusal::Accounts::GroupOfRuleGone).with_field(Some("groups"))
+                ApiError::invalid(messages::Accounts::GroupOfRuleGone).with_field(Some("groups"))
             }
             StoreError::Conflict("limit") => {
-                ApiError::conflict(refusal::Accounts::TooManyRules { count: MOST as u64 })
+                ApiError::conflict(messages::Accounts::TooManyRules { count: MOST as u64 })
             }
             error => error.into(),
         })?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_queries};
 use axum::extract::State;
-use domain::{ChatId, Coded, RunId, Usage, Words, refusal};
+use domain::{ChatId, LocalizedText, MessageCode, RunId, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -24,6 +24,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::clock::Clock,
     runtime::conversation::path_to,
 };
@@ -75,7 +76,7 @@ pub(super) struct CallView {
     detail: Option<String>,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
 }
 
 impl CallView {
@@ -92,7 +93,7 @@ impl CallView {
             ..
         } = call;
         let pipelines = pipelines.split(',').map(str::to_owned).collect();
-        let Words { message, sentence } = detail;
+        let LocalizedText { message, sentence } = detail;
         let detail = Some(message);
         Self {
             pipelines,
@@ -248,7 +249,7 @@ pub(super) struct Preview {
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -276,7 +277,7 @@ pub(super) async fn preview(
         ),
         None => set.template.clone(),
     };
-    let template = template.ok_or_else(|| ApiError::invalid(refusal::Settings::NoTemplate))?;
+    let template = template.ok_or_else(|| ApiError::invalid(messages::Settings::NoTemplate))?;
     let chat = match wish.chat {
         Some(chat) => Some(app.store.chat(&caller.principal(), chat).await?),
         None => {
@@ -331,7 +332,7 @@ pub(super) async fn preview(
         Err(_) => app.gateway.resolve_for(&caller, None).await?,
     };
     let model = app.effective_pipelines.pipeline_model(&set, &chat_model)?;
-    let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
+    let model = model.ok_or_else(|| ApiError::invalid(messages::Settings::ConnectModelFirst))?;
     let (bounds, metadata) = (set.bounds, Map::new());
     let job = Job {
         pipelines: &[pipeline],
@@ -367,7 +368,7 @@ pub(super) async fn preview(
 }
 
 /// What a pipeline makes of an answer, as JSON.
-fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, Words> {
+fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, LocalizedText> {
     match pipeline {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => {
             let notes = Notes::read(said, text, &[pipeline]).map_err(|(fault, _)| fault)?;
@@ -401,7 +402,7 @@ pub(super) async fn of_run(
 }
 
 fn named(name: &str) -> Result<Pipeline, ApiError> {
-    Pipeline::of_name(name).ok_or_else(|| ApiError::not_found(refusal::Settings::NoSuchPipeline))
+    Pipeline::of_name(name).ok_or_else(|| ApiError::not_found(messages::Settings::NoSuchPipeline))
 }
 
 /// Describes the calls of this file.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::Words;
+use domain::LocalizedText;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(super) struct ProgramsView {
     /// `null` until the server knows.
     available: Option<bool>,
     /// Why they cannot.
-    problem: Option<Words>,
+    problem: Option<LocalizedText>,
     python_version: Option<String>,
     python_modules: Vec<String>,
     shell: bool,

@@ -1,7 +1,6 @@
 //! What handlers take from the head of a request: where it comes from, who sent it, and its line of the audit log.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use domain::refusal;
 use store::UserRole;
 
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
         audit::Noted,
         auth::{Admin, Caller},
     },
+    messages,
     platform::client_info::Place,
 };
 
@@ -64,7 +64,7 @@ impl<S: Sync> FromRequestParts<S> for Admin {
         let caller = Caller::from_request_parts(parts, state).await?;
         match caller.user.role {
             UserRole::Admin => Ok(Self(caller)),
-            UserRole::User => Err(ApiError::forbidden(refusal::Request::OnlyAdministrators)),
+            UserRole::User => Err(ApiError::forbidden(messages::Requests::OnlyAdministrators)),
         }
     }
 }

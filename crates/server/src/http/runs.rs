@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use domain::{ChatId, EventBody, MessageId, RunId, RunSummary, refusal};
+use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
@@ -28,6 +28,7 @@ use crate::{
         },
     },
     identity::auth::Caller,
+    messages,
     runtime::{approvals::AnswerApproval, commands::Command, runs::Runs},
 };
 
@@ -71,7 +72,7 @@ pub(super) async fn find_own(
 pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
     find_own(app, caller, run)
         .await?
-        .ok_or_else(|| ApiError::not_found(refusal::Chats::NoSuchRun))
+        .ok_or_else(|| ApiError::not_found(messages::Chats::NoSuchRun))
 }
 
 /// The run has to be one that the caller may change. Without the database where it goes here, as this is asked for each stop and answer.
@@ -291,7 +292,7 @@ pub(super) async fn call(
             }
         }
     }
-    Err(ApiError::not_found(refusal::Chats::NoSuchCall))
+    Err(ApiError::not_found(messages::Chats::NoSuchCall))
 }
 
 /// `POST /runs/{run}/cancel`: stops it; what it wrote is kept.
@@ -324,7 +325,7 @@ pub(super) async fn stop_agent(
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
     if agent.len() > LIMIT_AGENT_BYTES {
-        return Err(ApiError::invalid(refusal::Chats::BadAgentId));
+        return Err(ApiError::invalid(messages::Chats::BadAgentId));
     }
     app.commands.tell(run, Command::StopAgent { agent }).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, Outcome, RunId, ScheduleId, refusal};
+use domain::{ChatId, Outcome, RunId, ScheduleId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{NewSchedule, Schedule, ScheduleContent, Store, StoreError, Turn};
@@ -19,6 +19,7 @@ use crate::{
         openapi::Operations,
     },
     identity::{auth::Caller, groups::Right},
+    messages,
 };
 
 /// Most schedules of one person.
@@ -127,7 +128,7 @@ pub(super) async fn create(
         .await
         .map_err(|error| match error {
             StoreError::Conflict(_) => {
-                ApiError::conflict(refusal::Settings::TooManySchedules { count: MOST as u64 })
+                ApiError::conflict(messages::Settings::TooManySchedules { count: MOST as u64 })
             }
             error => error.into(),
         })?;
@@ -197,7 +198,7 @@ fn checked(
     } = content;
     let name = checked_title(&name)?;
     if prompt.trim().is_empty() || prompt.chars().count() > PROMPT_CHARS {
-        return Err(ApiError::invalid(refusal::Settings::BadPrompt {
+        return Err(ApiError::invalid(messages::Settings::BadPrompt {
             limit: PROMPT_CHARS as u64,
         }));
     }

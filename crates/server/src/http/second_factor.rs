@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use domain::{SessionId, refusal};
+use domain::SessionId;
 use fast_qr::{ECL, QRBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ use crate::{
     identity::auth::{
         Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin,
     },
+    messages,
     platform::client_info::Place,
 };
 
@@ -100,7 +101,7 @@ pub(super) async fn begin(
         .begin_second_factor(caller.id(), &sealed)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::CodeAskedAlready),
+            StoreError::Conflict(_) => ApiError::conflict(messages::Accounts::CodeAskedAlready),
             error => error.into(),
         })?;
     // Only a name to tell one entry of the app from another.
@@ -158,13 +159,13 @@ pub(super) async fn confirm(
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let session = session_of(&caller)?;
     let wrong = || {
-        let message = refusal::Accounts::WrongFirstCode;
+        let message = messages::Accounts::WrongFirstCode;
         ApiError::invalid(message).with_field(Some("code"))
     };
     let code = Code::read(&body.code)
         .filter(|code| code.kind() == CodeKind::Short)
         .ok_or_else(wrong)?;
-    let none_begun = || ApiError::conflict(refusal::Accounts::NothingToConfirm);
+    let none_begun = || ApiError::conflict(messages::Accounts::NothingToConfirm);
     let sealed = app
         .store
         .begun_second_factor(caller.id())
@@ -234,16 +235,16 @@ pub(super) async fn turn_off(
 fn session_of(caller: &Caller) -> Result<SessionId, ApiError> {
     match caller.credential {
         Credential::Session(session) => Ok(session),
-        Credential::Proxy => Err(ApiError::invalid(refusal::Accounts::ProxySignsIn)),
+        Credential::Proxy => Err(ApiError::invalid(messages::Accounts::ProxySignsIn)),
         Credential::Key(_) | Credential::Local => {
-            Err(ApiError::invalid(refusal::Accounts::SecondStepByBrowser))
+            Err(ApiError::invalid(messages::Accounts::SecondStepByBrowser))
         }
     }
 }
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::conflict(refusal::Accounts::NoCodeAsked),
+        StoreError::NotFound => ApiError::conflict(messages::Accounts::NoCodeAsked),
         error => error.into(),
     }
 }

@@ -10,7 +10,7 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use data_encoding::HEXLOWER;
-use domain::{UserId, refusal};
+use domain::UserId;
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,7 @@ use crate::{
         audit::Noted,
         auth::{Code, CodeKind, TotpSecret, cookie},
     },
+    messages,
     platform::{client_info::Place, config::Config, secret::hash_token},
 };
 
@@ -178,15 +179,15 @@ pub(super) fn purpose(owner: UserId) -> String {
 }
 
 fn wrong_code() -> ApiError {
-    ApiError::bad_credential(refusal::Accounts::WrongCode).with_field(Some("code"))
+    ApiError::bad_credential(messages::Accounts::WrongCode).with_field(Some("code"))
 }
 
 fn unreadable() -> ApiError {
-    ApiError::conflict(refusal::Accounts::SecondStepKeyLost)
+    ApiError::conflict(messages::Accounts::SecondStepKeyLost)
 }
 
 fn over() -> ApiError {
-    ApiError::bad_credential(refusal::Accounts::SignInTooLong)
+    ApiError::bad_credential(messages::Accounts::SignInTooLong)
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {

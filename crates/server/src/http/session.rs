@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{AppendHeaders, IntoResponse},
 };
-use domain::{ProblemCode, SessionId, UserId, refusal};
+use domain::{ProblemCode, SessionId, UserId};
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,7 @@ use crate::{
         groups::{Right, Thing},
         provisioning::Problem,
     },
+    messages,
     platform::{
         client_info::Place,
         config::Auth,
@@ -275,7 +276,7 @@ pub(super) async fn set_up(
 }
 
 fn already_set_up() -> ApiError {
-    ApiError::conflict(refusal::Accounts::AlreadySetUp)
+    ApiError::conflict(messages::Accounts::AlreadySetUp)
 }
 
 fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
@@ -285,7 +286,7 @@ fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
     if app.identity.setup_token.as_ref().is_none_or(fits) {
         return Ok(());
     }
-    Err(ApiError::forbidden(refusal::Accounts::SetUpLinkNeeded))
+    Err(ApiError::forbidden(messages::Accounts::SetUpLinkNeeded))
 }
 
 /// A sign-in by password.
@@ -305,7 +306,7 @@ pub(super) async fn log_in(
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
-    let wrong = || ApiError::new(ProblemCode::Unauthenticated, refusal::Accounts::WrongLogin);
+    let wrong = || ApiError::new(ProblemCode::Unauthenticated, messages::Accounts::WrongLogin);
     if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
@@ -442,7 +443,7 @@ pub(super) async fn change_password(
     Json(body): Json<ChangePassword>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(session) = caller.credential else {
-        return Err(ApiError::invalid(refusal::Accounts::PasswordByBrowser));
+        return Err(ApiError::invalid(messages::Accounts::PasswordByBrowser));
     };
     let new = checked_password(body.new)?;
     let old = check_own_password(&app, &caller, &place, body.current).await?;
@@ -452,7 +453,7 @@ pub(super) async fn change_password(
         .change_password(caller.id(), &old, &hash, session, app.clock.now_ms())
         .await;
     changed.map_err(|error| match error {
-        StoreError::NotFound => ApiError::conflict(refusal::Accounts::PasswordChanged),
+        StoreError::NotFound => ApiError::conflict(messages::Accounts::PasswordChanged),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)
@@ -487,7 +488,7 @@ pub(super) async fn check_own_password(
 }
 
 fn wrong_current() -> ApiError {
-    ApiError::invalid(refusal::Accounts::WrongPassword).with_field(Some("current"))
+    ApiError::invalid(messages::Accounts::WrongPassword).with_field(Some("current"))
 }
 
 pub(super) fn session_cookie(

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{SessionId, refusal};
+use domain::SessionId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Session, Store, StoreError};
@@ -21,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::{Caller, Credential, Device},
+    messages,
     platform::clock::Clock,
 };
 
@@ -90,7 +91,7 @@ pub(super) async fn end(
         .end_session(caller.id(), session, clock.now_ms())
         .await;
     ended.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchSession),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchSession),
         error => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)

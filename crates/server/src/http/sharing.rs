@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, UserId, refusal};
+use domain::{ChatId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -23,6 +23,7 @@ use crate::{
         auth::{Admin, Caller, MOST_EMAIL_BYTES},
         groups::Right,
     },
+    messages,
     platform::client_info::Place,
 };
 
@@ -120,7 +121,7 @@ pub(super) async fn add(
     app.gateway.permit_of(&caller).check(Right::Sharing)?;
     let reader = account_of(&app, &body.email, "email").await?;
     if reader.id == caller.id() {
-        return Err(ApiError::invalid(refusal::Chats::YourOwnAddress).with_field(Some("email")));
+        return Err(ApiError::invalid(messages::Chats::YourOwnAddress).with_field(Some("email")));
     }
     let added = app
         .store
@@ -133,7 +134,7 @@ pub(super) async fn add(
         )
         .await;
     added.map_err(|error| match error {
-        StoreError::Conflict("readers") => ApiError::conflict(refusal::Chats::TooManyReaders {
+        StoreError::Conflict("readers") => ApiError::conflict(messages::Chats::TooManyReaders {
             count: MOST_READERS as u64,
         }),
         error => error.into(),
@@ -151,7 +152,7 @@ pub(super) async fn account_of(
     email: &str,
     field: &'static str,
 ) -> Result<User, ApiError> {
-    let nobody = || ApiError::invalid(refusal::Accounts::NobodyWithEmail).with_field(Some(field));
+    let nobody = || ApiError::invalid(messages::Accounts::NobodyWithEmail).with_field(Some(field));
     let email = email.trim();
     if email.len() > MOST_EMAIL_BYTES {
         return Err(nobody());
@@ -222,10 +223,10 @@ pub(super) async fn of_user(
     Query(Before { before }): Query<Before>,
 ) -> Result<Json<ChatList>, ApiError> {
     if !app.access.moderates(&caller) {
-        return Err(ApiError::forbidden(refusal::Accounts::NoModeration));
+        return Err(ApiError::forbidden(messages::Accounts::NoModeration));
     }
     let user = app.store.user(user).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchAccount),
         error => error.into(),
     })?;
     let subject = (user.id.to_string(), user.email);

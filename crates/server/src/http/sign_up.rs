@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{InvitationId, UserId, refusal};
+use domain::{InvitationId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Invitation, NewInvitation, NewUser, Store, StoreError, UserRole};
@@ -19,6 +19,7 @@ use crate::{
         audit::Noted,
         auth::{checked_email, checked_name, checked_password},
     },
+    messages,
     platform::{
         client_info::Place,
         clock::Clock,
@@ -175,7 +176,7 @@ pub(super) async fn create(
     let days = in_range("days", body.days.unwrap_or(7), MOST_DAYS)?;
     let most_uses = in_range("uses", body.uses.unwrap_or(1), MOST_USES)?;
     if email.is_some() && most_uses > 1 {
-        let message = refusal::Accounts::InvitationForOne;
+        let message = messages::Accounts::InvitationForOne;
         return Err(ApiError::invalid(message).with_field(Some("uses")));
     }
     let token = random_token("").map_err(ApiError::internal)?;
@@ -217,7 +218,7 @@ fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
     if (1..=most).contains(&value) {
         return Ok(value);
     }
-    Err(ApiError::invalid(refusal::Request::NotUpTo {
+    Err(ApiError::invalid(messages::Requests::NotUpTo {
         field: field.to_owned(),
         most: most.unsigned_abs(),
     })
@@ -233,7 +234,7 @@ pub(super) async fn delete(
         .delete_invitation(invitation)
         .await
         .map_err(|error| match error {
-            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchInvitation),
+            StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchInvitation),
             error => error.into(),
         })?;
     Ok(StatusCode::NO_CONTENT)
@@ -324,7 +325,7 @@ pub(super) async fn sign_up(
 async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Result<(), ApiError> {
     match (mode(app).await?, token_hash) {
         (Mode::Closed, _) | (Mode::Invitation, None) => {
-            Err(ApiError::forbidden(refusal::Accounts::InvitationNeeded))
+            Err(ApiError::forbidden(messages::Accounts::InvitationNeeded))
         }
         (Mode::Open, None) => Ok(()),
         (_, Some(token_hash)) => {
@@ -342,7 +343,7 @@ async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Res
 }
 
 fn not_invited() -> ApiError {
-    ApiError::not_found(refusal::Accounts::InvitationOver)
+    ApiError::not_found(messages::Accounts::InvitationOver)
 }
 
 fn in_words(error: StoreError) -> ApiError {

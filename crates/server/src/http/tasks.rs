@@ -11,7 +11,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{ChatId, Role, RunId, Words, refusal};
+use domain::{ChatId, LocalizedText, Role, RunId};
 use serde_json::{Map, Value, json};
 use store::Chat;
 use wire::{gateway::Used, openai::Completion};
@@ -28,10 +28,11 @@ use crate::{
     gateway::models::ResolvedModel,
     http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
+    messages,
     runtime::runs::Activity,
 };
 
-/// Words of a title that no model has written.
+/// LocalizedText of a title that no model has written.
 const TITLE_WORDS: usize = 5;
 
 /// `POST /tasks/title/completions`: a title, which becomes that of the caller's chat if one is named and no person has named it.
@@ -73,7 +74,7 @@ pub(super) async fn queries(
         _ => task.set.common.search_queries,
     };
     if !is_on || !task.set.enabled {
-        return Err(ApiError::invalid(refusal::Settings::QueriesAreOff));
+        return Err(ApiError::invalid(messages::Settings::QueriesAreOff));
     }
     let said = task.conversation(&request).await?;
     let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
@@ -212,7 +213,7 @@ impl Task {
         let chat = chat_of(&app, &caller, request.chat_id.as_deref()).await?;
         let chat_model = model_for(&app, &caller, request.model.as_deref(), chat.as_ref()).await?;
         let model = app.effective_pipelines.pipeline_model(&set, &chat_model)?;
-        let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
+        let model = model.ok_or_else(|| ApiError::invalid(messages::Settings::TourCannot))?;
         let named = request.model.clone().unwrap_or_else(|| model.id.clone());
         Ok(Self {
             app,
@@ -262,7 +263,7 @@ impl Task {
         said: &[Said],
         prompt: Option<&str>,
         kind: &str,
-        read: impl Fn(&str) -> Result<T, (Words, Option<T>)>,
+        read: impl Fn(&str) -> Result<T, (LocalizedText, Option<T>)>,
         shown: impl Fn(&T) -> String,
     ) -> Result<(Option<T>, Used), ApiError> {
         let Some(template) = &self.set.template else {

@@ -7,7 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use domain::{Words, refusal};
+use domain::LocalizedText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
@@ -21,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// The longest time that is looked at.
@@ -126,12 +127,12 @@ pub(super) async fn get(
         .as_deref()
         .map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
     if from > to || to - from >= MOST_DAYS {
-        return Err(bad("from", refusal::Request::BadDays));
+        return Err(bad("from", messages::Requests::BadDays));
     }
     let of = match asked.of.as_deref() {
         None | Some("all") if caller.user.role == UserRole::Admin => UsageOf::All,
         None | Some("own") => UsageOf::User(caller.id()),
-        Some("all") => return Err(ApiError::forbidden(refusal::Accounts::OnlyOwnUsage)),
+        Some("all") => return Err(ApiError::forbidden(messages::Accounts::OnlyOwnUsage)),
         Some(_) => return Err(bad("of", "`of` is all or own.")),
     };
     app.usage.write_down().await?;
@@ -192,7 +193,7 @@ async fn labels(
     Ok(labels)
 }
 
-fn bad(field: &'static str, message: impl Into<Words>) -> ApiError {
+fn bad(field: &'static str, message: impl Into<LocalizedText>) -> ApiError {
     ApiError::invalid(message).with_field(Some(field))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, UserId, refusal};
+use domain::{GroupId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Account, AccountChange, NewUser, Store, StoreError, UserRole};
@@ -25,6 +25,7 @@ use crate::{
         },
         groups::Known,
     },
+    messages,
     platform::{client_info::Place, clock::Clock},
 };
 
@@ -160,7 +161,7 @@ pub(super) async fn change(
     Json(body): Json<ChangeUser>,
 ) -> Result<Json<AccountView>, ApiError> {
     if body.suspended == Some(true) && user == caller.id() {
-        return Err(ApiError::conflict(refusal::Accounts::SuspendYourself));
+        return Err(ApiError::conflict(messages::Accounts::SuspendYourself));
     }
     let change = AccountChange {
         email: body.email.as_deref().map(checked_email).transpose()?,
@@ -195,14 +196,14 @@ pub(super) async fn reset_second_factor(
     Path(user): Path<UserId>,
 ) -> Result<StatusCode, ApiError> {
     if user == caller.id() {
-        let message = refusal::Accounts::OwnSecondStep;
+        let message = messages::Accounts::OwnSecondStep;
         return Err(ApiError::conflict(message));
     }
     store
         .reset_second_factor(user, clock.now_ms())
         .await
         .map_err(|error| match error {
-            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSecondStep),
+            StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSecondStep),
             error => error.into(),
         })?;
     noted.called(store.user(user).await.map_err(in_words)?.email);
@@ -270,7 +271,7 @@ pub(super) async fn close(
     Json(body): Json<CloseAccount>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(_) = caller.credential else {
-        return Err(ApiError::invalid(refusal::Accounts::DeleteByBrowser));
+        return Err(ApiError::invalid(messages::Accounts::DeleteByBrowser));
     };
     check_own_password(&app, &caller, &place, body.password).await?;
     // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
@@ -304,16 +305,16 @@ async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
 }
 
 fn not_suspended() -> ApiError {
-    ApiError::conflict(refusal::Accounts::NotSuspended)
+    ApiError::conflict(messages::Accounts::NotSuspended)
 }
 
 fn in_words(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
-        StoreError::Conflict("email") => ApiError::conflict(refusal::Accounts::EmailTaken),
+        StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchAccount),
+        StoreError::Conflict("email") => ApiError::conflict(messages::Accounts::EmailTaken),
         StoreError::Conflict("account") => not_suspended(),
         StoreError::Conflict("last administrator") => {
-            ApiError::conflict(refusal::Accounts::LastAdministrator)
+            ApiError::conflict(messages::Accounts::LastAdministrator)
         }
         other => other.into(),
     }

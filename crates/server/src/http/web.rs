@@ -9,10 +9,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use data_encoding::HEXLOWER;
-use domain::refusal;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// What the web build made. In debug builds the files are read when asked for.
 #[derive(RustEmbed)]
@@ -104,7 +103,7 @@ pub(super) fn serve(request: &Request) -> Response {
         return response;
     }
     if path.starts_with("assets/") {
-        return ApiError::not_found(refusal::Request::OtherVersion).into_response();
+        return ApiError::not_found(messages::Requests::OtherVersion).into_response();
     }
     file("index.html", request.headers()).unwrap_or_else(no_web_app)
 }

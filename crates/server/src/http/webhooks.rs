@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{Coded, RunId, WebhookId, Words, refusal};
+use domain::{LocalizedText, MessageCode, RunId, WebhookId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError, Webhook};
@@ -17,6 +17,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::clock::Clock,
 };
 
@@ -41,7 +42,7 @@ struct DeliveryView {
     problem: Option<String>,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
 }
 
 /// An address that is notified when a background run has ended.
@@ -79,7 +80,7 @@ pub(super) struct Tried {
     problem: Option<String>,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
 }
 
 /// `GET /api/v1/webhooks`: oldest first.
@@ -110,7 +111,7 @@ pub(super) async fn create(
         .await
         .map_err(|error| match error {
             StoreError::Conflict(_) => {
-                ApiError::conflict(refusal::Settings::TooManyWebhooks { count: MOST as u64 })
+                ApiError::conflict(messages::Settings::TooManyWebhooks { count: MOST as u64 })
             }
             error => error.into(),
         })?;
@@ -155,7 +156,7 @@ fn view(app: &App, webhook: Webhook) -> WebhookView {
         .ok()
         .map(|address| address.url);
     let last = webhook.last.map(|last| {
-        let (problem, sentence) = apart(last.problem.map(Words::of_column));
+        let (problem, sentence) = apart(last.problem.map(LocalizedText::of_column));
         let state = match (last.due_at, &problem) {
             (Some(_), _) => "pending",
             (None, Some(_)) => "failed",
@@ -180,9 +181,9 @@ fn view(app: &App, webhook: Webhook) -> WebhookView {
     }
 }
 
-fn apart(problem: Option<Words>) -> (Option<String>, Option<Box<Coded>>) {
+fn apart(problem: Option<LocalizedText>) -> (Option<String>, Option<Box<MessageCode>>) {
     match problem {
-        Some(Words { message, sentence }) => (Some(message), sentence),
+        Some(LocalizedText { message, sentence }) => (Some(message), sentence),
         None => (None, None),
     }
 }

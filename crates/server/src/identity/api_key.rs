@@ -1,12 +1,13 @@
 //! Makes bearer keys, for the API and the command line alike.
 
-use domain::{ApiKeyId, UserId, refusal};
+use domain::{ApiKeyId, UserId};
 use llm::Secret;
 use store::{ApiKey, ApiKeyRights, NewApiKey, NewSecret, Store};
 
 use crate::{
     error::ApiError,
     identity::auth::KEY_PREFIX,
+    messages,
     platform::secret::{Sealer, hash_token, random_token},
 };
 
@@ -23,7 +24,7 @@ impl KeyName {
         let name = text.trim();
         match name.chars().count() {
             1..=100 => Ok(Self(name.to_owned())),
-            _ => Err(ApiError::invalid(refusal::Accounts::BadKeyName)),
+            _ => Err(ApiError::invalid(messages::Accounts::BadKeyName)),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ProblemCode, refusal};
+use domain::ProblemCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// The bodies of all who are not signed in, together.
 const ANONYMOUS_MEMORY_BYTES: usize = 16_000_000;
@@ -91,7 +91,7 @@ impl Reservation {
 }
 
 fn busy() -> ApiError {
-    ApiError::new(ProblemCode::Unavailable, refusal::Request::BodiesFull)
+    ApiError::new(ProblemCode::Unavailable, messages::Requests::BodiesFull)
         .with_retry_after(MEMORY_WAIT.as_secs())
 }
 

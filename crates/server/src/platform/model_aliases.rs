@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::messages;
 
 /// Maximum number of aliases.
 const MAX_ALIASES: usize = 200;
@@ -21,9 +22,9 @@ impl Aliases {
     ///
     /// # Errors
     /// Why they cannot be kept.
-    pub fn new(aliases: BTreeMap<String, String>) -> Result<Self, refusal::Settings> {
+    pub fn new(aliases: BTreeMap<String, String>) -> Result<Self, messages::Settings> {
         if aliases.len() > MAX_ALIASES {
-            return Err(refusal::Settings::TooManyModelAliases {
+            return Err(messages::Settings::TooManyModelAliases {
                 count: MAX_ALIASES as u64,
             });
         }
@@ -40,7 +41,7 @@ impl Aliases {
                 || model.contains('*')
                 || name == model
             {
-                return Err(refusal::Settings::BadAlias {
+                return Err(messages::Settings::BadAlias {
                     name: name.chars().take(100).collect(),
                 });
             }
@@ -81,7 +82,7 @@ impl Aliases {
 mod tests {
     use super::*;
 
-    fn of(pairs: &[(&str, &str)]) -> Result<Aliases, refusal::Settings> {
+    fn of(pairs: &[(&str, &str)]) -> Result<Aliases, messages::Settings> {
         Aliases::new(
             pairs
                 .iter()

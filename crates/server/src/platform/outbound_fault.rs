@@ -1,23 +1,25 @@
 //! What people are told of requests that could not be made.
 
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use outbound::Fault;
 
+use crate::messages;
+
 /// The message of a fault.
-pub(crate) fn fault_sentence(fault: Fault) -> Sentence {
+pub(crate) fn fault_sentence(fault: Fault) -> messages::Web {
     match fault {
-        Fault::NoAddress => Sentence::NoAddress,
-        Fault::NotAllowed => Sentence::AddressNotAllowed,
-        Fault::Unreachable => Sentence::Unreachable,
-        Fault::Slow => Sentence::Slow,
-        Fault::TooManyHops => Sentence::TooManyRedirects,
-        Fault::TooLarge => Sentence::AnswerTooLarge,
-        Fault::Compressed => Sentence::AnswerCompressed,
-        Fault::CutOff => Sentence::AnswerCutOff,
+        Fault::NoAddress => messages::Web::NoAddress,
+        Fault::NotAllowed => messages::Web::AddressNotAllowed,
+        Fault::Unreachable => messages::Web::Unreachable,
+        Fault::Slow => messages::Web::Slow,
+        Fault::TooManyHops => messages::Web::TooManyRedirects,
+        Fault::TooLarge => messages::Web::AnswerTooLarge,
+        Fault::Compressed => messages::Web::AnswerCompressed,
+        Fault::CutOff => messages::Web::AnswerCutOff,
     }
 }
 
 /// The same as a text with its code.
-pub(crate) fn of_fault(fault: outbound::Fault) -> Words {
+pub(crate) fn of_fault(fault: outbound::Fault) -> LocalizedText {
     fault_sentence(fault).into()
 }

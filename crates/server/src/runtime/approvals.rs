@@ -6,7 +6,6 @@ use agent::{AnswerError, ApprovalDecision, ApprovalPolicy, Pattern, StandingAppr
 use domain::{
     AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
-    refusal,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use store::{AllowedCall, KeyScope, Principal, StoreError};
 use crate::{
     error::ApiError,
     identity::auth::Caller,
+    messages,
     runtime::{
         commands::{Command, Commands},
         runs::{LiveRun, StillResting},
@@ -153,7 +153,7 @@ impl Commands {
                 .map_err(not_taken);
         };
         if answer.decision != Decision::Allow {
-            return Err(ApiError::invalid(refusal::Chats::OnlyAllowedRemembered));
+            return Err(ApiError::invalid(messages::Chats::OnlyAllowedRemembered));
         }
         let for_good = ForGood {
             remembered,
@@ -179,7 +179,7 @@ impl Commands {
         let chat = match remembered {
             Remembered::Chat => Some(
                 live.chat
-                    .ok_or_else(|| ApiError::invalid(refusal::Chats::NoChatToAllowIn))?,
+                    .ok_or_else(|| ApiError::invalid(messages::Chats::NoChatToAllowIn))?,
             ),
             Remembered::Always => None,
         };
@@ -213,7 +213,7 @@ impl Commands {
         };
         match self.store.allow_call(&row, MOST).await {
             Err(StoreError::Conflict("limit")) => {
-                let message = refusal::Chats::TooManyAllowed { count: MOST as u64 };
+                let message = messages::Chats::TooManyAllowed { count: MOST as u64 };
                 return Err(ApiError::conflict(message));
             }
             stored => stored?,
@@ -293,7 +293,7 @@ fn read(row: &AllowedCall) -> Option<StandingApproval> {
 
 /// An answer could not be brought, because the run did not come back from its rest.
 pub(crate) fn still_resting(_: StillResting) -> ApiError {
-    let message = refusal::Chats::RunStillRests;
+    let message = messages::Chats::RunStillRests;
     ApiError::new(ProblemCode::Unavailable, message)
 }
 
@@ -301,15 +301,15 @@ pub(crate) fn still_resting(_: StillResting) -> ApiError {
 pub(crate) fn not_taken(error: AnswerError) -> ApiError {
     use axum::http::StatusCode;
     match error {
-        AnswerError::NotWaiting => ApiError::conflict(refusal::Chats::NotWaiting),
+        AnswerError::NotWaiting => ApiError::conflict(agent::messages::Approvals::NotWaiting),
         AnswerError::Unfit(fault) => ApiError::invalid(fault.message)
             .with_field(fault.field.as_deref())
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
         AnswerError::InvalidArguments(why) => {
-            ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
+            ApiError::invalid(agent::messages::Approvals::ArgumentsUnfit { why })
                 .with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }
-        AnswerError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
+        AnswerError::EachTime => ApiError::invalid(agent::messages::Approvals::AskedEachTime)
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
 }

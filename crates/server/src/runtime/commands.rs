@@ -9,7 +9,7 @@ use std::{
 use tokio_util::task::TaskTracker;
 
 use agent::{AnswerError, ApprovalDecision, StandingApproval};
-use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
+use domain::{ChatId, EventBody, ProblemCode, Reply, RunId};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{
@@ -19,6 +19,7 @@ use tokio::{
 
 use crate::{
     error::ApiError,
+    messages,
     platform::{clock::Clock, config::Config},
     runtime::{
         approvals::{AnswerApproval, not_taken, still_resting},
@@ -118,7 +119,7 @@ impl Command {
 /// 400 where a person says too much at once.
 pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
     if words.len() > ANSWER_LIMIT_BYTES {
-        return Err(ApiError::invalid(refusal::Chats::LongAnswer {
+        return Err(ApiError::invalid(messages::Chats::LongAnswer {
             limit: ANSWER_LIMIT_BYTES as u64,
         }));
     }
@@ -500,11 +501,11 @@ fn told_nobody(command: &Command) -> Result<(), ApiError> {
 }
 
 fn still_set_aside() -> ApiError {
-    let message = refusal::Chats::RunSetAside;
+    let message = messages::Chats::RunSetAside;
     ApiError::new(ProblemCode::Unavailable, message)
 }
 
 fn still_going() -> ApiError {
-    let message = refusal::Chats::RunElsewhere;
+    let message = messages::Chats::RunElsewhere;
     ApiError::new(ProblemCode::Unavailable, message)
 }

@@ -18,7 +18,7 @@ use std::{
 };
 
 use agent::{Journal, PreparedRun};
-use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
+use domain::{ChatId, EventBody, LocalizedText, RunId, RunSummary, UserId};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -349,7 +349,7 @@ impl Runs {
         &self,
         run: &Run,
         log: (LogSoFar, Journal),
-        words: Words,
+        words: LocalizedText,
     ) -> Result<(), StoreError> {
         self.close(run, log, recovery::Why::CannotGoOn(words)).await
     }

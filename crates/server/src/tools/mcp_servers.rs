@@ -16,7 +16,7 @@ use std::{
 };
 
 use agent::{DeferredTools, FoundTools};
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
 use mcp::{Bearer, Definition, Endpoint, Program, Server, State, Transport};
@@ -26,6 +26,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     identity::groups::{Permit, Thing},
+    messages,
     platform::{
         clock::Clock,
         config::{McpServer, McpWay, SignIn},
@@ -109,7 +110,7 @@ pub struct McpServerNow {
     /// Whether it can be used.
     pub state: State,
     /// What is wrong.
-    pub problems: Vec<Words>,
+    pub problems: Vec<LocalizedText>,
     /// Its tools, each with its name for models, what it does, and whether it needs consent.
     pub tools: Vec<(String, String, bool)>,
 }
@@ -264,13 +265,13 @@ impl Known {
                 missing: Vec::new(),
             };
         }
-        missing(Sentence::McpServerAway {
+        missing(messages::Tools::McpServerAway {
             name: self.server.definition().name.clone(),
         })
     }
 }
 
-fn missing(sentence: Sentence) -> FoundTools {
+fn missing(sentence: messages::Tools) -> FoundTools {
     FoundTools {
         missing: vec![sentence.into()],
         ..FoundTools::default()

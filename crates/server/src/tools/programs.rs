@@ -3,11 +3,14 @@
 use std::{path::Path, time::Duration};
 
 use agent::{Agents, Programs};
-use domain::{Words, refusal::Tools};
+use domain::LocalizedText;
 use sandbox::{Options, Sandbox, Unavailable};
 use tokio::sync::SetOnce;
 
-use crate::platform::config::{Config, ProgramSettings};
+use crate::{
+    messages,
+    platform::config::{Config, ProgramSettings},
+};
 
 /// How long runs of before a restart wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +24,7 @@ enum Found {
     /// They run, and these are the agents that have the tools.
     Here(Programs, Box<Agents>),
     /// They do not: why.
-    Not(Words),
+    Not(LocalizedText),
 }
 
 impl ProgramsHere {
@@ -37,7 +40,7 @@ impl ProgramsHere {
     pub(crate) async fn find(&self, config: &Config, agents: &Agents) {
         let settings = config.programs.as_ref();
         let found = match settings {
-            None => Found::Not(Tools::ProgramsOff.into()),
+            None => Found::Not(messages::Tools::ProgramsOff.into()),
             Some(settings) => open(settings, &config.data_dir, agents)
                 .await
                 .unwrap_or_else(Found::Not),
@@ -84,7 +87,7 @@ impl ProgramsHere {
     }
 
     /// Why there are none, where that is known.
-    pub(crate) fn why_not(&self) -> Option<&Words> {
+    pub(crate) fn why_not(&self) -> Option<&LocalizedText> {
         match self.0.get()? {
             Found::Here(..) => None,
             Found::Not(why) => Some(why),
@@ -96,7 +99,7 @@ async fn open(
     settings: &ProgramSettings,
     data_dir: &Path,
     agents: &Agents,
-) -> Result<Found, Words> {
+) -> Result<Found, LocalizedText> {
     let hidden = std::path::absolute(data_dir).map_err(|error| no_folder(&error))?;
     let options = Options {
         python: settings.python.clone(),
@@ -110,17 +113,17 @@ async fn open(
     Ok(Found::Here(programs, Box::new(agents)))
 }
 
-fn no_folder(error: &std::io::Error) -> Tools {
-    Tools::ProgramsNoFolder {
+fn no_folder(error: &std::io::Error) -> messages::Tools {
+    messages::Tools::ProgramsNoFolder {
         why: error.to_string(),
     }
 }
 
-fn why_not(unavailable: Unavailable) -> Tools {
+fn why_not(unavailable: Unavailable) -> messages::Tools {
     match unavailable {
-        Unavailable::NotLinux => Tools::ProgramsNotLinux,
-        Unavailable::Python(why) => Tools::ProgramsNoPython { why },
-        Unavailable::Kernel(why) => Tools::ProgramsKernel { why },
-        Unavailable::Broken(why) => Tools::ProgramsBroken { why },
+        Unavailable::NotLinux => messages::Tools::ProgramsNotLinux,
+        Unavailable::Python(why) => messages::Tools::ProgramsNoPython { why },
+        Unavailable::Kernel(why) => messages::Tools::ProgramsKernel { why },
+        Unavailable::Broken(why) => messages::Tools::ProgramsBroken { why },
     }
 }

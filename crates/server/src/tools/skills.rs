@@ -6,12 +6,12 @@ use std::{
 };
 
 use agent::Skills;
-use domain::Words;
+use domain::LocalizedText;
 
 /// The folder, and which of its problems the log has.
 pub struct SkillsFolder {
     folder: PathBuf,
-    told: Mutex<Vec<(String, Words)>>,
+    told: Mutex<Vec<(String, LocalizedText)>>,
 }
 
 impl SkillsFolder {

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use agent::{Workspace, workspace::Directory};
 use anyhow::Context;
-use domain::{UserId, refusal};
+use domain::UserId;
 use store::{Chat, Store, StoreError, User, UserRole};
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
         auth::Authority,
         groups::{Groups, Permit, Thing},
     },
+    messages,
     platform::{
         clock::Clock,
         config::{Config, WorkspaceSettings},
@@ -84,14 +85,14 @@ impl Workspaces {
         name: &str,
         user: &User,
         permit: &Permit,
-    ) -> Result<Arc<Directory>, refusal::Settings> {
+    ) -> Result<Arc<Directory>, messages::Settings> {
         let found = self
             .0
             .iter()
             .find(|it| it.directory.name() == name && it.allows(user, permit));
         found
             .map(|allowed| Arc::clone(&allowed.directory))
-            .ok_or_else(|| refusal::Settings::NoSuchWorkspace {
+            .ok_or_else(|| messages::Settings::NoSuchWorkspace {
                 name: name.to_owned(),
             })
     }

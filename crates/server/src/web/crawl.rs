@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use domain::{CrawlId, DocumentId, Sentence, UserId, Words};
+use domain::{CrawlId, DocumentId, LocalizedText, UserId};
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
 use store::{
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     documents::{Documents, MOST_DOCUMENTS},
     error::ApiError,
+    messages,
     platform::{clock::Clock, config::Config, jobs::Next},
 };
 
@@ -215,10 +216,10 @@ impl Crawler {
                 document: document.id,
                 content_sum,
             },
-            Err(StoreError::Conflict("documents")) => failed(Sentence::CollectionFull {
+            Err(StoreError::Conflict("documents")) => failed(messages::Web::CollectionFull {
                 count: MOST_DOCUMENTS,
             }),
-            Err(StoreError::Conflict(_)) => failed(Sentence::NoRoomForDocuments),
+            Err(StoreError::Conflict(_)) => failed(messages::Web::NoRoomForDocuments),
             // The collection was deleted just now.
             Err(StoreError::NotFound) => Visited::Skipped,
             Err(error) => return Err(error.into()),
@@ -254,8 +255,8 @@ impl Web {
 }
 
 /// Why an address was not read, as its row keeps it.
-fn failed(sentence: Sentence) -> Visited {
-    Visited::Failed(Words::from(sentence).to_column())
+fn failed(sentence: messages::Web) -> Visited {
+    Visited::Failed(LocalizedText::from(sentence).to_column())
 }
 
 /// What is asked one at a time: a host with its scheme and port.

@@ -3,7 +3,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::Sentence;
 use encoding_rs::Encoding;
 use knowledge::{Document, Limits as ReadLimits};
 use outbound::{Fault, Limits, Request, location};
@@ -15,6 +14,7 @@ use store::Page;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Web, WebProblem, address::tidy, hosts::Host, robots::Robots};
+use crate::messages;
 
 /// Most redirects of a page.
 const HOPS: usize = 10;
@@ -256,10 +256,10 @@ pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
             "txt"
         }
         kind if kind.starts_with("image/") => {
-            return Err(WebProblem::NotText(Sentence::APicture.into()));
+            return Err(WebProblem::NotText(messages::Web::APicture.into()));
         }
         kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
-            return Err(WebProblem::NotText(Sentence::SoundOrFilm.into()));
+            return Err(WebProblem::NotText(messages::Web::SoundOrFilm.into()));
         }
         // Office documents are told by what they hold.
         _ => return Ok(super::name_of(&body.url)),

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use knowledge::Unreadable;
 use outbound::Fault;
 
-use crate::platform::outbound_fault::fault_sentence;
+use crate::{messages, platform::outbound_fault::fault_sentence};
 
 /// Why there is no page, or nothing was found. None says where a name leads or what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum WebProblem {
     /// Its server refuses or stumbles.
     Status(u16),
     /// It is a picture, a program or the like.
-    NotText(Words),
+    NotText(LocalizedText),
     /// It came, and its text cannot be had.
     Unreadable(Unreadable),
     /// Its server has no image there.
@@ -26,7 +26,7 @@ pub(crate) enum WebProblem {
     /// It is no image of a format that is passed on.
     NotImage,
     /// Its scripts would show something, and did not.
-    Scripts(Words),
+    Scripts(LocalizedText),
     /// Nobody searches here.
     NoSearch,
     /// The search was asked something that it cannot be.
@@ -39,24 +39,24 @@ pub(crate) enum WebProblem {
 
 impl WebProblem {
     /// What is said of it.
-    pub(crate) fn sentence(&self) -> Sentence {
+    pub(crate) fn sentence(&self) -> messages::Web {
         match self {
             Self::Fault(fault) => fault_sentence(*fault),
-            Self::Robots => Sentence::RobotsRefuse,
+            Self::Robots => messages::Web::RobotsRefuse,
             Self::Status(status) => of_status(*status),
-            Self::NotText(what) => Sentence::NotText { what: what.clone() },
-            Self::Unreadable(why) => Sentence::PageUnreadable {
+            Self::NotText(what) => messages::Web::NotText { what: what.clone() },
+            Self::Unreadable(why) => messages::Web::PageUnreadable {
                 why: why.to_string().into(),
             },
-            Self::NoImage(status) => Sentence::NoImage { status: *status },
-            Self::NotImage => Sentence::NotImage,
-            Self::Scripts(why) => Sentence::PageNeedsScripts { why: why.clone() },
-            Self::NoSearch => Sentence::NoWebSearch,
-            Self::BadQuery => Sentence::BadWebQuery {
+            Self::NoImage(status) => messages::Web::NoImage { status: *status },
+            Self::NotImage => messages::Web::NotImage,
+            Self::Scripts(why) => messages::Web::PageNeedsScripts { why: why.clone() },
+            Self::NoSearch => messages::Web::NoWebSearch,
+            Self::BadQuery => messages::Web::BadWebQuery {
                 limit: super::search::QUERY_CHARS as u64,
             },
-            Self::Search(why) => Sentence::WebSearchFailed { why: why.clone() },
-            Self::Internal => Sentence::OwnFault,
+            Self::Search(why) => messages::Web::WebSearchFailed { why: why.clone() },
+            Self::Internal => messages::Web::OwnFault,
         }
     }
 }
@@ -75,12 +75,12 @@ impl From<Fault> for WebProblem {
     }
 }
 
-fn of_status(status: u16) -> Sentence {
+fn of_status(status: u16) -> messages::Web {
     match status {
-        404 | 410 => Sentence::NoPage { status },
-        401 | 402 | 403 | 407 | 451 => Sentence::PageClosed { status },
-        429 => Sentence::SiteBusy,
-        500.. => Sentence::SiteFault { status },
-        _ => Sentence::WithoutPage { status },
+        404 | 410 => messages::Web::NoPage { status },
+        401 | 402 | 403 | 407 | 451 => messages::Web::PageClosed { status },
+        429 => messages::Web::SiteBusy,
+        500.. => messages::Web::SiteFault { status },
+        _ => messages::Web::WithoutPage { status },
     }
 }

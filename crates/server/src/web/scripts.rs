@@ -13,13 +13,16 @@ mod parts;
 
 use std::time::Duration;
 
-use domain::{Sentence, Words};
+use domain::LocalizedText;
 use outbound::plain_host;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::timeout;
 
 use super::{Web, WebProblem, fetch::Body};
-use crate::platform::config::{BrowserSettings, BrowserWay};
+use crate::{
+    messages,
+    platform::config::{BrowserSettings, BrowserWay},
+};
 
 /// Pages whose scripts run at a time: a browser takes much memory.
 pub(super) const AT_ONCE: usize = 1;
@@ -34,15 +37,15 @@ const UNSEEN: [&str; 7] = [
 
 /// Why scripts did not give a page: what stands behind “it shows nothing until its scripts have run, and …”.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trouble(Words);
+pub(super) struct Trouble(LocalizedText);
 
 impl Trouble {
-    fn new(words: impl Into<Words>) -> Self {
+    fn new(words: impl Into<LocalizedText>) -> Self {
         Self(words.into())
     }
 
     fn slow() -> Self {
-        Self::new(Sentence::ScriptsSlow)
+        Self::new(messages::Web::ScriptsSlow)
     }
 }
 
@@ -117,7 +120,7 @@ impl Web {
         _: &Body,
         _: &[u8],
     ) -> Result<String, Trouble> {
-        Err(Trouble::new(Sentence::BrowserNotHere))
+        Err(Trouble::new(messages::Web::BrowserNotHere))
     }
 }
 

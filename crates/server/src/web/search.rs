@@ -235,7 +235,7 @@ fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit>
         .collect()
 }
 
-/// Words on one line: searches put tags around the words that were asked for.
+/// LocalizedText on one line: searches put tags around the words that were asked for.
 fn plain(text: &str, limit: usize) -> String {
     let mut out = text.to_owned();
     for tag in ["<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"] {

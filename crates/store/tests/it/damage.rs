@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use domain::{PipelineCallId, RunId, Usage, UserId, Words};
+use domain::{LocalizedText, PipelineCallId, RunId, Usage, UserId};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
 use store::{
     Booking, BookingOutcome, Damage, Part, PipelineCall, Principal, Restored, RunUsage, Segment,
@@ -129,7 +129,7 @@ async fn absurd_calls_of_pipelines_stop_at_a_bound(store: Store) {
         usage: Usage::of(u64::MAX, u64::MAX),
         cost_micro_usd: Some(u64::MAX),
         outcome: "done".to_owned(),
-        detail: Words::from("T".to_owned()),
+        detail: LocalizedText::from("T".to_owned()),
     };
     for _ in 0..12 {
         store.note_pipeline_call(&call()).await.unwrap();

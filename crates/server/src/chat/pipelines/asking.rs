@@ -13,7 +13,7 @@ use agent::{
         enough_read_along,
     },
 };
-use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
+use domain::{ChatId, LocalizedText, PipelineCallId, ProblemCode, RunId, Usage};
 use llm::ModelError;
 use serde_json::{Map, Value};
 use store::{PipelineCall, StoreError};
@@ -58,7 +58,7 @@ pub(crate) struct Answered<T> {
     /// What could be read.
     pub(crate) read: Option<T>,
     /// What was wrong with the answer otherwise.
-    pub(crate) fault: Option<Words>,
+    pub(crate) fault: Option<LocalizedText>,
     /// What it has used.
     pub(crate) used: Used,
 }
@@ -72,7 +72,7 @@ impl Pipelines {
         self: &Arc<Self>,
         job: &Job<'_>,
         prompt: String,
-        read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
+        read: impl FnMut(&str) -> Result<T, (LocalizedText, Option<T>)>,
         shown: impl Fn(&T) -> String,
     ) -> Result<Answered<T>, ApiError> {
         let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
@@ -272,19 +272,19 @@ impl Note {
         }
     }
 
-    fn end(mut self, outcome: &str, detail: Words) {
+    fn end(mut self, outcome: &str, detail: LocalizedText) {
         self.write(outcome, detail);
     }
 
     /// Beside all else: nobody waits for it.
-    fn write(&mut self, outcome: &str, detail: Words) {
+    fn write(&mut self, outcome: &str, detail: LocalizedText) {
         if std::mem::replace(&mut self.is_written, true) {
             return;
         }
         let call = PipelineCall {
             duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             outcome: outcome.to_owned(),
-            detail: Words {
+            detail: LocalizedText {
                 message: detail.message.chars().take(DETAIL_CHARS).collect(),
                 ..detail
             },

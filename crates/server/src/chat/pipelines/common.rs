@@ -1,7 +1,6 @@
 //! What is set for the pipelines together, by an administrator, else in the configuration: the models for all, and what is told
 //! apart in one of them.
 
-use domain::refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::StoreError;
@@ -12,6 +11,7 @@ use crate::{
         turns::{MAX_ALTERNATIVES, MAX_LAYERS},
     },
     error::ApiError,
+    messages,
     platform::config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
 };
 
@@ -135,7 +135,7 @@ impl EffectivePipelines {
                 .map(str::trim)
                 .filter(|model| !model.is_empty());
             if model.is_some_and(|model| self.models.catalogue().model(model).is_none()) {
-                let problem = refusal::Settings::ModelChosenGone;
+                let problem = messages::Settings::ModelChosenGone;
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }

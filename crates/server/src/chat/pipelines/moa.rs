@@ -7,15 +7,13 @@ use agent::{
     RunSpec, Worker,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{
-    ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId, refusal,
-};
+use domain::{ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId};
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
 use crate::{
     chat::pipelines::Pipelines, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Caller, platform::built_in::TOUR,
+    identity::auth::Caller, messages, platform::built_in::TOUR,
 };
 
 /// How much of a model's window the answers may fill: so many characters for each of its tokens.
@@ -45,7 +43,7 @@ impl Pipelines {
             .pipeline_in_force(Pipeline::Moa)
             .await?;
         if !set.enabled {
-            return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
+            return Err(ApiError::invalid(messages::Chats::MergingIsOff));
         }
         let model = match set.model.as_deref() {
             Some(id) => {
@@ -65,7 +63,7 @@ impl Pipelines {
             None => model,
         };
         if model.model_id == TOUR {
-            return Err(ApiError::invalid(refusal::Settings::TourCannot));
+            return Err(ApiError::invalid(messages::Settings::TourCannot));
         }
         let model = ResolvedModel {
             id: model.model_id.clone(),
@@ -157,7 +155,7 @@ impl Merging {
     ) -> Result<String, ApiError> {
         let answers = fit_answers(answers, self.room_chars());
         if answers.is_empty() {
-            return Err(ApiError::invalid(refusal::Chats::NoAnswerToMerge));
+            return Err(ApiError::invalid(messages::Chats::NoAnswerToMerge));
         }
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));

@@ -4,7 +4,6 @@
 use std::{collections::HashMap, time::Duration};
 
 use agent::pipelines::{Bounds, Pipeline, Template, TemplateError};
-use domain::refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +11,8 @@ use store::StoreError;
 
 use super::common::{Common, KEPT};
 use crate::{
-    chat::pipelines::EffectivePipelines, error::ApiError, platform::config::PipelineDefaults,
+    chat::pipelines::EffectivePipelines, error::ApiError, messages,
+    platform::config::PipelineDefaults,
 };
 
 const PREFIX: &str = "pipeline:";
@@ -207,7 +207,7 @@ impl EffectivePipelines {
         if let Some(model) = &set.model {
             let known = self.models.catalogue().model(model).is_some();
             if !known {
-                let problem = refusal::Settings::ModelChosenGone;
+                let problem = messages::Settings::ModelChosenGone;
                 return Err(ApiError::invalid(problem).with_field(Some("model")));
             }
         }
@@ -215,14 +215,14 @@ impl EffectivePipelines {
             .output_tokens
             .is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens))
         {
-            let problem = refusal::Settings::BadPipelineTokens { most: MOST_TOKENS };
+            let problem = messages::Settings::BadPipelineTokens { most: MOST_TOKENS };
             return Err(ApiError::invalid(problem).with_field(Some("output_tokens")));
         }
         if set
             .seconds
             .is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds))
         {
-            let problem = refusal::Settings::BadPipelineSeconds {
+            let problem = messages::Settings::BadPipelineSeconds {
                 most: MOST_SECONDS.into(),
             };
             return Err(ApiError::invalid(problem).with_field(Some("seconds")));

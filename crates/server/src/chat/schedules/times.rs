@@ -4,8 +4,9 @@ use croner::{
     Cron,
     parser::{CronParser, Seconds, Year},
 };
-use domain::refusal;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
+
+use crate::messages;
 
 /// Two times of a schedule are at least so far apart, milliseconds.
 const LEAST_GAP_MINUTES: u32 = 10;
@@ -32,14 +33,14 @@ impl Times {
         cron: Option<&str>,
         once_at: Option<i64>,
         time_zone: &str,
-    ) -> Result<Self, refusal::Settings> {
-        let zone = TimeZone::get(time_zone).map_err(|_| refusal::Settings::NoTimeZone {
+    ) -> Result<Self, messages::Settings> {
+        let zone = TimeZone::get(time_zone).map_err(|_| messages::Settings::NoTimeZone {
             name: shortened(time_zone),
         })?;
         match (cron, once_at) {
             (None, Some(at)) => Ok(Self::Once(at)),
             (Some(cron), None) => Ok(Self::Cron(Box::new(parse_cron(cron)?), zone)),
-            _ => Err(refusal::Settings::CronOrOnce),
+            _ => Err(messages::Settings::CronOrOnce),
         }
     }
 
@@ -69,9 +70,9 @@ impl Times {
 
     /// # Errors
     /// With a sentence, where there is no time after `now`, or two are too near to each other.
-    pub(crate) fn check(&self, now: i64) -> Result<(), refusal::Settings> {
+    pub(crate) fn check(&self, now: i64) -> Result<(), messages::Settings> {
         let Some(first) = self.next_after(now) else {
-            return Err(refusal::Settings::NoTimeToCome);
+            return Err(messages::Settings::NoTimeToCome);
         };
         let times: Vec<i64> = std::iter::successors(Some(first), |at| self.next_after(*at))
             .take(LOOKED_AT)
@@ -80,7 +81,7 @@ impl Times {
             .windows(2)
             .any(|pair| pair[1] - pair[0] < i64::from(LEAST_GAP_MINUTES) * 60_000)
         {
-            true => Err(refusal::Settings::TooOften {
+            true => Err(messages::Settings::TooOften {
                 count: LEAST_GAP_MINUTES.into(),
             }),
             false => Ok(()),
@@ -88,9 +89,9 @@ impl Times {
     }
 }
 
-fn parse_cron(cron: &str) -> Result<Cron, refusal::Settings> {
+fn parse_cron(cron: &str) -> Result<Cron, messages::Settings> {
     if cron.chars().count() > LIMIT_CHARS {
-        return Err(refusal::Settings::LongCron {
+        return Err(messages::Settings::LongCron {
             limit: LIMIT_CHARS as u64,
         });
     }
@@ -100,7 +101,7 @@ fn parse_cron(cron: &str) -> Result<Cron, refusal::Settings> {
         .build();
     parser
         .parse(cron)
-        .map_err(|error| refusal::Settings::BadCron {
+        .map_err(|error| messages::Settings::BadCron {
             cron: cron.to_owned(),
             why: error.to_string(),
         })

@@ -12,7 +12,7 @@ use crate::{chat::search::ChatSearch, platform::jobs::Next};
 
 /// Messages of one transaction: on SQLite all others who write wait for it.
 const MOST: u32 = 64;
-/// Words of one transaction, where the messages are long.
+/// LocalizedText of one transaction, where the messages are long.
 const MOST_WORDS: usize = 20_000;
 /// So many answers of tools in one run are searched.
 const MOST_ANSWERS: usize = 200;

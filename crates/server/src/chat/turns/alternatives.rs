@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use agent::{Council, RunSpec};
-use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
+use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text};
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey};
 
 use super::{Exchange, NewAnswer, StartingRun};
@@ -13,6 +13,7 @@ use crate::{
     error::ApiError,
     gateway::{models::ResolvedModel, usage::Wish},
     identity::auth::Caller,
+    messages,
     platform::built_in::TOUR,
 };
 
@@ -53,7 +54,7 @@ impl<'a> Row<'a> {
         beside: &HashMap<MessageId, Alternatives>,
         one: MessageId,
     ) -> Result<Self, ApiError> {
-        let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
+        let gone = || ApiError::not_found(messages::Chats::NoSuchAnswer);
         let find = |id: MessageId| messages.iter().find(move |message| message.id == id);
         let answer = find(one)
             .filter(|message| message.role == Role::Assistant)
@@ -61,7 +62,7 @@ impl<'a> Row<'a> {
         let first = beside.get(&one).map_or(one, |beside| beside.first);
         let asked = answer.parent.and_then(find).ok_or_else(gone)?;
         if asked.role != Role::User {
-            return Err(ApiError::conflict(refusal::Chats::AnswerOfOtherProgram));
+            return Err(ApiError::conflict(messages::Chats::AnswerOfOtherProgram));
         }
         let stands_here = |message: &&ChatMessage| match beside.get(&message.id) {
             Some(beside) => beside.first == first && beside.made_of.is_empty(),
@@ -87,7 +88,7 @@ impl<'a> Row<'a> {
         if let Some(chosen) = chosen
             && !chosen.iter().all(is_here)
         {
-            return Err(ApiError::not_found(refusal::Chats::NotBeside));
+            return Err(ApiError::not_found(messages::Chats::NotBeside));
         }
         let is_chosen = |id: &MessageId| chosen.is_none_or(|chosen| chosen.contains(id));
         let answers = self.answers.iter().copied();
@@ -96,7 +97,7 @@ impl<'a> Row<'a> {
             .filter(|answer| says_something(answer))
             .collect();
         if answers.is_empty() {
-            return Err(ApiError::conflict(refusal::Chats::NoAnswerToMergeYet));
+            return Err(ApiError::conflict(messages::Chats::NoAnswerToMergeYet));
         }
         Ok(answers)
     }
@@ -125,7 +126,7 @@ impl Turns {
         );
         let row = Row::of(&messages, &beside, answered)?;
         if row.answers.len() + models.len() > MAX_BESIDE {
-            return Err(ApiError::conflict(refusal::Chats::TooManyBeside {
+            return Err(ApiError::conflict(messages::Chats::TooManyBeside {
                 count: MAX_BESIDE as u64,
             }));
         }

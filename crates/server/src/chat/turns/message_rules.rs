@@ -1,8 +1,8 @@
 //! What a person says: whether it can be said, and the title a chat gets from it.
 
-use domain::{Part, refusal};
+use domain::Part;
 
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// Longest title made from a first message, characters.
 const TITLE_LIMIT_CHARS: usize = 60;
@@ -12,7 +12,7 @@ const PARTS_LIMIT: usize = 50;
 /// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
 pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if content.len() > PARTS_LIMIT {
-        return Err(ApiError::invalid(refusal::Chats::TooManyParts {
+        return Err(ApiError::invalid(messages::Chats::TooManyParts {
             count: PARTS_LIMIT as u64,
         }));
     }
@@ -20,10 +20,10 @@ pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
         .iter()
         .any(|part| part.speaks() || part.name().is_some())
     {
-        return Err(ApiError::invalid(refusal::Chats::EmptyMessage));
+        return Err(ApiError::invalid(messages::Chats::EmptyMessage));
     }
     if content.iter().any(Part::is_foreign) {
-        return Err(ApiError::invalid(refusal::Chats::ForeignPicture));
+        return Err(ApiError::invalid(messages::Chats::ForeignPicture));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use agent::{
     library::Library,
     pipelines::{Pipeline, Said, read_queries},
 };
-use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, Sentence, UserId};
+use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, UserId};
 use futures_util::{FutureExt, future::BoxFuture};
 use serde_json::Map;
 use store::StoreError;
@@ -24,7 +24,7 @@ use crate::{
     error::ApiError,
     gateway::models::ResolvedModel,
     identity::groups::Thing,
-    web,
+    messages, web,
 };
 
 /// Maximum number of queries from the pipeline.
@@ -122,7 +122,7 @@ impl Preparation {
             documents: documents.is_some(),
             generates,
         };
-        let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
+        let warning = (wants_web && web.is_none()).then(|| messages::Runs::NoWebHere.into());
         let settings = self.effective_pipelines.common_settings().await?;
         Ok(Some(LookUp {
             asker: Arc::new(asker),

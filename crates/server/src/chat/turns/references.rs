@@ -7,7 +7,7 @@ use agent::{
     ContextMaterial,
     pipelines::{Pipeline, Values},
 };
-use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source, refusal};
+use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Source};
 use llm::ToolMode;
 use store::{Chat, Collection, Document, DocumentState, Principal, StoreError};
 
@@ -20,6 +20,7 @@ use crate::{
     documents::{SEARCH_TOOL, Wish, passage, source},
     error::ApiError,
     identity::groups::Thing,
+    messages,
 };
 
 /// Documents in full may take half of a model's window.
@@ -230,7 +231,7 @@ impl Preparation {
         collection: CollectionId,
     ) -> Result<Collection, ApiError> {
         if principal.is_front_end_person() {
-            let message = refusal::Knowledge::DocumentsOfAccounts;
+            let message = messages::Knowledge::DocumentsOfAccounts;
             return Err(ApiError::forbidden(message));
         }
         self.store
@@ -622,7 +623,7 @@ fn why(document: &Document) -> String {
 
 fn gone(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::DocumentGone),
+        StoreError::NotFound => ApiError::not_found(messages::Knowledge::DocumentGone),
         error => error.into(),
     }
 }

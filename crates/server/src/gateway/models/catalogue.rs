@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parameter, Words};
+use domain::{
+    ConnectionId, ConnectionKeyId, ListedModel, LocalizedText, ModelParameters, Parameter,
+};
 use llm::{
     ProviderKind, ToolMode,
     openai::{Pool, Server},
@@ -43,7 +45,7 @@ pub struct KnownConnection {
     /// The models it offered when last asked.
     pub models: Vec<ListedModel>,
     /// Why it does not work, in words.
-    pub problem: Option<Words>,
+    pub problem: Option<LocalizedText>,
 }
 
 impl KnownConnection {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::{ConnectionId, ListedModel, ProblemCode, Words};
+use domain::{ConnectionId, ListedModel, LocalizedText, ProblemCode};
 use futures_util::future::join_all;
 use llm::openai::ServerSettings;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Asked {
     }
 
     /// What is wrong with a connection whose models are `named`: a server need not list them then.
-    fn problem_of(&self, named: &[String]) -> Option<&Words> {
+    fn problem_of(&self, named: &[String]) -> Option<&LocalizedText> {
         let (code, words) = self.problem.as_ref()?;
         (named.is_empty() || *code != ProblemCode::ModelProtocol).then_some(words)
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use domain::{ConnectionId, ConnectionKeyId, ListedModel, refusal};
+use domain::{ConnectionId, ConnectionKeyId, ListedModel};
 use llm::{
     BaseUrl, ModelError, ProviderOptions, Secret,
     openai::{ServerSettings, list_models},
@@ -10,7 +10,7 @@ use llm::{
 use store::{Connection, ConnectionKey, StoreError};
 
 use super::{Asked, KnownConnection, Models, connection_settings};
-use crate::{error::ApiError, platform::config::ConnectionSource};
+use crate::{error::ApiError, messages, platform::config::ConnectionSource};
 
 /// Somebody waits at a form.
 pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -211,7 +211,7 @@ impl Models {
         let stays = after.base_url.is_same_server(&before.base_url)
             || after.kind == before.kind && is_at_provider(before) && is_at_provider(&after);
         if has_secrets && !stays {
-            return Err(ApiError::conflict(refusal::Settings::KeysOfOtherServer));
+            return Err(ApiError::conflict(messages::Settings::KeysOfOtherServer));
         }
         let row = Connection {
             enabled: change.enabled.unwrap_or(known.enabled),
@@ -255,13 +255,13 @@ impl Models {
             .iter()
             .any(|(other, _)| other == key)
         {
-            return Err(ApiError::conflict(refusal::Settings::ConnectionKeyKnown));
+            return Err(ApiError::conflict(messages::Settings::ConnectionKeyKnown));
         }
         let row = self.seal(id, key, weight, created_at)?;
         match self.store.create_connection_key(id, &row, MOST_KEYS).await {
             Err(StoreError::Conflict(_)) => {
                 return Err(ApiError::conflict(
-                    refusal::Settings::TooManyConnectionKeys {
+                    messages::Settings::TooManyConnectionKeys {
                         count: MOST_KEYS.into(),
                     },
                 ));
@@ -316,16 +316,16 @@ impl Models {
     pub(super) fn connection(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.connection(id).cloned();
-        known.ok_or_else(|| ApiError::not_found(refusal::Settings::NoSuchConnection))
+        known.ok_or_else(|| ApiError::not_found(messages::Settings::NoSuchConnection))
     }
 
     fn changeable(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let known = self.connection(id)?;
         match known.source {
             ConnectionSource::Settings => Ok(known),
-            ConnectionSource::File => Err(ApiError::conflict(refusal::Settings::ConnectionOfFile)),
+            ConnectionSource::File => Err(ApiError::conflict(messages::Settings::ConnectionOfFile)),
             ConnectionSource::Environment => Err(ApiError::conflict(
-                refusal::Settings::ConnectionOfEnvironment,
+                messages::Settings::ConnectionOfEnvironment,
             )),
         }
     }
@@ -375,7 +375,7 @@ fn is_at_provider(server: &ServerSettings) -> bool {
 
 fn no_such_key(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Settings::NoSuchConnectionKey),
+        StoreError::NotFound => ApiError::not_found(messages::Settings::NoSuchConnectionKey),
         other => other.into(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use domain::{ConnectionId, Words, refusal};
+use domain::{ConnectionId, LocalizedText};
 use llm::{
     BaseUrl, ProviderKind, ProviderOptions, Secret,
     openai::{Extras, ServerSettings},
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use store::Connection;
 
 use super::Models;
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 const MAX_ADDRESS_BYTES: usize = 2000;
 const MAX_KEY_BYTES: usize = 4000;
@@ -92,7 +92,7 @@ pub(super) fn kind(name: &str) -> Result<ProviderKind, ApiError> {
     ProviderKind::of_name(name).ok_or_else(|| {
         let kinds = ProviderKind::ALL.map(ProviderKind::name).join(", ");
         let kind = name.chars().take(100).collect();
-        ApiError::invalid(refusal::Settings::UnknownProviderKind { kind, kinds })
+        ApiError::invalid(messages::Settings::UnknownProviderKind { kind, kinds })
             .with_field(Some("kind"))
     })
 }
@@ -106,21 +106,21 @@ pub(super) fn options(
         let (option, refused) = match bad {
             BadOption::Missing(option) => (
                 option,
-                refusal::Settings::ProviderOptionMissing {
+                messages::Settings::ProviderOptionMissing {
                     kind,
                     option: option.to_owned(),
                 },
             ),
             BadOption::Unknown(option) => (
                 option,
-                refusal::Settings::ProviderOptionUnknown {
+                messages::Settings::ProviderOptionUnknown {
                     kind,
                     option: option.to_owned(),
                 },
             ),
             BadOption::Invalid(option) => (
                 option,
-                refusal::Settings::ProviderOptionBad {
+                messages::Settings::ProviderOptionBad {
                     option: option.to_owned(),
                 },
             ),
@@ -135,7 +135,7 @@ pub(super) fn address(
     options: &ProviderOptions,
     written: Option<&str>,
 ) -> Result<BaseUrl, ApiError> {
-    let unprocessable = |refused: refusal::Settings| {
+    let unprocessable = |refused: LocalizedText| {
         ApiError::invalid(refused)
             .with_status(StatusCode::UNPROCESSABLE_ENTITY)
             .with_field(Some("base_url"))
@@ -147,15 +147,20 @@ pub(super) fn address(
         (None, Some(usual)) if kind != ProviderKind::Openai => usual,
         (None, _) => {
             let kind = kind.name().to_owned();
-            return Err(unprocessable(refusal::Settings::BaseUrlMissing { kind }));
+            return Err(unprocessable(
+                messages::Settings::BaseUrlMissing { kind }.into(),
+            ));
         }
     };
     if text.len() > MAX_ADDRESS_BYTES {
-        return Err(unprocessable(refusal::Settings::LongAddress {
-            limit: MAX_ADDRESS_BYTES as u64,
-        }));
+        return Err(unprocessable(
+            messages::Settings::LongAddress {
+                limit: MAX_ADDRESS_BYTES as u64,
+            }
+            .into(),
+        ));
     }
-    BaseUrl::parse_of(kind, text).map_err(|error| unprocessable(error.0))
+    BaseUrl::parse_of(kind, text).map_err(|error| unprocessable(error.0.into()))
 }
 
 /// A key stands in a header, or is the file of a service account at Google Cloud.
@@ -171,7 +176,7 @@ pub(super) fn check_key(kind: ProviderKind, key: &Secret) -> Result<Secret, ApiE
         || text.len() > MAX_KEY_BYTES
         || !text.bytes().all(|byte| byte.is_ascii_graphic())
     {
-        let message = refusal::Settings::BadConnectionKey {
+        let message = messages::Settings::BadConnectionKey {
             limit: MAX_KEY_BYTES as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("api_key")));
@@ -215,7 +220,7 @@ impl Models {
     pub(super) fn stored_settings(
         &self,
         row: &Connection,
-    ) -> Result<(ServerSettings, Option<Words>), ApiError> {
+    ) -> Result<(ServerSettings, Option<LocalizedText>), ApiError> {
         let kind = kind(&row.kind)?;
         let options = serde_json::from_value(row.options.clone()).map_err(ApiError::internal)?;
         let base_url =

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{
-    ConnectionId, ConnectionKeyId, Message, ModelParameters, ProblemCode, Role, Sentence, Words,
+    ConnectionId, ConnectionKeyId, LocalizedText, Message, ModelParameters, ProblemCode, Role,
 };
 use futures_util::future::join_all;
 use llm::{
@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
 use super::{Models, connecting::LIST_TIMEOUT};
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// A small model may have to be loaded first.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(45);
@@ -29,7 +29,7 @@ pub struct Tried {
     /// How many models it offers.
     pub models: Option<usize>,
     /// Why it does not list them.
-    pub problem: Option<Words>,
+    pub problem: Option<LocalizedText>,
     /// How long that took.
     pub took_ms: u64,
     /// Each key alone.
@@ -45,7 +45,7 @@ pub struct KeyTried {
     /// `null` if it comes from the environment.
     pub id: Option<ConnectionKeyId>,
     /// Why it does not work.
-    pub problem: Option<Words>,
+    pub problem: Option<LocalizedText>,
 }
 
 /// The answer of a model.
@@ -55,7 +55,7 @@ pub struct TriedModel {
     /// Its beginning.
     pub text: String,
     /// Why there is none.
-    pub problem: Option<Words>,
+    pub problem: Option<LocalizedText>,
     /// How long that took.
     pub took_ms: u64,
 }
@@ -120,7 +120,7 @@ impl Models {
             id: key.id,
             problem: match key.is_open {
                 true => results.next().and_then(Result::err).map(ModelError::words),
-                false => Some(Sentence::KeyUnreadable.into()),
+                false => Some(messages::Settings::KeyUnreadable.into()),
             },
         });
         Ok(Tried {
@@ -137,7 +137,7 @@ impl Models {
         let model = ChatModel::openai(target, &self.http);
         let answer = timeout(ANSWER_TIMEOUT, say_ok(&model)).await;
         let answer = answer.unwrap_or_else(|_| {
-            let late = Sentence::NotFinishedWithin {
+            let late = messages::Settings::NotFinishedWithin {
                 seconds: ANSWER_TIMEOUT.as_secs(),
             };
             Err(ModelError::new(ProblemCode::ModelTimeout, late))

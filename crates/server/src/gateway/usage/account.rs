@@ -3,7 +3,7 @@
 use std::ops::AddAssign;
 
 use agent::{Prices, call_cost};
-use domain::{Sentence, Usage, Words};
+use domain::{LocalizedText, Usage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::UsageSum;
@@ -12,6 +12,7 @@ use super::{
     Refused,
     limits::{Limits, Most, Subject},
 };
+use crate::messages;
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 const MINUTE_MS: i64 = 60_000;
@@ -472,29 +473,29 @@ impl Over {
             end,
         } = self;
         let who = match subject {
-            Subject::User(_) => Sentence::ThisAccount,
-            Subject::Group(_) => Sentence::GroupOfAccount,
-            Subject::Key(_) => Sentence::ThisKey,
-            Subject::Person(..) => Sentence::ThisPerson,
+            Subject::User(_) => messages::Limits::ThisAccount,
+            Subject::Group(_) => messages::Limits::GroupOfAccount,
+            Subject::Key(_) => messages::Limits::ThisKey,
+            Subject::Person(..) => messages::Limits::ThisPerson,
         };
-        let most: Words = match what {
-            What::Requests => Sentence::Requests { count: *limit }.into(),
-            What::Tokens => Sentence::Tokens { count: *limit }.into(),
+        let most: LocalizedText = match what {
+            What::Requests => messages::Limits::Requests { count: *limit }.into(),
+            What::Tokens => messages::Limits::Tokens { count: *limit }.into(),
             What::Money => {
                 format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000).into()
             }
         };
         let span = match span {
-            Span::Minute => Sentence::Minute,
-            Span::Day => Sentence::Day,
-            Span::Month => Sentence::Month,
+            Span::Minute => messages::Limits::Minute,
+            Span::Day => messages::Limits::Day,
+            Span::Month => messages::Limits::Month,
         };
         let wait_s = u64::try_from((end - now).max(0))
             .unwrap_or(0)
             .div_ceil(1000)
             .max(1);
         let wait = in_words(wait_s).into();
-        let reached = Sentence::LimitAccount {
+        let reached = messages::Limits::LimitAccount {
             who: who.into(),
             most,
             span: span.into(),
@@ -507,16 +508,16 @@ impl Over {
     }
 }
 
-fn in_words(seconds: u64) -> Sentence {
+fn in_words(seconds: u64) -> messages::Limits {
     match seconds {
-        0..=119 => Sentence::Seconds { count: seconds },
-        120..=7_199 => Sentence::Minutes {
+        0..=119 => messages::Limits::Seconds { count: seconds },
+        120..=7_199 => messages::Limits::Minutes {
             count: seconds.div_ceil(60),
         },
-        7_200..=172_799 => Sentence::Hours {
+        7_200..=172_799 => messages::Limits::Hours {
             count: seconds.div_ceil(3600),
         },
-        _ => Sentence::Days {
+        _ => messages::Limits::Days {
             count: seconds.div_ceil(86_400),
         },
     }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use domain::{ApiKeyId, GroupId, UserId, refusal};
+use domain::{ApiKeyId, GroupId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Principal, Store, StoreError, UsageOf};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// The names of the settings begin with it.
 const PREFIX: &str = "limits:";
@@ -106,7 +106,7 @@ impl Limits {
                 .any(|figure| figure > MOST);
             let bad_usd = most.usd.is_some_and(|usd| !(0.0..=1e9).contains(&usd));
             if too_large || bad_usd {
-                return Err(ApiError::invalid(refusal::Accounts::BadLimit));
+                return Err(ApiError::invalid(messages::Accounts::BadLimit));
             }
         }
         Ok(self)

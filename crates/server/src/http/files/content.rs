@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
-use domain::{ChatId, refusal};
+use domain::ChatId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,6 +21,7 @@ use crate::{
         extract::{Path, Query},
         openapi::Operations,
     },
+    messages,
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
@@ -67,7 +68,7 @@ pub(in crate::http) async fn get(
 ) -> Result<Response, ApiError> {
     let (shown, files) = readable(&app, &viewer, chat).await?;
     let path = FilePath::parse_file(&query.path)?;
-    let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
+    let missing = || ApiError::not_found(messages::Chats::NoSuchFile);
     let (content, version) = match query.version {
         Some(version) => {
             check_state(&shown, &files, &path, version).await?;

@@ -9,13 +9,12 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::Response,
 };
-use domain::refusal;
 use serde::Deserialize;
 
 use super::{content::named, range};
 use crate::{
-    error::ApiError, http::extract::Path, http::openapi::Operations, platform::clock::Clock,
-    runtime::file_links::FileLinks,
+    error::ApiError, http::extract::Path, http::openapi::Operations, messages,
+    platform::clock::Clock, runtime::file_links::FileLinks,
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.
@@ -40,7 +39,7 @@ pub(in crate::http) async fn get(
     asked: HeaderMap,
     Path(Address { token }): Path<Address>,
 ) -> Result<Response, ApiError> {
-    let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
+    let missing = || ApiError::not_found(messages::Chats::NoSuchFile);
     let link = file_links
         .open(&token, clock.now_ms())
         .ok_or_else(missing)?;

@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ChatId, ProblemCode, refusal};
+use domain::{ChatId, ProblemCode};
 use flate2::{Compression, write::DeflateEncoder};
 use futures_util::stream;
 use rawzip::{CompressionMethod, ZipArchiveWriter, time::UtcDateTime};
@@ -28,7 +28,8 @@ use tokio::task::spawn_blocking;
 
 use super::{content::named, readable};
 use crate::{
-    app::App, chat::access::Viewer, error::ApiError, http::extract::Path, http::openapi::Operations,
+    app::App, chat::access::Viewer, error::ApiError, http::extract::Path,
+    http::openapi::Operations, messages,
 };
 
 /// Names are cut to what a header and a file system take.
@@ -45,7 +46,7 @@ pub(in crate::http) async fn get(
     if more {
         return Err(ApiError::new(
             ProblemCode::TooLarge,
-            refusal::Chats::TooManyForArchive,
+            messages::Chats::TooManyForArchive,
         ));
     }
     let mut response = Body::from_stream(archive(files, rows, app.clock.now_ms())).into_response();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{ChatId, CollectionId, DocumentId, refusal::Imports};
+use domain::{ChatId, CollectionId, DocumentId};
 use store::{Collection, Principal, StoreError};
 use wire::export;
 
@@ -13,6 +13,7 @@ use crate::{
     error::ApiError,
     http::knowledge::{self, attachments, documents},
     identity::auth::Caller,
+    messages,
 };
 
 /// Most files that came with messages and are just being brought.
@@ -116,13 +117,13 @@ impl Documents {
         } = there;
         let most = app.config.knowledge.file_bytes;
         match self.collections.get(&collection) {
-            None => report.leave("document", &name, Imports::CollectionNotHere),
+            None => report.leave("document", &name, messages::Imports::CollectionNotHere),
             Some(here) if here.names.contains(&name) => report.here().documents += 1,
             Some(_) if size_bytes > most => {
                 report.leave(
                     "document",
                     &name,
-                    Imports::FileOver {
+                    messages::Imports::FileOver {
                         limit: most / 1_000_000,
                     },
                 );
@@ -160,7 +161,7 @@ impl Documents {
         match STANDARD.decode(&part.base64) {
             Ok(bytes) if is_room(&open, bytes.len()) => open.file.extend(bytes),
             _ => {
-                report.leave("document", &open.name, Imports::Damaged);
+                report.leave("document", &open.name, messages::Imports::Damaged);
                 return Ok(());
             }
         }
@@ -186,7 +187,7 @@ impl Documents {
     /// Something else comes: a file that is not whole by now will not be.
     pub(super) fn end(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
-            report.leave("document", &open.name, Imports::DocumentNotWhole);
+            report.leave("document", &open.name, messages::Imports::DocumentNotWhole);
         }
     }
 }
@@ -211,5 +212,5 @@ async fn attach(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(ApiError::not_found(Imports::ChatNotHere))
+    Err(ApiError::not_found(messages::Imports::ChatNotHere))
 }

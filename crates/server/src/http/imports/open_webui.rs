@@ -1,13 +1,13 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
-use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal::Imports};
+use domain::{ChatId, MessageId, ModelParameters, Part, RunId};
 use store::{Chat, ChatMessage, ChatOrganization, EndedRun, Principal, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
 
 use super::{chat::short, check_may_go_on, ids::Ids, report::Report, spool::Pieces};
-use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Caller};
+use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Caller, messages};
 
 /// The longest chat, bytes: pictures stand in it as text.
 const CHAT_BYTES: usize = 64_000_000;
@@ -35,14 +35,14 @@ pub(super) async fn run(
             check_may_go_on(app, &ends)?;
             seen += 1;
             if seen > MOST_CHATS {
-                report.leave("chat", "", Imports::TooManyChats);
+                report.leave("chat", "", messages::Imports::TooManyChats);
                 continue;
             }
             bring(app, ids, (seen, element), &mut report).await?;
         }
     }
     if !elements.is_over() {
-        report.leave("line", "", Imports::FileNotWhole);
+        report.leave("line", "", messages::Imports::FileNotWhole);
     }
     Ok(report)
 }
@@ -58,7 +58,7 @@ async fn bring(
         report.leave(
             "chat",
             &number.to_string(),
-            Imports::MoreThanMb {
+            messages::Imports::MoreThanMb {
                 limit: CHAT_BYTES as u64 / 1_000_000,
             },
         );
@@ -98,7 +98,7 @@ async fn bring(
     match brought.keep(app).await {
         Ok(()) => {}
         Err(StoreError::Conflict(_)) => {
-            report.leave("chat", &title, Imports::IdTaken);
+            report.leave("chat", &title, messages::Imports::IdTaken);
             return Ok(());
         }
         Err(error) => return Err(error.into()),
@@ -107,10 +107,10 @@ async fn bring(
     report.made().messages += brought.messages.len() as u64;
     report.made().runs += brought.runs.len() as u64;
     for _ in 0..chat.attachments_left.min(1_000) {
-        report.leave("file", &title, Imports::OnlyName);
+        report.leave("file", &title, messages::Imports::OnlyName);
     }
     for _ in 0..chat.messages_left.min(1_000) {
-        report.leave("message", &title, Imports::OtherRole);
+        report.leave("message", &title, messages::Imports::OtherRole);
     }
     Ok(())
 }

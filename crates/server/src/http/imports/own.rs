@@ -4,10 +4,7 @@ use agent::{
     learning::{MAX_FACT_CHARS, MAX_FACTS},
     memory::MAX_BLOCKS,
 };
-use domain::{
-    MemoryId, Words,
-    refusal::{self, Imports},
-};
+use domain::{LocalizedText, MemoryId};
 use store::{Fact, MemoryChange, StoreError};
 use tokio_util::sync::CancellationToken;
 use wire::export::{self, FORMAT, Line};
@@ -25,6 +22,7 @@ use crate::{
     error::ApiError,
     http::{memories, schedules},
     identity::auth::Caller,
+    messages,
 };
 
 /// Most memories, facts and schedules that are looked at; there is room here for far fewer.
@@ -77,7 +75,8 @@ impl<'a> Own<'a> {
             check_may_go_on(self.app, &self.ends)?;
             let Some(found) = self.next().await? else {
                 self.documents.end(&mut self.report);
-                self.report.leave("line", "", Imports::FileNotWhole);
+                self.report
+                    .leave("line", "", messages::Imports::FileNotWhole);
                 break;
             };
             let line = match read(&found) {
@@ -98,7 +97,8 @@ impl<'a> Own<'a> {
                 Line::End(_) => break,
                 Line::Chat(chat) => self.chat(found.at, chat).await?,
                 Line::Memory(_) | Line::Fact(_) | Line::Schedule(_) if self.small == MOST_SMALL => {
-                    self.report.leave("line", "", Imports::TooManySmall);
+                    self.report
+                        .leave("line", "", messages::Imports::TooManySmall);
                 }
                 Line::Memory(memory) => self.memory(memory).await?,
                 Line::Fact(fact) => self.fact(fact).await?,
@@ -115,16 +115,22 @@ impl<'a> Own<'a> {
                         .await?;
                 }
                 Line::Run(_) => {
-                    self.report.leave("run", "", Imports::RunsOutside);
+                    self.report.leave("run", "", messages::Imports::RunsOutside);
                 }
                 Line::Key(_) => {
-                    self.report.leave("key", "", Imports::KeysStay);
+                    self.report.leave("key", "", messages::Imports::KeysStay);
                 }
                 Line::Agent(agent) => {
-                    self.report.leave("agent", &agent.name, Imports::AgentsStay);
+                    self.report
+                        .leave("agent", &agent.name, messages::Imports::AgentsStay);
                 }
-                Line::Message(_) => self.report.leave("message", "", Imports::OfNoChat),
-                Line::Damaged(damaged) => self.report.leave("line", &damaged.of, Imports::Damaged),
+                Line::Message(_) => self
+                    .report
+                    .leave("message", "", messages::Imports::OfNoChat),
+                Line::Damaged(damaged) => {
+                    self.report
+                        .leave("line", &damaged.of, messages::Imports::Damaged)
+                }
                 // Those of runs that stay.
                 Line::Profile(_)
                 | Line::Log(_)
@@ -146,12 +152,12 @@ impl<'a> Own<'a> {
         match first.as_ref().map(read) {
             Some(Ok(Line::GlasshouseExport(head))) if head.format == FORMAT => Ok(()),
             Some(Ok(Line::GlasshouseExport(head))) => {
-                Err(ApiError::invalid(refusal::Chats::OtherFormat {
+                Err(ApiError::invalid(messages::Chats::OtherFormat {
                     format: head.format.into(),
                     known: FORMAT.into(),
                 }))
             }
-            _ => Err(ApiError::invalid(refusal::Chats::FormatUnsaid)),
+            _ => Err(ApiError::invalid(messages::Chats::FormatUnsaid)),
         }
     }
 
@@ -167,7 +173,7 @@ impl<'a> Own<'a> {
                 Ok(line) if survey.has(&line) => {
                     survey.push(line, found.line.map_or(0, |line| line.len()), &mut inside);
                 }
-                Err(why) => survey.refuse(Imports::InLine {
+                Err(why) => survey.refuse(messages::Imports::InLine {
                     line: self.number,
                     why,
                 }),
@@ -204,10 +210,12 @@ impl<'a> Own<'a> {
         if brought.await? {
             self.report.take(inside);
             if has_directory {
-                self.report.leave("file", &title, Imports::DirectoryStays);
+                self.report
+                    .leave("file", &title, messages::Imports::DirectoryStays);
             }
         } else {
-            self.report.leave("chat", &title, Imports::IdTaken);
+            self.report
+                .leave("chat", &title, messages::Imports::IdTaken);
             self.lines.seek(to).await?;
         }
         Ok(())
@@ -242,11 +250,12 @@ impl<'a> Own<'a> {
                 if all.iter().any(|memory| memory.content == content) {
                     self.report.here().memories += 1;
                 } else {
-                    self.report.leave("memory", &name, Imports::MemoryNameHere);
+                    self.report
+                        .leave("memory", &name, messages::Imports::MemoryNameHere);
                 }
             }
             Err(StoreError::Conflict("limit")) => {
-                let why = Imports::MemoriesFull {
+                let why = messages::Imports::MemoriesFull {
                     count: MAX_BLOCKS.into(),
                 };
                 self.report.leave("memory", &name, why);
@@ -260,7 +269,7 @@ impl<'a> Own<'a> {
         self.small += 1;
         let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() || text.chars().count() > MAX_FACT_CHARS {
-            let why = refusal::Chats::BadFact {
+            let why = messages::Chats::BadFact {
                 limit: MAX_FACT_CHARS as u64,
             };
             self.report.leave("fact", &text, why);
@@ -292,7 +301,7 @@ impl<'a> Own<'a> {
         if self.app.runs.tell_memory_update(owner, import).await? {
             self.report.made().facts += 1;
         } else {
-            let why = Imports::FactsFull {
+            let why = messages::Imports::FactsFull {
                 count: MAX_FACTS as u64,
             };
             self.report.leave("fact", &brought.text, why);
@@ -313,7 +322,7 @@ impl<'a> Own<'a> {
             Ok(new) => match self.app.store.create_schedule(&new, schedules::MOST).await {
                 Ok(()) => self.report.made().schedules += 1,
                 Err(StoreError::Conflict(_)) => {
-                    let why = Imports::SchedulesFull {
+                    let why = messages::Imports::SchedulesFull {
                         count: schedules::MOST.into(),
                     };
                     self.report.leave("schedule", &name, why);
@@ -329,10 +338,10 @@ impl<'a> Own<'a> {
     }
 }
 
-fn read(found: &Found) -> Result<Line, Words> {
+fn read(found: &Found) -> Result<Line, LocalizedText> {
     match &found.line {
         // What a JSON reader says of it.
-        Some(line) => Line::read(line).map_err(Words::from),
-        None => Err(Imports::TooLong.into()),
+        Some(line) => Line::read(line).map_err(LocalizedText::from),
+        None => Err(messages::Imports::TooLong.into()),
     }
 }

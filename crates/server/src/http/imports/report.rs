@@ -1,6 +1,6 @@
 //! What came of an import.
 
-use domain::{Coded, Words};
+use domain::{LocalizedText, MessageCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ struct Left {
     why: String,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
     /// How many such.
     count: u64,
 }
@@ -84,13 +84,13 @@ impl Report {
     }
 
     /// Notes that something was left. Those of one kind without a name are counted.
-    pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<Words>) {
+    pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<LocalizedText>) {
         let name: String = name
             .chars()
             .filter(|char| !char.is_control())
             .take(NAME_CHARS)
             .collect();
-        let Words {
+        let LocalizedText {
             message: why,
             sentence,
         } = why.into();

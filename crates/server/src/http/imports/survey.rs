@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use agent::workspace::{BYTES_LIMIT, FILES_LIMIT, Path as FilePath, WORKSPACE_LIMIT_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
-    EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, Words, laws::Checked,
-    refusal::Imports,
+    EventBody, LocalizedText, MessageId, Part, Role, RunEvent, RunId, Usage, laws::Checked,
 };
 use wire::export::{self, Line};
 
 use super::report::Report;
+use crate::messages;
 
 /// Most messages of a chat, and the bytes of their lines.
 const MESSAGES: usize = 50_000;
@@ -48,7 +48,7 @@ pub(super) struct Survey {
     logs_bytes: usize,
     files_bytes: u64,
     /// Why the chat cannot come in at all.
-    refused: Option<Words>,
+    refused: Option<LocalizedText>,
 }
 
 /// The log that comes just now.
@@ -57,7 +57,7 @@ struct OpenLog {
     checked: Checked,
     bytes: usize,
     agents: usize,
-    broken: Option<Words>,
+    broken: Option<LocalizedText>,
 }
 
 impl Survey {
@@ -96,7 +96,7 @@ impl Survey {
     }
 
     /// The chat cannot come in. The first reason counts.
-    pub(super) fn refuse(&mut self, why: impl Into<Words>) {
+    pub(super) fn refuse(&mut self, why: impl Into<LocalizedText>) {
         self.refused.get_or_insert(why.into());
     }
 
@@ -119,7 +119,7 @@ impl Survey {
     }
 
     /// All lines have come; why the chat cannot come in, if so.
-    pub(super) fn finish(&mut self, report: &mut Report) -> Option<Words> {
+    pub(super) fn finish(&mut self, report: &mut Report) -> Option<LocalizedText> {
         self.end_log(report);
         if self
             .chat
@@ -134,16 +134,16 @@ impl Survey {
     fn message(&mut self, mut message: export::Message, size_bytes: usize) {
         self.messages_bytes += size_bytes;
         if self.messages.len() == MESSAGES || self.messages_bytes > MESSAGES_BYTES {
-            return self.refuse(Imports::TooManyMessages);
+            return self.refuse(messages::Imports::TooManyMessages);
         }
         if !matches!(message.role, Role::User | Role::Assistant) {
-            return self.refuse(Imports::MessageOfOther);
+            return self.refuse(messages::Imports::MessageOfOther);
         }
         if message
             .parent
             .is_some_and(|parent| !self.ids.contains(&parent))
         {
-            return self.refuse(Imports::MessageAstray);
+            return self.refuse(messages::Imports::MessageAstray);
         }
         if let Err(why) = check_parts(&message.content) {
             return self.refuse(why);
@@ -156,7 +156,7 @@ impl Survey {
             return self.refuse(why);
         }
         if !self.ids.insert(message.id) {
-            return self.refuse(Imports::MessageTwice);
+            return self.refuse(messages::Imports::MessageTwice);
         }
         // It may stand beside and be made of those before it only.
         let is_answer = message.role == Role::Assistant;
@@ -170,10 +170,10 @@ impl Survey {
     fn run(&mut self, run: export::Run, report: &mut Report) {
         self.end_log(report);
         if self.named.len() == RUNS {
-            return self.refuse(Imports::TooManyRuns);
+            return self.refuse(messages::Imports::TooManyRuns);
         }
         if !self.named.insert(run.id) {
-            return self.refuse(Imports::RunTwice);
+            return self.refuse(messages::Imports::RunTwice);
         }
         let is_stray = run
             .message
@@ -183,7 +183,9 @@ impl Survey {
             .as_ref()
             .map(|summary| (summary.usage, summary.cost_micro_usd));
         let strange = check_used(used.unwrap_or_default()).err();
-        let broken = is_stray.then(|| Imports::StrayRun.into()).or(strange);
+        let broken = is_stray
+            .then(|| messages::Imports::StrayRun.into())
+            .or(strange);
         self.log = Some(OpenLog {
             run,
             checked: Checked::default(),
@@ -196,11 +198,11 @@ impl Survey {
     fn log(&mut self, log: &export::Log, size_bytes: usize) {
         self.logs_bytes += size_bytes;
         if self.logs_bytes > LOGS_BYTES {
-            return self.refuse(Imports::LongLogs);
+            return self.refuse(messages::Imports::LongLogs);
         }
         match &mut self.log {
             Some(open) if open.run.id == log.run => open.push(log, size_bytes),
-            _ => self.refuse(Imports::LogAstray),
+            _ => self.refuse(messages::Imports::LogAstray),
         }
     }
 
@@ -215,23 +217,23 @@ impl Survey {
             return;
         };
         let is_over = run.finished_at.is_some() && run.summary.is_some() && checked.is_over();
-        let why = broken.or_else(|| (!is_over).then(|| Imports::NotEnded.into()));
+        let why = broken.or_else(|| (!is_over).then(|| messages::Imports::NotEnded.into()));
         match why {
             None => _ = self.runs.insert(run.id, run),
             Some(why) => report.leave("run", &self.chat.title, why),
         }
     }
 
-    fn file(&mut self, file: &export::File) -> Result<(), Words> {
+    fn file(&mut self, file: &export::File) -> Result<(), LocalizedText> {
         self.files_seen += 1;
         let (path, content) = read_file(file)?;
         let size_bytes = content.len() as u64;
         if self.files.len() == FILES_LIMIT || self.files_bytes + size_bytes > WORKSPACE_LIMIT_BYTES
         {
-            return Err(Imports::NoRoomInChat.into());
+            return Err(messages::Imports::NoRoomInChat.into());
         }
         if !self.paths.insert(path.to_string()) {
-            return Err(Imports::ComesTwice.into());
+            return Err(messages::Imports::ComesTwice.into());
         }
         self.files_bytes += size_bytes;
         self.files.insert(self.files_seen);
@@ -243,7 +245,7 @@ impl OpenLog {
     fn push(&mut self, log: &export::Log, size_bytes: usize) {
         self.bytes += size_bytes;
         if self.bytes > LOG_BYTES {
-            self.broken.get_or_insert(Imports::LongLog.into());
+            self.broken.get_or_insert(messages::Imports::LongLog.into());
         }
         for event in &log.events {
             if self.broken.is_none()
@@ -254,13 +256,13 @@ impl OpenLog {
         }
     }
 
-    fn event(&mut self, event: &RunEvent) -> Result<(), Words> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), LocalizedText> {
         if event.run != self.run.id {
-            return Err(Imports::OtherLog.into());
+            return Err(messages::Imports::OtherLog.into());
         }
         self.agents += usize::from(matches!(event.body, EventBody::AgentStarted { .. }));
         if self.agents > AGENTS || event.agent.depth() > DEPTH {
-            return Err(Imports::TooManySubAgents.into());
+            return Err(messages::Imports::TooManySubAgents.into());
         }
         let used = match &event.body {
             EventBody::ModelCalled {
@@ -282,7 +284,7 @@ impl OpenLog {
         };
         check_used(used)?;
         self.checked.push(event).map_err(|law| {
-            Imports::StrangeLog {
+            messages::Imports::StrangeLog {
                 why: law.to_string(),
             }
             .into()
@@ -291,21 +293,21 @@ impl OpenLog {
 }
 
 /// A file's place and content, where they are as they have to be.
-pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Words> {
-    let path =
-        FilePath::parse_file(&file.path).map_err(|problem| Words::from(problem.to_string()))?;
+pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), LocalizedText> {
+    let path = FilePath::parse_file(&file.path)
+        .map_err(|problem| LocalizedText::from(problem.to_string()))?;
     // Before it is decoded: three bytes are four letters.
     if file.base64.len() / 4 * 3 > BYTES_LIMIT + 3 {
-        return Err(Imports::MoreThanBytes {
+        return Err(messages::Imports::MoreThanBytes {
             limit: BYTES_LIMIT as u64,
         }
         .into());
     }
     let content = STANDARD
         .decode(&file.base64)
-        .map_err(|_| Imports::Damaged)?;
+        .map_err(|_| messages::Imports::Damaged)?;
     if content.len() > BYTES_LIMIT {
-        return Err(Imports::MoreThanBytes {
+        return Err(messages::Imports::MoreThanBytes {
             limit: BYTES_LIMIT as u64,
         }
         .into());
@@ -314,26 +316,26 @@ pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Word
 }
 
 /// Refuses figures that nothing can have used: they are added up later.
-fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), Words> {
+fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), LocalizedText> {
     if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
         .into_iter()
         .any(|figure| figure > MOST_USED)
     {
-        return Err(Imports::UsedTooMuch.into());
+        return Err(messages::Imports::UsedTooMuch.into());
     }
     Ok(())
 }
 
 /// Refuses what no message here may hold.
-fn check_parts(parts: &[Part]) -> Result<(), Words> {
+fn check_parts(parts: &[Part]) -> Result<(), LocalizedText> {
     if parts.len() > PARTS {
-        return Err(Imports::MorePartsThan {
+        return Err(messages::Imports::MorePartsThan {
             count: PARTS as u64,
         }
         .into());
     }
     if parts.iter().any(Part::is_foreign) {
-        return Err(Imports::PictureElsewhere.into());
+        return Err(messages::Imports::PictureElsewhere.into());
     }
     Ok(())
 }

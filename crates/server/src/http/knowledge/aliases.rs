@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::Store;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, EntityId, refusal};
+use domain::{CollectionId, EntityId};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -21,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// Two names of one thing.
@@ -95,7 +96,7 @@ pub(in crate::http) async fn merge(
     Json(Merge { entity, alias }): Json<Merge>,
 ) -> Result<StatusCode, ApiError> {
     if entity == alias {
-        let message = refusal::Knowledge::AliasOfItself;
+        let message = messages::Knowledge::AliasOfItself;
         return Err(ApiError::invalid(message).with_field(Some("alias")));
     }
     if !store
@@ -103,7 +104,7 @@ pub(in crate::http) async fn merge(
         .await
         .map_err(gone)?
     {
-        return Err(ApiError::conflict(refusal::Knowledge::TooManyAliases));
+        return Err(ApiError::conflict(messages::Knowledge::TooManyAliases));
     }
     Ok(StatusCode::NO_CONTENT)
 }

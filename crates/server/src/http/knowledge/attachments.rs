@@ -6,7 +6,7 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use domain::{CollectionId, DocumentId, UserId, refusal};
+use domain::{CollectionId, DocumentId, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Collection, StoreError};
@@ -25,6 +25,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
 };
 
 /// Most files of a person that no message has yet.
@@ -58,7 +59,7 @@ pub(in crate::http) async fn put(
         .create_collection(&new, MOST_UNSENT)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyUnsent {
+            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::TooManyUnsent {
                 count: MOST_UNSENT.into(),
             }),
             error => error.into(),

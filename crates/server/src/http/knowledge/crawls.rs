@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, CrawlId, Words, refusal};
+use domain::{CollectionId, CrawlId, LocalizedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Crawl, CrawlState, Store, StoreError};
@@ -18,6 +18,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::clock::Clock,
     web::Crawler,
 };
@@ -60,7 +61,7 @@ pub(in crate::http) struct CrawlView {
 struct ProblemView {
     url: String,
     #[serde(flatten)]
-    words: Words,
+    words: LocalizedText,
 }
 
 impl CrawlView {
@@ -120,7 +121,7 @@ pub(in crate::http) async fn list(
         };
         let problem = |page: store::CrawlPage| ProblemView {
             url: page.url,
-            words: Words::of_column(page.problem.unwrap_or_default()),
+            words: LocalizedText::of_column(page.problem.unwrap_or_default()),
         };
         crawls.push(CrawlView::of(
             crawl,
@@ -150,7 +151,7 @@ pub(in crate::http) async fn create(
     Json(body): Json<NewCrawl>,
 ) -> Result<(StatusCode, Json<CrawlView>), ApiError> {
     if !app.web.reads() {
-        return Err(ApiError::forbidden(refusal::Knowledge::PagesNotRead));
+        return Err(ApiError::forbidden(messages::Knowledge::PagesNotRead));
     }
     let url = app
         .web
@@ -184,7 +185,7 @@ pub(in crate::http) async fn create(
         .begin_crawl(owner(&caller)?, &new, MOST_RUNNING)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyCrawls {
+            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::TooManyCrawls {
                 count: MOST_RUNNING,
             }),
             error => missing(error),
@@ -203,7 +204,7 @@ pub(in crate::http) async fn cancel(
     let ended = store
         .cancel_crawl(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
-    ended.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlGoingOn))?;
+    ended.map_err(|error| no_crawl(error, messages::Knowledge::NoCrawlGoingOn))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -218,7 +219,7 @@ pub(in crate::http) async fn retry(
     let again = store
         .go_on_crawling(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
-    again.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
+    again.map_err(|error| no_crawl(error, messages::Knowledge::NoCrawlEnded))?;
     crawler.look_again();
     Ok(StatusCode::NO_CONTENT)
 }
@@ -233,11 +234,11 @@ pub(in crate::http) async fn dismiss(
     let dismissed = store
         .dismiss_crawl(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
-    dismissed.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
+    dismissed.map_err(|error| no_crawl(error, messages::Knowledge::NoCrawlEnded))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn no_crawl(error: StoreError, words: refusal::Knowledge) -> ApiError {
+fn no_crawl(error: StoreError, words: messages::Knowledge) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(words),
         error => error.into(),

@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{CollectionId, DocumentId, Sentence, UserId, refusal};
+use domain::{CollectionId, DocumentId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::clock::Clock,
 };
 
@@ -207,7 +208,7 @@ pub(in crate::http) async fn keep(
     file: &[u8],
 ) -> Result<Document, ApiError> {
     if file.is_empty() {
-        return Err(ApiError::invalid(refusal::Knowledge::EmptyFile));
+        return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
     }
     let limits = &app.config.knowledge;
     let now = app.clock.now_ms();
@@ -234,10 +235,12 @@ pub(in crate::http) async fn keep(
         .put_document(owner, &new, file, most)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict("documents") => ApiError::conflict(Sentence::CollectionFull {
-                count: MOST_DOCUMENTS,
-            }),
-            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::DocumentsTooLarge {
+            StoreError::Conflict("documents") => {
+                ApiError::conflict(messages::Web::CollectionFull {
+                    count: MOST_DOCUMENTS,
+                })
+            }
+            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::DocumentsTooLarge {
                 limit: limits.person_bytes / 1_000_000,
             }),
             error => missing(error),
@@ -410,14 +413,14 @@ async fn readable(
 /// For a document that is not theirs, too.
 pub(super) fn nothing_to_do(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NothingToDo),
+        StoreError::NotFound => ApiError::not_found(messages::Knowledge::NothingToDo),
         error => error.into(),
     }
 }
 
 fn no_document(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NoSuchDocument),
+        StoreError::NotFound => ApiError::not_found(messages::Knowledge::NoSuchDocument),
         error => error.into(),
     }
 }
@@ -430,7 +433,7 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
         || name.chars().any(char::is_control)
         || matches!(name, "." | "..")
     {
-        let message = refusal::Knowledge::BadFileName {
+        let message = messages::Knowledge::BadFileName {
             limit: NAME_BYTES as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("name")));

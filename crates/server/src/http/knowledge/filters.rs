@@ -1,6 +1,6 @@
 //! Narrows a search to documents of some kinds or names, and to those that came in some time.
 
-use domain::{CollectionId, DocumentId, UserId, refusal};
+use domain::{CollectionId, DocumentId, UserId};
 use store::DocumentFilter;
 
 use super::Search;
@@ -8,6 +8,7 @@ use crate::{
     app::App,
     documents::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
     error::ApiError,
+    messages,
 };
 
 /// Where a search looks.
@@ -63,7 +64,7 @@ fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
         ..
     } = asked;
     if types.len() > MOST_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
-        let message = refusal::Knowledge::BadTypes {
+        let message = messages::Knowledge::BadTypes {
             endings: MOST_ENDINGS as u64,
             letters: ENDING_CHARS as u64,
         };
@@ -71,7 +72,7 @@ fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
     }
     let name = name.trim().to_lowercase();
     if name.chars().count() > NAME_CHARS {
-        let message = refusal::Request::TooManyCharacters {
+        let message = messages::Requests::TooManyCharacters {
             field: "name".to_owned(),
             limit: NAME_CHARS as u64,
         };

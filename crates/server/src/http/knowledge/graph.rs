@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::graph::key;
 use axum::{extract::State, http::StatusCode};
-use domain::{Coded, CollectionId, DocumentId, EntityId, refusal};
+use domain::{CollectionId, DocumentId, EntityId, MessageCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,7 @@ use crate::{
         openapi::Operations,
     },
     identity::auth::Caller,
+    messages,
     platform::config::Config,
 };
 
@@ -75,7 +76,7 @@ struct DatabaseView {
     problem: Option<String>,
     /// The same as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<Box<Coded>>,
+    sentence: Option<Box<MessageCode>>,
     /// Whether it has all of this graph.
     whole: bool,
 }
@@ -154,7 +155,7 @@ pub(in crate::http) async fn switch(
             .readable_collection(owner, collection)
             .await
             .map_err(missing)?;
-        return Err(ApiError::conflict(refusal::Knowledge::NoGraphModel));
+        return Err(ApiError::conflict(messages::Knowledge::NoGraphModel));
     }
     store
         .set_graph(owner, collection, body.on)
@@ -312,7 +313,7 @@ impl From<Subgraph> for SubgraphView {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "GraphQuery")]
 pub(in crate::http) struct Find {
-    /// Words in their name.
+    /// LocalizedText in their name.
     query: Option<String>,
     /// 1 to 200, 30 by default.
     limit: Option<u32>,
@@ -336,7 +337,7 @@ pub(in crate::http) async fn entities(
     readable(&app, &caller, collection).await?;
     let query = find.query.unwrap_or_default();
     if query.len() > QUERY_BYTES {
-        let message = refusal::Request::TextTooLong {
+        let message = messages::Requests::TextTooLong {
             field: "query".to_owned(),
             limit: QUERY_BYTES as u64,
         };
@@ -486,7 +487,7 @@ fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {
 
 pub(super) fn gone(error: StoreError) -> ApiError {
     match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Knowledge::NoSuchEntity),
+        StoreError::NotFound => ApiError::not_found(messages::Knowledge::NoSuchEntity),
         error => error.into(),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{CollectionId, GroupId, UserId, refusal};
+use domain::{CollectionId, GroupId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Collection, CollectionReaders, ReadersChange, UserRole};
@@ -21,6 +21,7 @@ use crate::{
         openapi::Operations,
     },
     identity::{audit::Noted, auth::Caller, groups::Right},
+    messages,
 };
 
 /// Most people, and most groups, that one collection is shared with.
@@ -170,9 +171,9 @@ fn checked_groups(
     wanted.sort_unstable();
     wanted.dedup();
     let refused =
-        |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
+        |message: messages::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
     if wanted.len() > MOST_GROUPS {
-        return Err(refused(refusal::Knowledge::TooManyGroupsShared {
+        return Err(refused(messages::Knowledge::TooManyGroupsShared {
             count: MOST_GROUPS as u64,
         }));
     }
@@ -183,7 +184,7 @@ fn checked_groups(
     if wanted.iter().all(is_known) {
         Ok(wanted)
     } else {
-        Err(refused(refusal::Knowledge::NotYourGroup))
+        Err(refused(messages::Knowledge::NotYourGroup))
     }
 }
 
@@ -195,9 +196,9 @@ async fn checked_people(
     wanted: &[String],
 ) -> Result<(Vec<UserId>, Vec<String>), ApiError> {
     let refused =
-        |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("people"));
+        |message: messages::Knowledge| ApiError::invalid(message).with_field(Some("people"));
     if wanted.len() > MOST_PEOPLE {
-        return Err(refused(refusal::Knowledge::TooManyPeopleShared {
+        return Err(refused(messages::Knowledge::TooManyPeopleShared {
             count: MOST_PEOPLE as u64,
         }));
     }
@@ -212,7 +213,7 @@ async fn checked_people(
             None => account_of(app, text, "people").await?,
         };
         if person.id == of.owner {
-            return Err(refused(refusal::Knowledge::OwnersAddress));
+            return Err(refused(messages::Knowledge::OwnersAddress));
         }
         if !people.contains(&person.id) {
             people.push(person.id);

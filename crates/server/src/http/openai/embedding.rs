@@ -6,7 +6,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{Sentence, Usage};
+use domain::Usage;
 use wire::openai::embeddings::{EmbeddingRequest, encode_answer};
 
 use super::{asked::Asked, invalid, passing};
@@ -39,7 +39,8 @@ pub(super) async fn answer(
     if !upstream.embeds() {
         let (model, kind) = (asked.id.clone(), upstream.kind().name().to_owned());
         return Err(
-            ApiError::invalid(Sentence::NoEmbeddings { model, kind }).with_field(Some("model"))
+            ApiError::invalid(llm::messages::Models::NoEmbeddings { model, kind })
+                .with_field(Some("model")),
         );
     }
     let EmbeddingRequest {

@@ -7,7 +7,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{ProblemCode, Words};
+use domain::{LocalizedText, ProblemCode};
 use serde::Serialize;
 
 use crate::{
@@ -176,7 +176,7 @@ pub(in crate::http) async fn get(
     let names: Vec<String> = views.iter().map(|model| model.id.clone()).collect();
     let found = views.into_iter().find(|model| model.id == id);
     let found = found.ok_or_else(|| {
-        let words = Words::from("There is no such model. GET /v1/models lists them.");
+        let words = LocalizedText::from("There is no such model. GET /v1/models lists them.");
         let words = did_you_mean(words, &nearest(&id, names.iter().map(String::as_str)));
         ApiError::new(ProblemCode::ModelNotFound, words).with_field(Some("model"))
     })?;

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ModelParameters, ProblemCode, Sentence, Usage};
+use domain::{ModelParameters, ProblemCode, Usage};
 use futures_util::stream;
 use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode, ToolSpec};
 use provider::{AnswerEvent, StopReason};
@@ -122,7 +122,7 @@ async fn next_news(call: &mut ModelCall) -> Result<News, ModelError> {
         let event = call.next().await.unwrap_or_else(|| {
             Err(ModelError::new(
                 ProblemCode::ModelProtocol,
-                Sentence::AnswerWithoutEnd,
+                agent::messages::Runs::AnswerWithoutEnd,
             ))
         });
         return Ok(News::Piece(match event? {

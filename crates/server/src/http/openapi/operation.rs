@@ -62,7 +62,7 @@ pub(super) fn refusals() -> Value {
     // A model server's own words are passed on where they have a message; the rest may be anything.
     let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
-    let sentence = json!({ "$ref": "#/components/schemas/Coded" });
+    let sentence = json!({ "$ref": "#/components/schemas/MessageCode" });
     let ours = json!({ "code": code, "message": text, "sentence": sentence, "field": text, "request_id": text });
     let openai =
         json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });

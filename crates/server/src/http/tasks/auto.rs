@@ -6,7 +6,7 @@ use agent::pipelines::{
     Pipeline, Said, continuation, continued_so_far, read_completion, text_to_continue,
 };
 use axum::{body::Body, extract::State, response::Response};
-use domain::{RunId, refusal};
+use domain::RunId;
 use futures_util::{Stream, StreamExt, stream};
 use provider::openai::ChunkEncoder;
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use crate::{
     error::ApiError,
     http::{extract::Json, streams::event_stream},
     identity::auth::Caller,
+    messages,
 };
 
 /// `POST /tasks/auto/completions`. Whoever leaves does not want it any more.
@@ -33,7 +34,7 @@ pub(crate) async fn complete(
 ) -> Result<Response, ApiError> {
     let task = Task::begin(app, caller, &request, Pipeline::Autocomplete).await?;
     if !task.set.enabled {
-        return Err(ApiError::invalid(refusal::Settings::AutocompletionIsOff));
+        return Err(ApiError::invalid(messages::Settings::AutocompletionIsOff));
     }
     let written = request.prompt().unwrap_or_default();
     if written.trim().is_empty() {
@@ -42,7 +43,7 @@ pub(crate) async fn complete(
     }
     let most = task.set.common.input_max_length;
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
-        return Err(ApiError::invalid(refusal::Settings::TooLongToComplete {
+        return Err(ApiError::invalid(messages::Settings::TooLongToComplete {
             limit: most as u64,
         }));
     }

@@ -6,7 +6,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, Method, header},
 };
-use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, refusal};
+use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId};
 use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
 use tokio::time::Instant;
 
@@ -17,6 +17,7 @@ use super::{
 use crate::{
     error::ApiError,
     identity::{Identity, groups::Right},
+    messages,
     platform::{
         config::Auth,
         listen::Activity,
@@ -241,7 +242,7 @@ impl Caller {
         match &self.key {
             Some(key) if !key.may_use(model) => {
                 let model: String = model.chars().take(100).collect();
-                let message = refusal::Settings::KeyNotForModel { name: model };
+                let message = messages::Settings::KeyNotForModel { name: model };
                 Err(ApiError::forbidden(message).with_field(Some("model")))
             }
             _ => Ok(()),
@@ -366,7 +367,7 @@ pub async fn check_access(
     let caller =
         caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
     if access == Access::Admin && caller.user.role != UserRole::Admin {
-        return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
+        return Err(ApiError::forbidden(messages::Requests::OnlyAdministrators));
     }
     check_scope(&caller, access, request.method())?;
     if let Some(activity) = request.extensions().get::<Arc<Activity>>() {

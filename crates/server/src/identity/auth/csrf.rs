@@ -4,11 +4,11 @@ use axum::{
     extract::Request,
     http::{HeaderMap, Method, Version, header},
 };
-use domain::refusal;
 
 use crate::{
     error::ApiError,
     identity::auth::caller::bearer,
+    messages,
     platform::config::{Auth, Config},
 };
 
@@ -74,7 +74,7 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     if name == "localhost" || is_address {
         Ok(format!("http://{host}"))
     } else {
-        Err(ApiError::invalid(refusal::Request::NoPublicUrl))
+        Err(ApiError::invalid(messages::Requests::NoPublicUrl))
     }
 }
 
@@ -140,7 +140,7 @@ fn check_host(config: &Config, host: &str) -> Result<(), ApiError> {
     if ours {
         Ok(())
     } else {
-        Err(ApiError::forbidden(refusal::Request::OnlyLocalhost))
+        Err(ApiError::forbidden(messages::Requests::OnlyLocalhost))
     }
 }
 
@@ -171,7 +171,7 @@ fn check_same_origin(config: &Config, headers: &HeaderMap, host: &str) -> Result
     if same {
         Ok(())
     } else {
-        Err(ApiError::forbidden(refusal::Request::FromOtherSite))
+        Err(ApiError::forbidden(messages::Requests::FromOtherSite))
     }
 }
 

@@ -1,8 +1,6 @@
 //! What the name, the address and the password of an account must look like.
 
-use domain::refusal;
-
-use crate::error::ApiError;
+use crate::{error::ApiError, messages};
 
 /// Longest address, bytes.
 pub(crate) const MOST_EMAIL_BYTES: usize = 254;
@@ -26,7 +24,7 @@ pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
     {
         Ok(email.to_owned())
     } else {
-        Err(ApiError::invalid(refusal::Accounts::BadEmail))
+        Err(ApiError::invalid(messages::Accounts::BadEmail))
     }
 }
 
@@ -38,8 +36,8 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
     let name = text.trim();
     match name.chars().count() {
         1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
-        0 => Err(ApiError::invalid(refusal::Accounts::EmptyName)),
-        _ => Err(ApiError::invalid(refusal::Accounts::LongName {
+        0 => Err(ApiError::invalid(messages::Accounts::EmptyName)),
+        _ => Err(ApiError::invalid(messages::Accounts::LongName {
             limit: MOST_NAME_CHARS as u64,
         })),
     }
@@ -52,7 +50,7 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
 pub(crate) fn checked_password(password: String) -> Result<String, ApiError> {
     match password.chars().count() {
         LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
-        _ => Err(ApiError::invalid(refusal::Accounts::BadPassword {
+        _ => Err(ApiError::invalid(messages::Accounts::BadPassword {
             least: LEAST_PASSWORD_CHARS as u64,
             most: MOST_PASSWORD_CHARS as u64,
         })),

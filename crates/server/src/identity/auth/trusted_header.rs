@@ -5,7 +5,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName},
 };
-use domain::{SessionId, refusal};
+use domain::SessionId;
 use store::UserRole;
 
 use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, csrf, details};
@@ -15,6 +15,7 @@ use crate::{
         Identity, audit,
         provisioning::{Arrival, Arrived, Ended, Problem, ProviderGroups},
     },
+    messages,
     platform::{
         config::{Config, TrustedHeader},
         listen::Peer,
@@ -52,7 +53,7 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
         && bearer(request.headers()).is_none()
         && !csrf::is_public_host(config, request)
     {
-        return Err(ApiError::forbidden(refusal::Request::ProxyHidesHost));
+        return Err(ApiError::forbidden(messages::Requests::ProxyHidesHost));
     }
     Ok(())
 }
@@ -236,5 +237,5 @@ fn line<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
 }
 
 fn unclear() -> ApiError {
-    ApiError::bad_credential(refusal::Request::ProxyUnclear)
+    ApiError::bad_credential(messages::Requests::ProxyUnclear)
 }

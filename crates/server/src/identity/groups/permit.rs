@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use agent::PROGRAM_TOOLS;
-use domain::{ProblemCode, refusal};
+use domain::ProblemCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,7 @@ use super::{Known, Rule};
 use crate::{
     error::ApiError,
     identity::auth::Authority,
+    messages,
     platform::built_in::{AGENT_PREFIX, TOUR},
 };
 
@@ -97,12 +98,12 @@ impl Right {
         }
     }
 
-    fn refusal(self) -> refusal::Accounts {
+    fn refusal(self) -> messages::Accounts {
         match self {
-            Self::ApiKeys => refusal::Accounts::NoRightToKeys,
-            Self::Sharing => refusal::Accounts::NoRightToShare,
-            Self::Schedules => refusal::Accounts::NoRightToSchedules,
-            Self::Programs => refusal::Accounts::NoRightToPrograms,
+            Self::ApiKeys => messages::Accounts::NoRightToKeys,
+            Self::Sharing => messages::Accounts::NoRightToShare,
+            Self::Schedules => messages::Accounts::NoRightToSchedules,
+            Self::Programs => messages::Accounts::NoRightToPrograms,
         }
     }
 }

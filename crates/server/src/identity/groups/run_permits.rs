@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::{Problem, ProblemCode, Sentence};
+use domain::{Problem, ProblemCode};
 
 use super::{Groups, KeyLimit, Permit, Thing};
 use agent::agent_definition::is_built_in;
 
-use crate::identity::auth::Authority;
+use crate::{identity::auth::Authority, messages};
 
 /// On whose account a run works, and where.
 pub struct RunPermits {
@@ -49,15 +49,15 @@ impl RunPermits {
     pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
         let permit = self.now();
         let not_yours = if !permit.allows(Thing::Model(model)) {
-            Sentence::ModelNotYours {
+            messages::Limits::ModelNotYours {
                 name: model.to_owned(),
             }
         } else if !allows_agent(&permit, agent) {
-            Sentence::AgentNotYours {
+            messages::Limits::AgentNotYours {
                 name: agent.to_owned(),
             }
         } else if let Some(directory) = self.lost_directory(&permit) {
-            Sentence::WorkspaceNotYours {
+            messages::Limits::WorkspaceNotYours {
                 name: directory.to_owned(),
             }
         } else {

@@ -1,7 +1,6 @@
 //! Who we are to what signs people in: as the administrator says, or as we make ourselves known (RFC 7591).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::refusal::Tools;
 use outbound::Request;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, header::AUTHORIZATION};
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{discovery::Found, web::Web};
+use crate::messages;
 
 /// What stays as it is in a form. Some servers do not decode what need not be encoded.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -103,8 +103,11 @@ pub(crate) async fn register(
     web: &Web<'_>,
     found: &Found,
     redirect: &str,
-) -> Result<Client, Tools> {
-    let place = found.register.as_ref().ok_or(Tools::SignInNotRegistered)?;
+) -> Result<Client, messages::Tools> {
+    let place = found
+        .register
+        .as_ref()
+        .ok_or(messages::Tools::SignInNotRegistered)?;
     let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], &found.methods);
     let about = json!({
         "client_name": "Glasshouse",
@@ -122,7 +125,7 @@ pub(crate) async fn register(
             .filter(|text| text.len() <= NAME_LIMIT_BYTES)
     };
     let id = text("client_id").filter(|_| status.is_success());
-    let id = id.ok_or_else(|| Tools::SignInRefusesUs {
+    let id = id.ok_or_else(|| messages::Tools::SignInRefusesUs {
         status: status.as_u16(),
     })?;
     let secret = text("client_secret").map(str::to_owned);

@@ -1,10 +1,10 @@
 //! Who signs people in to a server: from its refusal (RFC 9728) and the metadata of what signs in (RFC 8414).
 
-use domain::refusal::Tools;
 use reqwest::{Method, StatusCode, Url, header};
 use serde_json::{Value, json};
 
 use super::web::{Web, same_server};
+use crate::messages;
 
 /// Longest list of scopes that is asked for, bytes.
 const SCOPES_LIMIT_BYTES: usize = 2_000;
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// Why that is not known.
-pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, Tools> {
+pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {
@@ -45,7 +45,9 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, Tools> {
         // Servers of the protocol's version 2025-03-26 sign in themselves.
         None => (
             web.server.to_string(),
-            web.server.join("/").map_err(|_| Tools::SignInNoAddress)?,
+            web.server
+                .join("/")
+                .map_err(|_| messages::Tools::SignInNoAddress)?,
         ),
     };
     let scopes =
@@ -53,14 +55,14 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, Tools> {
     let mut found = match metadata(web, &issuer).await? {
         Some(about) => read(web, resource, &issuer, &about)?,
         None if protected.is_none() => usual(resource, &issuer)?,
-        None => return Err(Tools::SignInNoWay),
+        None => return Err(messages::Tools::SignInNoWay),
     };
     found.scopes = scopes.filter(|scopes| scopes.len() <= SCOPES_LIMIT_BYTES);
     Ok(found)
 }
 
 /// What the server says to a request without a token.
-async fn challenge(web: &Web<'_>) -> Result<String, Tools> {
+async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
@@ -70,7 +72,7 @@ async fn challenge(web: &Web<'_>) -> Result<String, Tools> {
         .head(request.header(header::ACCEPT, "text/event-stream"))
         .await?;
     if answer.status != StatusCode::UNAUTHORIZED && answer.status.is_success() {
-        return Err(Tools::SignInNotNeeded);
+        return Err(messages::Tools::SignInNotNeeded);
     }
     let all = answer.headers.get_all(header::WWW_AUTHENTICATE).iter();
     Ok(all
@@ -80,10 +82,13 @@ async fn challenge(web: &Web<'_>) -> Result<String, Tools> {
 }
 
 /// What the server says of itself; nothing where it does not.
-async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Value>, Tools> {
+async fn protected_resource(
+    web: &Web<'_>,
+    challenge: &str,
+) -> Result<Option<Value>, messages::Tools> {
     if let Some(named) = parameter(challenge, "resource_metadata") {
         let about = web.find(&web.allowed(&named)?).await?;
-        return about.map(Some).ok_or(Tools::SignInUnreadable);
+        return about.map(Some).ok_or(messages::Tools::SignInUnreadable);
     }
     let path = web.server.path().trim_end_matches('/');
     for place in well_known(
@@ -101,7 +106,7 @@ async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Val
 }
 
 /// The resource it names, which has to be the server: a token for it must not be one for another.
-fn named_resource(server: &Url, about: &Value) -> Result<String, Tools> {
+fn named_resource(server: &Url, about: &Value) -> Result<String, messages::Tools> {
     let named = about
         .get("resource")
         .and_then(Value::as_str)
@@ -117,20 +122,20 @@ fn named_resource(server: &Url, about: &Value) -> Result<String, Tools> {
     if ours {
         Ok(named.to_owned())
     } else {
-        Err(Tools::SignInTokensElsewhere)
+        Err(messages::Tools::SignInTokensElsewhere)
     }
 }
 
-fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, Tools> {
+fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, messages::Tools> {
     let named = about
         .get("authorization_servers")
         .and_then(|all| all.get(0))
         .and_then(Value::as_str);
-    web.allowed(named.ok_or(Tools::SignInNobodyNamed)?)
+    web.allowed(named.ok_or(messages::Tools::SignInNobodyNamed)?)
 }
 
 /// The metadata of what signs in, where it is found.
-async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, Tools> {
+async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, messages::Tools> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = well_known(
         issuer,
@@ -163,14 +168,19 @@ fn well_known(at: &Url, names: &[&str]) -> Vec<Url> {
     names.iter().map(place).collect()
 }
 
-fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<Found, Tools> {
+fn read(
+    web: &Web<'_>,
+    resource: String,
+    issuer: &Url,
+    about: &Value,
+) -> Result<Found, messages::Tools> {
     let text = |key: &str| about.get(key).and_then(Value::as_str);
     let named = text("issuer").unwrap_or_default();
     if named.trim_end_matches('/') != issuer.as_str().trim_end_matches('/') {
-        return Err(Tools::SignInOtherName);
+        return Err(messages::Tools::SignInOtherName);
     }
     let place = |key: &str| text(key).map(|place| web.allowed(place)).transpose();
-    let needed = |key: &str| place(key)?.ok_or(Tools::SignInNoPlace);
+    let needed = |key: &str| place(key)?.ok_or(messages::Tools::SignInNoPlace);
     let has = |key: &str, word: &str| {
         about
             .get(key)
@@ -178,7 +188,7 @@ fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<
             .is_some_and(|all| all.iter().any(|one| one == word))
     };
     if !has("code_challenge_methods_supported", "S256") {
-        return Err(Tools::SignInUnprotected);
+        return Err(messages::Tools::SignInUnprotected);
     }
     let methods = about
         .get("token_endpoint_auth_methods_supported")
@@ -205,8 +215,12 @@ fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<
 }
 
 /// Where servers of the version 2025-03-26 that say nothing have everything.
-fn usual(resource: String, issuer: &Url) -> Result<Found, Tools> {
-    let place = |path: &str| issuer.join(path).map_err(|_| Tools::SignInNoAddress);
+fn usual(resource: String, issuer: &Url) -> Result<Found, messages::Tools> {
+    let place = |path: &str| {
+        issuer
+            .join(path)
+            .map_err(|_| messages::Tools::SignInNoAddress)
+    };
     Ok(Found {
         resource,
         issuer: issuer.to_string(),

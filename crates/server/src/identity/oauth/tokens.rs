@@ -1,10 +1,10 @@
 //! Tokens: for a code that a person came back with, and new ones for old.
 
-use domain::refusal::Tools;
 use reqwest::Method;
 use serde_json::Value;
 
 use super::{client::Client, web::Web};
+use crate::messages;
 
 /// Longest token, bytes: it goes into a header.
 const TOKEN_LIMIT_BYTES: usize = 16_000;
@@ -70,7 +70,7 @@ impl Desk<'_> {
     }
 
     /// Says that a token is not wanted any more (RFC 7009).
-    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), Tools> {
+    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), messages::Tools> {
         let request = self
             .client
             .form(self.web.request(Method::POST, place)?, &[("token", token)]);
@@ -78,7 +78,7 @@ impl Desk<'_> {
     }
 
     async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, NoToken> {
-        let fault = |why: Tools| NoToken::Fault(why.to_string());
+        let fault = |why: messages::Tools| NoToken::Fault(why.to_string());
         let request = self.web.request(Method::POST, self.token).map_err(fault)?;
         let answer = self.web.json(self.client.form(request, fields)).await;
         let (status, said) = answer.map_err(fault)?;

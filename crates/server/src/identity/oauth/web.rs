@@ -2,12 +2,11 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use domain::refusal::Tools;
 use outbound::{Answer, Fault, Limits, Outbound, Request, plain_host};
 use reqwest::{Method, StatusCode, Url, header::ACCEPT};
 use serde_json::Value;
 
-use crate::platform::outbound_fault::of_fault;
+use crate::{messages, platform::outbound_fault::of_fault};
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
@@ -48,7 +47,7 @@ pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
 
 impl Web<'_> {
     /// The address, where we may go there: over `https`, or to hosts that the administrator has chosen.
-    pub(crate) fn allowed(&self, text: &str) -> Result<Url, Tools> {
+    pub(crate) fn allowed(&self, text: &str) -> Result<Url, messages::Tools> {
         let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
         let may_be_plain =
@@ -61,12 +60,12 @@ impl Web<'_> {
     }
 
     /// A JSON object; nothing where there is none.
-    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, Tools> {
+    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, messages::Tools> {
         let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
     }
 
-    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, Tools> {
+    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, messages::Tools> {
         let request = Request::new(method, self.allowed(url)?, LIMITS);
         Ok(request
             .chosen(self.chosen)
@@ -74,7 +73,10 @@ impl Web<'_> {
     }
 
     /// Sends it; what is no JSON is null.
-    pub(crate) async fn json(&self, request: Request) -> Result<(StatusCode, Value), Tools> {
+    pub(crate) async fn json(
+        &self,
+        request: Request,
+    ) -> Result<(StatusCode, Value), messages::Tools> {
         let answer = self.outbound.send(request).await.map_err(in_words)?;
         Ok((
             answer.status,
@@ -83,7 +85,7 @@ impl Web<'_> {
     }
 
     /// Sends it; only the head of the answer counts.
-    pub(crate) async fn head(&self, request: Request) -> Result<Answer, Tools> {
+    pub(crate) async fn head(&self, request: Request) -> Result<Answer, messages::Tools> {
         self.outbound
             .send(request.head_only())
             .await
@@ -91,8 +93,8 @@ impl Web<'_> {
     }
 }
 
-fn in_words(fault: Fault) -> Tools {
-    Tools::SignInAddressUnusable {
+fn in_words(fault: Fault) -> messages::Tools {
+    messages::Tools::SignInAddressUnusable {
         why: of_fault(fault),
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::Words;
+use domain::LocalizedText;
 use outbound::{Outbound, plain_host};
 use reqwest::{
     Method, StatusCode, Url,
@@ -103,7 +103,7 @@ impl<'a> Provider<'a> {
         Ok(about)
     }
 
-    async fn discover(&self) -> Result<About, Words> {
+    async fn discover(&self) -> Result<About, LocalizedText> {
         let web = self.web();
         let place = format!(
             "{}/.well-known/openid-configuration",
@@ -111,7 +111,7 @@ impl<'a> Provider<'a> {
         );
         let about = web.find(&web.allowed(&place)?).await?;
         let about = about.ok_or_else(|| {
-            Words::from(format!("There is no description of a provider at {place}."))
+            LocalizedText::from(format!("There is no description of a provider at {place}."))
         })?;
         let text = |key: &str| about.get(key).and_then(Value::as_str);
         if text("issuer") != Some(&self.settings.issuer) {
@@ -119,7 +119,7 @@ impl<'a> Provider<'a> {
             return Err(format!("The provider calls itself {named}.").into());
         }
         let place = |key: &str| match text(key) {
-            Some(place) => web.allowed(place).map_err(Words::from),
+            Some(place) => web.allowed(place).map_err(LocalizedText::from),
             None => Err(format!("The provider does not name its {key}.").into()),
         };
         let words = |key: &str| {
@@ -146,7 +146,7 @@ impl<'a> Provider<'a> {
         })
     }
 
-    async fn keys(&self, place: &str) -> Result<Keys, Words> {
+    async fn keys(&self, place: &str) -> Result<Keys, LocalizedText> {
         let set = self.web().find(&self.web().allowed(place)?).await?;
         set.map(|set| Keys::read(&set))
             .ok_or_else(|| "The provider does not show its keys.".into())

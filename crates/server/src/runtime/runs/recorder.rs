@@ -5,9 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use agent::Emitted;
 use bytes::Bytes;
-use domain::{
-    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Sentence, Usage,
-};
+use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
 use llm::IdleTimer;
 use store::{Segment, StoreError};
 use tokio::{
@@ -16,6 +14,7 @@ use tokio::{
 };
 
 use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged, run_log};
+use crate::messages;
 
 /// Deltas of all runs are stored on the same beat, so that they share a commit: storage is at most two beats,
 /// 50 ms, behind what readers have seen, and at least one.
@@ -270,7 +269,10 @@ impl Recorder<'_> {
         self.live.cancel.cancel();
         let body = EventBody::RunFinished {
             outcome: Outcome::Failed,
-            problem: Some(Problem::new(ProblemCode::Unavailable, Sentence::NotStored)),
+            problem: Some(Problem::new(
+                ProblemCode::Unavailable,
+                messages::Runs::NotStored,
+            )),
             usage: Usage::default(),
             cost_micro_usd: None,
         };

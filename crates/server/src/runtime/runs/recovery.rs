@@ -2,7 +2,7 @@
 //! half-written.
 
 use agent::Journal;
-use domain::{AgentPath, EventBody, RunEvent, Words, event::seq_after_restart};
+use domain::{AgentPath, EventBody, LocalizedText, RunEvent, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
 use super::{LogSoFar, live::note_ask, reader::parse};
@@ -40,7 +40,7 @@ pub(super) async fn read(
 /// Why a log is ended that nobody writes any more.
 pub(super) enum Why {
     /// For this reason, in a sentence.
-    CannotGoOn(Words),
+    CannotGoOn(LocalizedText),
     /// A person has stopped the run.
     Stopped,
 }

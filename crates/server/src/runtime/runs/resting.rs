@@ -10,7 +10,7 @@ use std::{
 };
 
 use agent::{Journal, PreparedRun, StandingApproval};
-use domain::{EventBody, RunId, Words};
+use domain::{EventBody, LocalizedText, RunId};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ pub enum Resume {
     /// It can continue.
     Continue(Box<PreparedRun>, LogSoFar),
     /// It has to end, for this reason, in a sentence for its owner.
-    End(LogSoFar, Box<Journal>, Words),
+    End(LogSoFar, Box<Journal>, LocalizedText),
 }
 
 /// Reads one run's log; fails where that may be tried again.

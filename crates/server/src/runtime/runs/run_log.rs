@@ -2,7 +2,7 @@
 
 use agent::PreparedRun;
 use domain::{
-    Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence,
+    EventBody, MessageCode, Outcome, RunEvent, RunSummary,
     event::{Forked, NoticeLevel},
     trace::trace_id,
 };
@@ -77,7 +77,7 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
             done,
             hidden,
         } => match sentence.as_deref() {
-            Some(Coded::Sentence(sentence)) if is_research(sentence) => {
+            Some(MessageCode { code, .. }) if RESEARCH.contains(&&**code) => {
                 tracing::info!(target: TARGET, agent, "research: {description}");
             }
             _ => tracing::debug!(target: TARGET, agent, description, done, hidden, "status event"),
@@ -107,15 +107,13 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
     }
 }
 
-fn is_research(sentence: &Sentence) -> bool {
-    matches!(
-        sentence,
-        Sentence::Planning
-            | Sentence::SearchingInTurn { .. }
-            | Sentence::ReadingInTurn { .. }
-            | Sentence::WritingReport
-    )
-}
+/// The codes of what research does, from [`agent::messages::Runs`].
+const RESEARCH: [&str; 4] = [
+    "planning",
+    "searching_in_turn",
+    "reading_in_turn",
+    "writing_report",
+];
 
 fn name(outcome: Outcome) -> &'static str {
     match outcome {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use agent::{ApprovalPolicy, Emitter};
-use domain::{EventBody, Outcome, Problem, ProblemCode, RunId, Sentence, Usage};
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunId, Usage};
 use store::Principal;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -108,7 +108,7 @@ impl ServerLog {
 fn interrupted() -> EventBody {
     let problem = Some(Problem::new(
         ProblemCode::Interrupted,
-        Sentence::Interrupted,
+        agent::messages::Runs::Interrupted,
     ));
     EventBody::RunFinished {
         outcome: Outcome::Failed,

@@ -1,7 +1,7 @@
 //! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
 
 use agent::FoundTools;
-use domain::{Sentence, UserId, refusal};
+use domain::UserId;
 use llm::Secret;
 use reqwest::Url;
 
@@ -12,7 +12,7 @@ use super::{
     personal::Personal,
     sign_in::{Back, Ended, Signer},
 };
-use crate::{error::ApiError, identity::groups::Permit, platform::config::SignIn};
+use crate::{error::ApiError, identity::groups::Permit, messages, platform::config::SignIn};
 
 /// Longest token that a person may enter, bytes.
 const TOKEN_LIMIT_BYTES: usize = 4_000;
@@ -82,7 +82,7 @@ impl McpServers {
         match &personal.sign_in {
             SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
             SignIn::Shared | SignIn::UserToken { .. } => {
-                Err(ApiError::invalid(refusal::Settings::TokenInstead))
+                Err(ApiError::invalid(messages::Settings::TokenInstead))
             }
         }
     }
@@ -120,14 +120,14 @@ impl McpServers {
     ) -> Result<(), ApiError> {
         let personal = self.permitted(name, permit)?;
         if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
-            return Err(ApiError::invalid(refusal::Settings::NoTokenTaken));
+            return Err(ApiError::invalid(messages::Settings::NoTokenTaken));
         }
         let text = token.reveal();
         let sendable = text
             .bytes()
             .all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if !(1..=TOKEN_LIMIT_BYTES).contains(&text.len()) || !sendable {
-            let limit = refusal::Settings::BadToken {
+            let limit = messages::Settings::BadToken {
                 limit: TOKEN_LIMIT_BYTES as u64,
             };
             return Err(ApiError::invalid(limit));
@@ -172,14 +172,14 @@ impl McpServers {
 }
 
 fn no_such_sign_in() -> ApiError {
-    ApiError::not_found(refusal::Settings::NoMcpSignIn)
+    ApiError::not_found(messages::Settings::NoMcpSignIn)
 }
 
 impl Personal {
     /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
     pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
         let name = &self.server.name;
-        let lapsed = || missing(Sentence::McpSignInEnded { name: name.clone() });
+        let lapsed = || missing(messages::Tools::McpSignInEnded { name: name.clone() });
         let account = self.account(owner);
         match account.read().await {
             Ok(None) => return FoundTools::default(),
@@ -189,10 +189,10 @@ impl Personal {
         }
         let found = match self.open(owner) {
             Ok(Some(known)) => known.found(run).await,
-            Ok(None) => missing(Sentence::McpServerFull { name: name.clone() }),
+            Ok(None) => missing(messages::Tools::McpServerFull { name: name.clone() }),
             Err(error) => {
                 tracing::warn!(%error, "a connection cannot be begun");
-                missing(Sentence::McpServerFails { name: name.clone() })
+                missing(messages::Tools::McpServerFails { name: name.clone() })
             }
         };
         // It may just have come out.

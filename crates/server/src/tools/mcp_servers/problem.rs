@@ -1,59 +1,61 @@
 //! What is wrong with an MCP server, as it is said to people.
 
-use domain::{Words, refusal::Tools};
+use domain::LocalizedText;
 use mcp::{Fault, LeftOut, Problem};
 
+use crate::messages;
+
 /// The sentence that says it.
-pub(super) fn words(problem: Problem) -> Words {
-    Words::from(match problem {
-        Problem::NotStarted { program, why } => Tools::McpNotStarted { program, why },
-        Problem::BadHeader { name } => Tools::McpBadHeader { name },
-        Problem::NoAnswer { seconds } => Tools::McpNoAnswer { seconds },
-        Problem::EndedAtOnce => Tools::McpEndedAtOnce,
-        Problem::Ended => Tools::McpEnded,
-        Problem::Unusable(why) => Tools::McpUnusable { why: of_fault(why) },
-        Problem::Refuses { quote } => Tools::McpRefuses { quote },
-        Problem::OtherVersions => Tools::McpOtherVersions,
-        Problem::NoMcpServer => Tools::McpNoServer,
-        Problem::NotListed(why) => Tools::McpNotListed { why: of_fault(why) },
-        Problem::NoList => Tools::McpNoList,
-        Problem::Silent(why) => Tools::McpSilent { why: of_fault(why) },
-        Problem::ToolLeftOut { name, why } => Tools::McpToolLeftOut {
+pub(super) fn words(problem: Problem) -> LocalizedText {
+    LocalizedText::from(match problem {
+        Problem::NotStarted { program, why } => messages::Tools::McpNotStarted { program, why },
+        Problem::BadHeader { name } => messages::Tools::McpBadHeader { name },
+        Problem::NoAnswer { seconds } => messages::Tools::McpNoAnswer { seconds },
+        Problem::EndedAtOnce => messages::Tools::McpEndedAtOnce,
+        Problem::Ended => messages::Tools::McpEnded,
+        Problem::Unusable(why) => messages::Tools::McpUnusable { why: of_fault(why) },
+        Problem::Refuses { quote } => messages::Tools::McpRefuses { quote },
+        Problem::OtherVersions => messages::Tools::McpOtherVersions,
+        Problem::NoMcpServer => messages::Tools::McpNoServer,
+        Problem::NotListed(why) => messages::Tools::McpNotListed { why: of_fault(why) },
+        Problem::NoList => messages::Tools::McpNoList,
+        Problem::Silent(why) => messages::Tools::McpSilent { why: of_fault(why) },
+        Problem::ToolLeftOut { name, why } => messages::Tools::McpToolLeftOut {
             name,
             why: left_out(why).into(),
         },
-        Problem::MoreLeftOut { count } => Tools::McpMoreLeftOut { count },
-        Problem::PagesLeftOut { count } => Tools::McpPagesLeftOut { count },
-        Problem::Saying { problem, quote } => Tools::McpSaying {
+        Problem::MoreLeftOut { count } => messages::Tools::McpMoreLeftOut { count },
+        Problem::PagesLeftOut { count } => messages::Tools::McpPagesLeftOut { count },
+        Problem::Saying { problem, quote } => messages::Tools::McpSaying {
             problem: words(*problem),
             quote,
         },
     })
 }
 
-fn of_fault(fault: Fault) -> Words {
-    Words::from(match fault {
+fn of_fault(fault: Fault) -> LocalizedText {
+    LocalizedText::from(match fault {
         Fault::Quote(words) => return words.into(),
-        Fault::Closed => Tools::McpClosed,
-        Fault::TooLong => Tools::McpTooLong,
-        Fault::SomethingElse => Tools::McpSomethingElse,
-        Fault::WantsSignIn => Tools::McpWantsSignIn,
-        Fault::NotAllowed => Tools::McpNotAllowed,
-        Fault::Status(status) => Tools::McpStatus { status },
-        Fault::Kind(kind) => Tools::McpKind { kind },
-        Fault::NotMcp => Tools::McpNotMcp,
+        Fault::Closed => messages::Tools::McpClosed,
+        Fault::TooLong => messages::Tools::McpTooLong,
+        Fault::SomethingElse => messages::Tools::McpSomethingElse,
+        Fault::WantsSignIn => messages::Tools::McpWantsSignIn,
+        Fault::NotAllowed => messages::Tools::McpNotAllowed,
+        Fault::Status(status) => messages::Tools::McpStatus { status },
+        Fault::Kind(kind) => messages::Tools::McpKind { kind },
+        Fault::NotMcp => messages::Tools::McpNotMcp,
     })
 }
 
-fn left_out(why: LeftOut) -> Tools {
+fn left_out(why: LeftOut) -> messages::Tools {
     match why {
-        LeftOut::BadName => Tools::McpToolBadName,
-        LeftOut::TooMany => Tools::McpTooManyTools,
-        LeftOut::NameTaken => Tools::McpToolNameTaken,
-        LeftOut::NoSchema => Tools::McpToolNoSchema,
-        LeftOut::SchemaTooDeep => Tools::McpToolSchemaTooDeep,
-        LeftOut::SchemaTooLarge => Tools::McpToolSchemaTooLarge,
-        LeftOut::NotOffered => Tools::McpToolNotOffered,
+        LeftOut::BadName => messages::Tools::McpToolBadName,
+        LeftOut::TooMany => messages::Tools::McpTooManyTools,
+        LeftOut::NameTaken => messages::Tools::McpToolNameTaken,
+        LeftOut::NoSchema => messages::Tools::McpToolNoSchema,
+        LeftOut::SchemaTooDeep => messages::Tools::McpToolSchemaTooDeep,
+        LeftOut::SchemaTooLarge => messages::Tools::McpToolSchemaTooLarge,
+        LeftOut::NotOffered => messages::Tools::McpToolNotOffered,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Signing in to a server at its own sign-in: sending the person there, and what they come back with.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{UserId, refusal};
+use domain::UserId;
 use reqwest::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::ApiError,
     identity::oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register},
+    messages,
     platform::{
         config::OAuth,
         secret::{hash_token, random_token},
@@ -101,8 +102,8 @@ impl Personal {
         by: &Signer,
         redirect: &str,
     ) -> Result<Url, ApiError> {
-        let cannot = |why: refusal::Tools| {
-            let message = refusal::Settings::CannotSignInThere {
+        let cannot = |why: messages::Tools| {
+            let message = messages::Settings::CannotSignInThere {
                 name: self.server.name.clone(),
                 why: why.into(),
             };
@@ -116,7 +117,7 @@ impl Personal {
         };
         let found = discover(&web).await.map_err(cannot)?;
         if !self.may_know_us(oauth, &found.issuer) {
-            return Err(cannot(refusal::Tools::SignInOtherIssuer {
+            return Err(cannot(messages::Tools::SignInOtherIssuer {
                 issuer: found.issuer,
             }));
         }

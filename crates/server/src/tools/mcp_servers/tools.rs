@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::{Returned, Tool, ToolContext, ToolFailure, ToolKind};
-use domain::{Words, refusal::Tools};
+use domain::LocalizedText;
 use llm::ToolSpec;
 use mcp::{Answer, CallError, CallEvent, Media, OfferedTool, Piece, Server, name_for_models};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::form;
-use crate::platform::config::Approval;
+use crate::{messages, platform::config::Approval};
 
 /// A tool that reports more often than this is shown now and then.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
@@ -21,7 +21,7 @@ pub(super) struct Usable {
     pub(super) tools: Vec<Arc<Tool>>,
     pub(super) needs_approval: Vec<String>,
     /// What could not be used.
-    pub(super) problems: Vec<Words>,
+    pub(super) problems: Vec<LocalizedText>,
 }
 
 impl Usable {
@@ -36,7 +36,7 @@ impl Usable {
             let name = server.definition().redact_said(&offer.name);
             match tool(server, offer) {
                 Ok(tool) if usable.tools.iter().any(|other| other.name() == tool.name()) => {
-                    bad.push((name, Tools::McpToolNameTaken.into()));
+                    bad.push((name, messages::Tools::McpToolNameTaken.into()));
                 }
                 Ok(tool) => {
                     if needs_approval(approval, offer) {
@@ -49,7 +49,7 @@ impl Usable {
         }
         usable.problems = bad
             .into_iter()
-            .map(|(name, why)| Tools::McpToolLeftOut { name, why }.into())
+            .map(|(name, why)| messages::Tools::McpToolLeftOut { name, why }.into())
             .collect();
         for problem in &usable.problems {
             tracing::warn!(server = server.definition().name, %problem, "not all tools can be used");
@@ -67,12 +67,12 @@ fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
     }
 }
 
-fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, Words> {
+fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, LocalizedText> {
     let redact = |text: &str| server.definition().redact_said(text);
     let mut parameters = Value::Object(offer.schema.clone());
     // Names cannot have anything taken out: they are said back to the server.
     if redact(&offer.name) != offer.name || names_hold_secrets(&parameters, &redact) {
-        return Err(Tools::McpToolNamesSecrets.into());
+        return Err(messages::Tools::McpToolNamesSecrets.into());
     }
     redact_texts(&mut parameters, &redact);
     let spec = ToolSpec {

@@ -3,7 +3,6 @@
 
 use std::{io, path::Path, process::Stdio, time::Duration};
 
-use domain::Sentence;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use serde_json::json;
 use tempfile::TempDir;
@@ -18,7 +17,10 @@ use super::{
     devtools::DevTools,
     parts::{Answer, Parts},
 };
-use crate::web::{Web, fetch::Body};
+use crate::{
+    messages,
+    web::{Web, fetch::Body},
+};
 
 /// A page that has loaded and asked for nothing for so long shows what it has to show.
 const QUIET: Duration = Duration::from_millis(500);
@@ -75,14 +77,14 @@ impl Web {
         let until = Instant::now() + time.saturating_sub(SETTLING + READING);
         let (browser, mut tools) = start(program).map_err(|error| {
             tracing::warn!(%error, program = %program.display(), "the browser cannot be started");
-            Trouble::new(Sentence::BrowserNotStarted)
+            Trouble::new(messages::Web::BrowserNotStarted)
         })?;
         let parts = Parts::new(self, time, &body.url, html);
         let shown = tokio::select! {
             shown = show(&mut tools, &parts, until, self.settings.page_bytes) => shown,
             () = too_much(browser.child.id(), browser.profile.path()) => {
                 tracing::warn!(url = %body.url, "the browser is ended: a page takes too much memory or disk");
-                return Err(Trouble::new(Sentence::ScriptsTooLarge));
+                return Err(Trouble::new(messages::Web::ScriptsTooLarge));
             }
         };
         shown.map_err(|error| {
@@ -91,7 +93,7 @@ impl Web {
             if error.kind() == io::ErrorKind::TimedOut {
                 Trouble::slow()
             } else {
-                Trouble::new(Sentence::BrowserFailed)
+                Trouble::new(messages::Web::BrowserFailed)
             }
         })
     }

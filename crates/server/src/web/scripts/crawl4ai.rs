@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use domain::Sentence;
 use llm::Secret;
 use outbound::{Limits, Request};
 use reqwest::{Method, Url, header::AUTHORIZATION};
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Trouble;
-use crate::web::Web;
+use crate::{messages, web::Web};
 
 /// Beside the page come its text in other forms and its links, which nobody reads here.
 const TIMES_THE_PAGE: u64 = 8;
@@ -115,7 +114,7 @@ fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
 }
 
 fn failed(words: &str) -> Trouble {
-    Trouble::new(Sentence::Crawl4aiFailed {
+    Trouble::new(messages::Web::Crawl4aiFailed {
         why: words.to_owned(),
     })
 }

@@ -6,7 +6,7 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Sentence,
+    AgentPath, EventBody, LocalizedText, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent,
     Usage,
     event::{Decision, Forked, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
@@ -449,7 +449,7 @@ fn upstream_error() -> Vec<RunEvent> {
         model: "m".into(),
         messages: 2,
     });
-    log.main(EventBody::failed_try(Sentence::SlowDown));
+    log.main(EventBody::failed_try(slow_down()));
     log.text(&AgentPath::main(), "t1", &["Once upon"], true);
     let message = "The model server closed the connection in the middle of the answer.";
     log.end(
@@ -601,4 +601,13 @@ fn handed_over() -> Vec<RunEvent> {
         });
     }
     log.end(Outcome::HandedOver, None)
+}
+
+/// As the model client tells it.
+fn slow_down() -> LocalizedText {
+    let text = json!({
+        "message": "The model server asks to slow down. Wait a little and try again.",
+        "sentence": {"code": "slow_down"},
+    });
+    serde_json::from_value(text).expect("a text with a code")
 }

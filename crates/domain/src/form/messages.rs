@@ -1,23 +1,19 @@
-//! Faults in the values of a form.
+//! Messages about forms.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::Words;
+use crate::{CodedMessage, LocalizedText};
 
-/// Faults in a form's values, and the expected formats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfForms")
-)]
+/// Faults in the values of a form, and the formats that were expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Forms {
     #[error("“{label}” has to be filled in.")]
     FieldEmpty { label: String },
     #[error("“{label}” has to be {what}.")]
-    FieldUnfit { label: String, what: Words },
+    FieldUnfit { label: String, what: LocalizedText },
     #[error("The form has no field “{name}”.")]
     NoSuchField { name: String },
     #[error("This question has no form. Send `answer`, a text.")]
@@ -37,21 +33,24 @@ pub enum Forms {
     #[error("a time such as 2026-01-31T12:00:00Z")]
     ATime,
     #[error("a text of {size} characters")]
-    ATextOf { size: Words },
+    ATextOf { size: LocalizedText },
     #[error("a whole number")]
     AWholeNumber,
     #[error("a whole number, {size}")]
-    AWholeNumberOf { size: Words },
+    AWholeNumberOf { size: LocalizedText },
     #[error("a number")]
     ANumber,
     #[error("a number, {size}")]
-    ANumberOf { size: Words },
+    ANumberOf { size: LocalizedText },
     #[error("yes or no")]
     YesOrNo,
     #[error("one of: {names}")]
-    OneOf { names: Words },
+    OneOf { names: LocalizedText },
     #[error("{size} of: {names}")]
-    SomeOf { size: Words, names: Words },
+    SomeOf {
+        size: LocalizedText,
+        names: LocalizedText,
+    },
     #[error("{least} to {most}")]
     FromTo { least: String, most: String },
     #[error("at least {least}")]
@@ -61,3 +60,5 @@ pub enum Forms {
     #[error("{names} and {more} more")]
     AndMore { names: String, more: u64 },
 }
+
+impl CodedMessage for Forms {}

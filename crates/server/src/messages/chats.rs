@@ -1,16 +1,13 @@
-//! Refusals about chats: messages, runs, files, memories, imports.
+//! Messages: chats, runs, memories, and exports.
 
-use serde::{Deserialize, Serialize};
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Refusals about chats and runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfChats")
-)]
+/// Chats, runs, memories, and exports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Chats {
     // Chats and messages.
     #[error("A chat has at most {count} tags.")]
@@ -88,24 +85,12 @@ pub enum Chats {
     RunStillRests,
 
     // Questions of a run.
-    #[error(
-        "Nothing waits for this answer any more: it was answered already, or the run has ended."
-    )]
-    NotWaiting,
-    #[error("The edited arguments do not fit the tool: {why}")]
-    ArgumentsUnfit { why: String },
-    #[error("The administrator wants each of these calls to be asked about. Allow this one alone.")]
-    AskedEachTime,
     #[error("Only what is allowed can be remembered.")]
     OnlyAllowedRemembered,
     #[error("This run belongs to no chat: allow the call once, or always.")]
     NoChatToAllowIn,
     #[error("You have allowed {count} kinds of calls. Take some back in the settings.")]
     TooManyAllowed { count: u64 },
-    #[error("A pattern has at most {limit} bytes.")]
-    LongPattern { limit: u64 },
-    #[error("A rule names at most {count} arguments.")]
-    TooManyArguments { count: u64 },
 
     // Forks.
     #[error(
@@ -188,3 +173,5 @@ pub enum Chats {
     #[error("The file's first line does not say what it is.")]
     FormatUnsaid,
 }
+
+impl CodedMessage for Chats {}

@@ -1,20 +1,28 @@
-//! Why tools are unavailable: MCP servers and their tools, sign-ins, programs, skills.
+//! Messages: tools, MCP servers and the sign-in to them, and programs.
 
-use serde::{Deserialize, Serialize};
+use domain::{CodedMessage, LocalizedText};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::Words;
-
-/// Why tools, programs and skills are unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfTools")
-)]
+/// Tools, MCP servers and the sign-in to them, and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Tools {
     // MCP servers.
+    #[error(
+        "The MCP server “{name}” cannot be reached now, so this run goes on without its tools."
+    )]
+    McpServerAway { name: String },
+    #[error(
+        "Your sign-in to the MCP server “{name}” has ended, so this run goes on without its tools. Sign in again in \
+         Settings → Tools."
+    )]
+    McpSignInEnded { name: String },
+    #[error("The MCP server “{name}” has too many connections now.")]
+    McpServerFull { name: String },
+    #[error("The MCP server “{name}” cannot be connected to.")]
+    McpServerFails { name: String },
     #[error("The program {program} cannot be started: {why}.")]
     McpNotStarted { program: String, why: String },
     #[error("The header {name} cannot be sent.")]
@@ -26,7 +34,7 @@ pub enum Tools {
     #[error("The server ended the connection.")]
     McpEnded,
     #[error("The server cannot be used: {why}.")]
-    McpUnusable { why: Words },
+    McpUnusable { why: LocalizedText },
     #[error("The server refuses the connection: {quote}.")]
     McpRefuses { quote: String },
     #[error("The server speaks none of the protocol's versions that we speak.")]
@@ -34,13 +42,16 @@ pub enum Tools {
     #[error("The server does not begin as an MCP server does.")]
     McpNoServer,
     #[error("The server does not list its tools: {why}.")]
-    McpNotListed { why: Words },
+    McpNotListed { why: LocalizedText },
     #[error("The server's list of tools is not a list.")]
     McpNoList,
     #[error("The server does not answer any more: {why}.")]
-    McpSilent { why: Words },
+    McpSilent { why: LocalizedText },
     #[error("{problem} It said: {quote}")]
-    McpSaying { problem: Words, quote: String },
+    McpSaying {
+        problem: LocalizedText,
+        quote: String,
+    },
 
     // Why a request to one failed, parts of sentences.
     #[error("the connection was closed")]
@@ -62,7 +73,7 @@ pub enum Tools {
 
     // Tools that are left out, and why.
     #[error("The tool “{name}” cannot be used: {why}.")]
-    McpToolLeftOut { name: String, why: Words },
+    McpToolLeftOut { name: String, why: LocalizedText },
     #[error("Of its tools, {count} more cannot be used.")]
     McpMoreLeftOut { count: u64 },
     #[error("Of its list of tools, only {count} pages are read.")]
@@ -86,7 +97,7 @@ pub enum Tools {
 
     // The sign-in to one.
     #[error("An address for signing in cannot be used. {why}")]
-    SignInAddressUnusable { why: Words },
+    SignInAddressUnusable { why: LocalizedText },
     #[error("It has no address.")]
     SignInNoAddress,
     #[error("It lets everybody in, so there is nothing to sign in to.")]
@@ -131,36 +142,6 @@ pub enum Tools {
     ProgramsBroken { why: String },
     #[error("Their folder cannot be made: {why}.")]
     ProgramsNoFolder { why: String },
-
-    // Skills.
-    #[error("It cannot be read: {why}.")]
-    SkillUnreadable { why: String },
-    #[error("There are {count} others, which is the most.")]
-    SkillTooMany { count: u64 },
-    #[error("The folder's name must be 1 to {limit} small letters, digits and “-”.")]
-    SkillBadFolder { limit: u64 },
-    #[error("It is a link or something else that is no folder.")]
-    SkillNoFolder,
-    #[error("There is no {file}.")]
-    SkillFileMissing { file: String },
-    #[error("{file} cannot be read: {why}.")]
-    SkillFileUnreadable { file: String, why: String },
-    #[error("{file} is a link or something else that is no file.")]
-    SkillNoFile { file: String },
-    #[error("{file} lies outside of the skill.")]
-    SkillFileOutside { file: String },
-    #[error("{file} has {size} bytes, and {limit} is the most.")]
-    SkillFileTooLarge { file: String, size: u64, limit: u64 },
-    #[error("{file} is not text.")]
-    SkillFileNoText { file: String },
-    #[error(
-        "Its SKILL.md must begin with a line “---”, `name:` and `description:`, and another line “---”."
-    )]
-    SkillNoHead,
-    #[error("Its SKILL.md has no `{field}:`.")]
-    SkillFieldMissing { field: String },
-    #[error("Its SKILL.md says the name “{name}”, but its folder is “{folder}”.")]
-    SkillOtherName { name: String, folder: String },
-    #[error("Its description must have 1 to {limit} characters.")]
-    SkillBadDescription { limit: u64 },
 }
+
+impl CodedMessage for Tools {}

@@ -1,19 +1,26 @@
-//! Refusals about configuration: models, connections, agents, pipelines, schedules, webhooks, MCP servers.
+//! Messages: models, connections, pipelines, schedules and webhooks.
 
-use serde::{Deserialize, Serialize};
+use domain::{CodedMessage, LocalizedText};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::Words;
-
-/// Refusals about models, agents and other settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfSettings")
-)]
+/// Models, connections, pipelines, schedules and webhooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Settings {
+    // Model servers.
+    #[error("“{model}” has no model server.")]
+    NoModelServer { model: String },
+    #[error("{words} Did you mean {names}?")]
+    DidYouMean { words: LocalizedText, names: String },
+    #[error("The model did not finish its answer within {seconds} s.")]
+    NotFinishedWithin { seconds: u64 },
+
+    // Connections.
+    #[error("This key cannot be read with this server's key file. Enter it again.")]
+    KeyUnreadable,
+
     // Models.
     #[error("There is no such model (any more). Choose another one.")]
     ModelChosenGone,
@@ -27,10 +34,6 @@ pub enum Settings {
     BadAlias { name: String },
     #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
     KeyNotForModel { name: String },
-    #[error(
-        "`parameters.system_prompt` cannot be set for an agent: its `instructions` are its system prompt."
-    )]
-    AgentSystemPrompt,
     #[error("The context must be 256 to 100000000 tokens.")]
     BadContext,
     #[error("A price must be 0 to 1000000 US dollars for a million tokens.")]
@@ -73,12 +76,6 @@ pub enum Settings {
     ProviderOptionBad { option: String },
     #[error("A connection of the kind “{kind}” needs `base_url`, the address of the resource.")]
     BaseUrlMissing { kind: String },
-    #[error("The header “{name}” cannot be set, or its value cannot be sent.")]
-    BadExtraHeader { name: String },
-    #[error("The query parameter “{name}” cannot be sent.")]
-    BadExtraQuery { name: String },
-    #[error("A connection has at most {count} headers and {count} query parameters of its own.")]
-    TooManyExtras { count: u64 },
     #[error(
         "The keys and headers of this connection belong to the server that it has now. Remove them first, or add the other \
          server as a connection of its own."
@@ -90,10 +87,6 @@ pub enum Settings {
     TooManyConnectionKeys { count: u64 },
     #[error("An address has at most {limit} bytes.")]
     LongAddress { limit: u64 },
-    #[error(
-        "“{text}” is not a server address. Use one like http://localhost:11434/v1 or https://api.example.com/v1."
-    )]
-    BadBaseUrl { text: String },
     #[error("A connection needs a name of 1 to 100 characters.")]
     BadConnectionName,
     #[error("A key is 1 to {limit} letters, digits and signs, without spaces.")]
@@ -126,34 +119,6 @@ pub enum Settings {
     #[error("`name` must be that of the address: make a new agent to call it otherwise.")]
     AgentRenamed,
     #[error(
-        "`name` must be 1 to {limit} small letters, digits and “-”, begin with a letter and not end with “-”."
-    )]
-    BadAgentName { limit: u64 },
-    #[error("`name` cannot be “{name}”, which means something else already.")]
-    AgentNameReserved { name: String },
-    #[error("`description` must say in 1 to {limit} characters what the agent is for.")]
-    BadAgentDescription { limit: u64 },
-    #[error("`instructions` must have 1 to {limit} bytes.")]
-    BadInstructions { limit: u64 },
-    #[error(
-        "`model` must be the id of a model, 1 to {limit} bytes; leave it out for the default one."
-    )]
-    BadAgentModel { limit: u64 },
-    #[error("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”.")]
-    StarWithin { tool: String },
-    #[error("`{field}` has more than {limit} names.")]
-    TooManyNames { field: String, limit: u64 },
-    #[error("`{field}` has a name that is empty or longer than {limit} bytes.")]
-    BadNameInList { field: String, limit: u64 },
-    #[error(
-        "`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own."
-    )]
-    NoStepsOrTokens,
-    #[error("`limits.usd` must be 0.000001 to 1000000000.")]
-    BadAgentCost,
-    #[error("`limits.minutes` must be 0.001 to {most}.")]
-    BadAgentMinutes { most: u64 },
-    #[error(
         "There is no workspace “{name}” that you may use. An administrator names the directories that chats may work in."
     )]
     NoSuchWorkspace { name: String },
@@ -163,28 +128,6 @@ pub enum Settings {
     NoSuchPipeline,
     #[error("This pipeline has no template.")]
     NoTemplate,
-    #[error("Line {line}, column {column}: {why}")]
-    WrongTemplate { line: u64, column: u64, why: Words },
-    #[error("A template has at most {limit} bytes.")]
-    LongTemplate { limit: u64 },
-    #[error("“|” stands only in MESSAGES, not in {name}.")]
-    BarInVariable { name: String },
-    #[error("“:” stands only in MESSAGES and prompt, not in {name}.")]
-    ColonInVariable { name: String },
-    #[error("There is no variable {name}.")]
-    NoSuchVariable { name: String },
-    #[error("The variable {name} is not there for this template.")]
-    VariableNotHere { name: String },
-    #[error("“{text}” is to be start:N, end:N or middletruncate:N.")]
-    BadCut { text: String },
-    #[error("The template has to name MESSAGES or prompt, or the model sees nothing of it.")]
-    TemplateNeedsConversation,
-    #[error("The template has to name {name}, or the model sees nothing of it.")]
-    TemplateNeeds { name: String },
-    #[error(
-        "The template has to name the tag <code_interpreter>, or the model sees nothing of it."
-    )]
-    TemplateNeedsTag,
     #[error("Connect a model first: the tour cannot do this.")]
     ConnectModelFirst,
     #[error("The tour cannot do this. Choose another model.")]
@@ -226,7 +169,7 @@ pub enum Settings {
     #[error("You have {count} addresses. Delete one first.")]
     TooManyWebhooks { count: u64 },
     #[error("Nothing can be sent there. {why}")]
-    CannotSendThere { why: Words },
+    CannotSendThere { why: LocalizedText },
     #[error("Nothing can be sent there. The address must begin with https://.")]
     HttpsNeeded,
     #[error("It answers with HTTP {status}.")]
@@ -244,5 +187,7 @@ pub enum Settings {
     #[error("There is no MCP server of this name to sign in to.")]
     NoMcpSignIn,
     #[error("Nobody can sign in to “{name}” now. {why}")]
-    CannotSignInThere { name: String, why: Words },
+    CannotSignInThere { name: String, why: LocalizedText },
 }
+
+impl CodedMessage for Settings {}

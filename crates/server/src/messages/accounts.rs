@@ -1,16 +1,13 @@
-//! Refusals about accounts and access: signing in and up, passwords, passkeys, groups, keys, limits.
+//! Messages: accounts, signing in, groups and keys.
 
-use serde::{Deserialize, Serialize};
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Refusals about accounts and rights.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfAccounts")
-)]
+/// Accounts, signing in, groups and keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Accounts {
     // Signing in.
     #[error("The email or the password is wrong.")]
@@ -204,3 +201,5 @@ pub enum Accounts {
     #[error("Only an administrator sees what others use.")]
     OnlyOwnUsage,
 }
+
+impl CodedMessage for Accounts {}

@@ -1,18 +1,13 @@
-//! Items skipped by an import, each a line of its report.
+//! Messages: what an import leaves out or changes.
 
-use serde::{Deserialize, Serialize};
+use domain::{CodedMessage, LocalizedText};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::Words;
-
-/// Why an import has skipped something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfImports")
-)]
+/// What an import leaves out or changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Imports {
     #[error(
         "The file is not whole: its end is missing. What was in it is here; export it again for the rest."
@@ -21,7 +16,7 @@ pub enum Imports {
     #[error("It is too long.")]
     TooLong,
     #[error("Line {line} of the file: {why}")]
-    InLine { line: u64, why: Words },
+    InLine { line: u64, why: LocalizedText },
     #[error("There are too many memories, facts and schedules.")]
     TooManySmall,
     #[error("There are too many chats.")]
@@ -107,3 +102,5 @@ pub enum Imports {
     #[error("The chat that it came with is not here.")]
     ChatNotHere,
 }
+
+impl CodedMessage for Imports {}

@@ -1,19 +1,37 @@
-//! Refusals about documents: collections, files, crawls, graphs, sharing, and their models.
+//! Messages: collections, documents, graphs, and the models for them.
 
-use serde::{Deserialize, Serialize};
+use domain::{CodedMessage, LocalizedText};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::Words;
-
-/// Refusals about documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfKnowledge")
-)]
+/// Collections, documents, graphs, and the models for them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Knowledge {
+    // Models for documents.
+    #[error("The model gives vectors of different lengths, which cannot be compared.")]
+    VectorsDiffer,
+    #[error("Its vector has no direction: nothing can be found by it.")]
+    VectorWithoutDirection,
+    #[error("The built-in model needed more than {seconds} s.")]
+    BuiltInSlow { seconds: u64 },
+    #[error(
+        "The built-in model is not installed: {file} is missing. The administrator installs it as the page on documents in \
+         the manual says."
+    )]
+    BuiltInMissing { file: String },
+    #[error("The built-in model cannot be loaded; the server's log says why.")]
+    BuiltInBroken,
+    #[error("{name} did not answer in the form that was asked for.")]
+    NotInFormOf { name: String },
+    #[error("{name} said nothing of the picture.")]
+    SaidNothing { name: String },
+    #[error("Only words were compared, no meanings: {why}")]
+    OnlyWords { why: LocalizedText },
+    #[error("The best were not looked at once more: {why}")]
+    NotRanked { why: LocalizedText },
+
     // Collections.
     #[error("There is no such collection, or it is not shared with you.")]
     NoSuchCollection,
@@ -76,7 +94,7 @@ pub enum Knowledge {
     #[error("The graph has 1000 other names, which is as many as it may have.")]
     TooManyAliases,
     #[error("The graph database does not help: {why}.")]
-    GraphDatabaseAway { why: Words },
+    GraphDatabaseAway { why: LocalizedText },
     #[error("it cannot be reached")]
     GraphUnreachable,
     #[error("it does not answer in time")]
@@ -96,3 +114,5 @@ pub enum Knowledge {
     #[error("Name the model that is to be tried.")]
     NoModelToTry,
 }
+
+impl CodedMessage for Knowledge {}

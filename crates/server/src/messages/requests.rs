@@ -1,36 +1,14 @@
-//! Messages of refused requests, with codes like [`crate::Sentence`]: here those of any request, in the modules those
-//! of each part of the product. Their English texts exist only here.
+//! Messages: any request.
 
-mod accounts;
-mod chats;
-mod files;
-mod forms;
-mod imports;
-mod knowledge;
-mod settings;
-mod tools;
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use serde::{Deserialize, Serialize};
-
-pub use accounts::Accounts;
-pub use chats::Chats;
-pub use files::Files;
-pub use forms::Forms;
-pub use imports::Imports;
-pub use knowledge::Knowledge;
-pub use settings::Settings;
-pub use tools::Tools;
-
-/// Refusals of any request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedRequest")
-)]
+/// Any request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
-pub enum Request {
+#[expect(missing_docs, reason = "their texts say it")]
+pub enum Requests {
     // Not found.
     #[error("There is no such thing, or it is not yours.")]
     NoSuchThing,
@@ -118,3 +96,5 @@ pub enum Request {
     #[error("This server has just lost touch with its database. Try again in a moment.")]
     DatabaseLost,
 }
+
+impl CodedMessage for Requests {}

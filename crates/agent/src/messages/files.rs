@@ -1,16 +1,13 @@
-//! Refusals about the files of a chat.
+//! Messages: why a file of a workspace cannot be read or written.
 
-use serde::{Deserialize, Serialize};
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Refusals about the files of a chat, for people and for tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(
-    feature = "typescript",
-    derive(ts_rs::TS),
-    ts(rename = "RefusedOfFiles")
-)]
+/// Why a file of a workspace cannot be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself what it says")]
+#[expect(missing_docs, reason = "their texts say it")]
 pub enum Files {
     #[error("A path has at most {limit} bytes and no control characters.")]
     BadPath { limit: u64 },
@@ -65,3 +62,5 @@ pub enum Files {
     #[error("The directory {name} cannot be used: {why}.")]
     DirectoryFails { name: String, why: String },
 }
+
+impl CodedMessage for Files {}

@@ -1,0 +1,27 @@
+//! Messages: why an answer to a waiting call is refused.
+
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why an answer to a waiting call is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "their texts say it")]
+pub enum Approvals {
+    // Questions of a run.
+    #[error(
+        "Nothing waits for this answer any more: it was answered already, or the run has ended."
+    )]
+    NotWaiting,
+    #[error("The edited arguments do not fit the tool: {why}")]
+    ArgumentsUnfit { why: String },
+    #[error("The administrator wants each of these calls to be asked about. Allow this one alone.")]
+    AskedEachTime,
+    #[error("A pattern has at most {limit} bytes.")]
+    LongPattern { limit: u64 },
+    #[error("A rule names at most {count} arguments.")]
+    TooManyArguments { count: u64 },
+}
+
+impl CodedMessage for Approvals {}

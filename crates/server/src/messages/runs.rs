@@ -1,0 +1,27 @@
+//! Messages: why a run did not go on.
+
+use domain::CodedMessage;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why a run did not go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "their texts say it")]
+pub enum Runs {
+    // Research, and retrieval before an answer.
+    #[error("The web cannot be searched here. This is answered without.")]
+    NoWebHere,
+
+    // Unintended ends of runs.
+    #[error(
+        "The server stopped during this run again and again, so it was ended. What it wrote is kept; ask again to go on."
+    )]
+    GivenUp,
+    #[error("The server was restarted during this run, and the model {name} is no longer there.")]
+    ModelGone { name: String },
+    #[error("The log could not be stored, so the run was stopped.")]
+    NotStored,
+}
+
+impl CodedMessage for Runs {}

@@ -1,0 +1,90 @@
+//! Messages: pages of the web, and searching it.
+
+use domain::{CodedMessage, LocalizedText};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Pages of the web, and searching it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "code", content = "params", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "their texts say it")]
+pub enum Web {
+    // Pages of the web.
+    #[error(
+        "It is no address that can be asked: it must begin with https:// and have no user name in it."
+    )]
+    NoAddress,
+    #[error(
+        "It leads to this machine, into a private network or to a port that is not for the web, which only an administrator \
+         can allow (outbound.allow)."
+    )]
+    AddressNotAllowed,
+    #[error("It cannot be reached.")]
+    Unreachable,
+    #[error("It does not answer in time.")]
+    Slow,
+    #[error("It redirects too often.")]
+    TooManyRedirects,
+    #[error("Its answer is too large.")]
+    AnswerTooLarge,
+    #[error("Its answer is compressed, although that was not asked for.")]
+    AnswerCompressed,
+    #[error("The connection was lost in the middle of its answer.")]
+    AnswerCutOff,
+    #[error(
+        "The site's robots.txt asks programs not to read this page, so it was not read. Use another source."
+    )]
+    RobotsRefuse,
+    #[error("There is no page at this address (HTTP {status}).")]
+    NoPage { status: u16 },
+    #[error("The site does not let us read this page (HTTP {status}). Use another source.")]
+    PageClosed { status: u16 },
+    #[error("The site asks us to wait (HTTP 429). Try it later, or use another source.")]
+    SiteBusy,
+    #[error("The site's server has a fault (HTTP {status}). It may work later.")]
+    SiteFault { status: u16 },
+    #[error("The site answered without a page (HTTP {status}).")]
+    WithoutPage { status: u16 },
+    #[error("At this address is no text but {what}, which cannot be read.")]
+    NotText { what: LocalizedText },
+    #[error("a picture")]
+    APicture,
+    #[error("sound or film")]
+    SoundOrFilm,
+    #[error("The site answered without an image (HTTP {status}).")]
+    NoImage { status: u16 },
+    #[error("This is not a PNG, JPEG, GIF or WebP image.")]
+    NotImage,
+    #[error("The page came, but cannot be read. {why}")]
+    PageUnreadable { why: LocalizedText },
+    #[error("The page shows nothing until its scripts have run, and {why}")]
+    PageNeedsScripts { why: LocalizedText },
+    #[error("they did not end in time.")]
+    ScriptsSlow,
+    #[error("they took more memory or disk space than one page may use.")]
+    ScriptsTooLarge,
+    #[error("the browser of this server could not be started.")]
+    BrowserNotStarted,
+    #[error("the browser of this server failed at it.")]
+    BrowserFailed,
+    #[error("the browser cannot be started on this system.")]
+    BrowserNotHere,
+    #[error("Crawl4AI did not bring it: {why}.")]
+    Crawl4aiFailed { why: String },
+    #[error(
+        "No search of the web is set up on this server. An administrator can name one (web.search)."
+    )]
+    NoWebSearch,
+    #[error("A search needs 1 to {limit} characters.")]
+    BadWebQuery { limit: u64 },
+    #[error("The search did not work: {why}")]
+    WebSearchFailed { why: String },
+    #[error("The server could not do it because of a fault of its own.")]
+    OwnFault,
+    #[error("A collection has at most {count} documents.")]
+    CollectionFull { count: u64 },
+    #[error("There is no room left for your documents. Delete some first.")]
+    NoRoomForDocuments,
+}
+
+impl CodedMessage for Web {}
