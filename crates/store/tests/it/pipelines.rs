@@ -127,7 +127,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
         usage: Usage::of(100, 10),
         cost_micro_usd: (outcome == "done").then_some(3),
         outcome: outcome.to_owned(),
-        detail: domain::agent::messages::Runs::EmptyAnswer.into(),
+        detail: domain::form::Forms::QuestionWithoutForm.into(),
     };
     let calls = [
         call("title,tags", 10, "done"),
