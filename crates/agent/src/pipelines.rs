@@ -2,7 +2,7 @@
 //! it. The server decides when they run, with which model and on whose account.
 
 mod answers;
-mod asking;
+mod model_call;
 mod template;
 mod texts;
 mod title;
@@ -16,7 +16,7 @@ pub use answers::{
     FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, continued_so_far, enough_continued,
     enough_read_along, read_completion, read_queries,
 };
-pub use asking::{Asked, Bounds, ask, continue_text};
+pub use model_call::{Asked, Bounds, ask, continue_text};
 pub use template::{MAX_TEMPLATE_BYTES, Name, Template, TemplateError};
 pub use values::{Now, Person, Said, Values, fit_answers};
 

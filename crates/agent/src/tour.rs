@@ -35,7 +35,7 @@ pub fn model(pace_ms: u64) -> ChatModel {
     ChatModel::scripted(ScriptedModel::new(NAME, Arc::new(play)))
 }
 
-/// LocalizedText at reading speed; arguments, which can be long files, faster.
+/// Words at reading speed; arguments, which can be long files, faster.
 fn pause_before(line: &Line, pace_ms: u64) -> Line {
     let is_argument = matches!(line, Line::Event(ModelEvent::ToolArgumentsDelta { .. }));
     Line::Pause {

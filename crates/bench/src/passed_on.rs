@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::Client;
 
 /// Longest answer to one call, tokens: a small model may find no end.
-const MOST_TOKENS: u64 = 800;
+const MAX_TOKENS: u64 = 800;
 /// The same for all, so that no one has the better luck.
 const TEMPERATURE: f64 = 0.2;
 const SEED: u64 = 7;
@@ -226,8 +226,8 @@ fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
     };
     let most = call["max_tokens"]
         .as_u64()
-        .unwrap_or(MOST_TOKENS)
-        .min(MOST_TOKENS);
+        .unwrap_or(MAX_TOKENS)
+        .min(MAX_TOKENS);
     (call["max_tokens"], call["temperature"], call["seed"]) =
         (json!(most), json!(TEMPERATURE), json!(SEED));
     (call.to_string().into(), Some(asked))
@@ -267,7 +267,7 @@ mod tests {
         let bounded: Value = serde_json::from_slice(&bounded).unwrap();
         assert_eq!(
             (&bounded["max_tokens"], &bounded["temperature"]),
-            (&json!(MOST_TOKENS), &json!(TEMPERATURE))
+            (&json!(MAX_TOKENS), &json!(TEMPERATURE))
         );
         assert_eq!(asked.as_deref(), Some("One\ntwo"));
         let text = json!({"prompt": "What is", "max_tokens": 9});

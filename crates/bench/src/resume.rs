@@ -22,7 +22,7 @@ use crate::{
 };
 
 const RUNS: usize = 1000;
-const MOST_SECONDS: u64 = 120;
+const MAX_SECONDS: u64 = 120;
 
 /// What the model knows of the crash.
 #[derive(Default)]
@@ -145,7 +145,7 @@ async fn start(program: &Program) -> anyhow::Result<String> {
 async fn until(began: Instant, done: impl Fn() -> bool) -> anyhow::Result<()> {
     while !done() {
         anyhow::ensure!(
-            began.elapsed() < Duration::from_secs(MOST_SECONDS),
+            began.elapsed() < Duration::from_secs(MAX_SECONDS),
             "not all runs went on"
         );
         sleep(Duration::from_millis(2)).await;

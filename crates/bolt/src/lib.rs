@@ -20,7 +20,7 @@ pub use pack::Value;
 pub type Row = Vec<Value>;
 
 /// So many connections are kept for later.
-const MOST_IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 
 /// How to get in.
 #[derive(Clone)]
@@ -124,7 +124,7 @@ impl Client {
     ) -> Result<Vec<Row>, Fault> {
         if answer.is_ok() {
             let mut idle = self.idle();
-            if idle.len() < MOST_IDLE {
+            if idle.len() < MAX_IDLE {
                 idle.push(connection);
             }
         }

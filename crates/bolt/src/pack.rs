@@ -89,7 +89,7 @@ impl Value {
 }
 
 /// How deep values may lie in values: no honest answer is deeper.
-const MOST_DEEP: u32 = 32;
+const MAX_DEEP: u32 = 32;
 
 /// The bytes are no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub(crate) fn unpack_message(mut bytes: &[u8]) -> Result<(u8, Vec<Value>), NotPa
 }
 
 fn unpack(from: &mut &[u8], deep: u32) -> Result<Value, NotPacked> {
-    if deep > MOST_DEEP {
+    if deep > MAX_DEEP {
         return Err(NotPacked);
     }
     let [marker] = take::<1>(from)?;

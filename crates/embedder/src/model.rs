@@ -17,11 +17,11 @@ use tokenizers::Tokenizer;
 use crate::{Files, Unusable, network::fused};
 
 /// What the model was made for, with the two that stand around a text.
-const MOST_TOKENS: usize = 256;
+const MAX_TOKENS: usize = 256;
 /// A text that has more is read in so many parts at most, and the rest is left out.
-const MOST_PARTS: usize = 16;
+const MAX_PARTS: usize = 16;
 /// More of a text never matters: no token has so many bytes on average.
-const MOST_BYTES: usize = MOST_PARTS * MOST_TOKENS * 16;
+const MAX_BYTES: usize = MAX_PARTS * MAX_TOKENS * 16;
 
 /// A process has one, with the library it was loaded from first.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
@@ -79,14 +79,14 @@ impl Model {
     /// what a long question is about may stand at its end.
     pub(crate) fn vector(&mut self, text: &str) -> Result<Vec<f32>, Unusable> {
         let text = text
-            .get(..text.floor_char_boundary(MOST_BYTES))
+            .get(..text.floor_char_boundary(MAX_BYTES))
             .unwrap_or(text);
         let tokens = self.tokenizer.encode_fast(text, false).map_err(no_vector)?;
         let tokens = tokens.get_ids();
-        let count = tokens.len().div_ceil(MOST_TOKENS - 2).max(1);
+        let count = tokens.len().div_ceil(MAX_TOKENS - 2).max(1);
         let parts: Vec<&[u32]> = tokens
             .chunks(tokens.len().div_ceil(count).max(1))
-            .take(MOST_PARTS)
+            .take(MAX_PARTS)
             .collect();
         if parts.len() < 2 {
             return self.of_part(tokens);

@@ -17,7 +17,7 @@ pub struct Picture {
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
 /// Longest side, pixels: models make pictures smaller than that anyway.
-const MOST_SIDE: u32 = 30_000;
+const MAX_SIDE: u32 = 30_000;
 
 impl Picture {
     /// The kind of a picture by its first bytes; nothing where it is none that is known.
@@ -54,11 +54,11 @@ impl Picture {
         }
         let limit = limits.picture_megapixels;
         let is_bomb = width * height > u64::from(limit) * 1_000_000
-            || width.max(height) > u64::from(MOST_SIDE);
+            || width.max(height) > u64::from(MAX_SIDE);
         if is_bomb {
             return Some(Err(Unreadable::TooManyPixels { limit }));
         }
-        let side = |pixels: u64| u32::try_from(pixels).unwrap_or(MOST_SIDE);
+        let side = |pixels: u64| u32::try_from(pixels).unwrap_or(MAX_SIDE);
         Some(Ok(Self {
             media_type,
             width: side(width),

@@ -37,7 +37,7 @@ pub enum Format {
 }
 
 /// E-mails are read that came in so many others, one in the other.
-const MOST_INSIDE: u32 = 2;
+const MAX_INSIDE: u32 = 2;
 /// What old and locked Office files begin with.
 const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /// Endings of the Office documents that we read.
@@ -116,7 +116,7 @@ fn read_inside(
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
         Format::Html => html::read(&plain::decode_page(bytes))?,
-        Format::Mail if inside > MOST_INSIDE => return Err(Unreadable::UnknownFormat),
+        Format::Mail if inside > MAX_INSIDE => return Err(Unreadable::UnknownFormat),
         Format::Mail => mail::read(bytes, limits, inside)?,
         Format::Picture => {
             Picture::of(bytes, limits).unwrap_or(Err(Unreadable::UnknownFormat))?;

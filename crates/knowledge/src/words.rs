@@ -67,7 +67,7 @@ impl Terms {
         terms
     }
 
-    /// LocalizedText that are joined, such as `max_retries`, `INV-2024-07` or `café-bar`.
+    /// Words that are joined, such as `max_retries`, `INV-2024-07` or `café-bar`.
     fn compound(&self, text: &str, each: &mut impl FnMut(Term<'_>)) {
         let mut parts = 0;
         let mut is_name = false;

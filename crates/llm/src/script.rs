@@ -186,7 +186,7 @@ pub fn finish_with(reason: FinishReason, usage: Usage) -> Vec<Line> {
     })]
 }
 
-/// LocalizedText with the white space after them.
+/// Words with the white space after them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '\n'])
 }

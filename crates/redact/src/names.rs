@@ -226,7 +226,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// LocalizedText after such a name that are no secrets: in prose, types and examples.
+/// Words after such a name that are no secrets: in prose, types and examples.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 78] = [
         "a",

@@ -44,7 +44,7 @@ use crate::{
     },
     identity::{
         Identity,
-        auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing},
+        auth::{Backoff, KeyUse, KnownKeys, Passwords, Revocations},
         groups::Groups,
         oidc::SignIn,
     },
@@ -222,7 +222,7 @@ impl App {
             sign_in: SignIn::new(outbound.clone()),
             known_keys: KnownKeys::default(),
             key_use: KeyUse::default(),
-            standing: Standing::default(),
+            standing: Revocations::default(),
             passwords: Passwords::default(),
             backoff: Backoff::default(),
             setup_token,

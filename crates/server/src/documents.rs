@@ -2,13 +2,10 @@
 //! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
 
 mod aliases;
-mod asking;
-mod built_in;
-mod choice;
-mod copies;
 mod embedding;
-mod far;
-mod fetching;
+mod embedding_choice;
+mod embedding_progress;
+mod filters;
 #[cfg(feature = "graph-database")]
 mod graph_copy;
 #[cfg(feature = "graph-database")]
@@ -16,15 +13,18 @@ mod graph_database;
 #[cfg(not(feature = "graph-database"))]
 #[path = "documents/no_graph_database.rs"]
 mod graph_database;
+mod graph_extraction;
 mod graph_queries;
 mod graph_tool;
-mod graphing;
-mod loaded;
-mod narrowing;
-mod on_account;
+mod index_cache;
+mod local_embedder;
+mod metered_calls;
+mod model_calls;
+mod model_download;
 mod pictures;
 mod qdrant;
 mod reading;
+mod replica;
 mod scope;
 mod search;
 mod tool;
@@ -42,13 +42,13 @@ use std::{
 };
 
 use agent::Tool;
-use asking::NoHelp;
-use built_in::BuiltIn;
-use choice::InForce;
 use domain::{CollectionId, EmbeddingSpaceId};
+use embedding_choice::ActiveEmbedding;
 use graph_database::GraphDatabase;
+use index_cache::{CachedIndex, serving};
 use knowledge::{ReadingProcess, Terms};
-use loaded::{Loaded, serving};
+use local_embedder::LocalEmbedder;
+use model_calls::ModelUnavailable;
 use outbound::Outbound;
 use qdrant::Qdrant;
 use store::{Collection, Embedding, Principal, Store, StoreError};
@@ -65,27 +65,27 @@ use crate::{
 };
 pub(crate) use {
     aliases::SameThing,
-    choice::{EmbeddingChoice, EmbeddingTried},
-    far::{DocumentProblem, Far, Meaning},
-    fetching::fetch_model,
+    embedding_choice::{EmbeddingChoice, EmbeddingTest},
+    embedding_progress::{DocumentEmbedding, DocumentProblem, EmbeddingProgress},
+    filters::{ENDING_CHARS, MAX_ENDINGS, NAME_CHARS, is_ending, narrow},
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
-    narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
+    model_download::fetch_model,
     scope::Scope,
-    search::{Found, MOST_FOUND, Wish, missing, no_collection},
+    search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
 };
 
 /// Most documents of a collection.
-pub(crate) const MOST_DOCUMENTS: u64 = 10_000;
+pub(crate) const MAX_DOCUMENTS: u64 = 10_000;
 /// How long a model is not asked for the vectors of questions after it failed, the first time; it doubles.
 const FIRST_REST: Duration = Duration::from_secs(2);
-const LONGEST_REST: Duration = Duration::from_secs(60);
+const MAX_REST: Duration = Duration::from_secs(60);
 
 /// What is known of documents.
 pub struct Documents {
     terms: Terms,
     reader: ReadingProcess,
-    built_in: Arc<BuiltIn>,
+    built_in: Arc<LocalEmbedder>,
     /// What collections may take of the memory while nobody asks for them.
     memory_bytes: usize,
     /// There is something to read.
@@ -106,7 +106,7 @@ pub struct Documents {
     pub(crate) graph_database: Option<GraphDatabase>,
     /// Compares the vectors, where one is named; they are compared in memory otherwise.
     vector_database: Option<VectorDatabase>,
-    loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
+    loaded: Mutex<HashMap<CollectionId, Arc<CachedIndex>>>,
     /// Held while a collection is loaded, so that several who ask at once do not all do so.
     loading: tokio::sync::Mutex<()>,
     /// Counts the searches.
@@ -130,11 +130,11 @@ impl std::fmt::Debug for Documents {
 #[derive(Default)]
 struct Helping {
     /// What makes vectors, and where they go.
-    in_force: Option<InForce>,
+    in_force: Option<ActiveEmbedding>,
     /// Why documents are not embedded at the moment, as JSON.
     problem: Option<String>,
     /// Until when it is not asked about questions, how long that was, and why.
-    rest: Option<(Instant, Duration, NoHelp)>,
+    rest: Option<(Instant, Duration, ModelUnavailable)>,
     /// Until when unused vectors are not looked for where no model is in force.
     keep_unused_until: Option<Instant>,
 }
@@ -153,7 +153,7 @@ impl Documents {
     ) -> Self {
         let settings = &config.knowledge;
         Self {
-            built_in: Arc::new(BuiltIn::new(settings, &program)),
+            built_in: Arc::new(LocalEmbedder::new(settings, &program)),
             terms: Terms::default(),
             reader: ReadingProcess::new(program),
             memory_bytes: settings.memory_bytes,
@@ -227,7 +227,7 @@ impl Documents {
     }
 
     /// A collection as it can be searched now.
-    async fn current(self: &Arc<Self>, of: &Collection) -> Result<Arc<Loaded>, ApiError> {
+    async fn current(self: &Arc<Self>, of: &Collection) -> Result<Arc<CachedIndex>, ApiError> {
         let search = self.searches.fetch_add(1, Relaxed) + 1;
         if let Some(loaded) = self.loaded(of) {
             loaded.note_use(search);
@@ -239,20 +239,20 @@ impl Documents {
             return Ok(loaded);
         }
         let before = self.all_loaded().get(&of.id).cloned();
-        let loaded = Arc::new(Loaded::follow(self, of, before).await?);
+        let loaded = Arc::new(CachedIndex::follow(self, of, before).await?);
         loaded.note_use(search);
         self.all_loaded().insert(of.id, Arc::clone(&loaded));
         Ok(loaded)
     }
 
-    fn loaded(&self, of: &Collection) -> Option<Arc<Loaded>> {
+    fn loaded(&self, of: &Collection) -> Option<Arc<CachedIndex>> {
         self.all_loaded()
             .get(&of.id)
             .filter(|loaded| loaded.version() >= of.version)
             .cloned()
     }
 
-    fn all_loaded(&self) -> MutexGuard<'_, HashMap<CollectionId, Arc<Loaded>>> {
+    fn all_loaded(&self) -> MutexGuard<'_, HashMap<CollectionId, Arc<CachedIndex>>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -292,7 +292,7 @@ impl Documents {
             if serving(current, &documents, &embeddings) == space {
                 continue;
             }
-            let built = Loaded::follow(self, &of, None).await?;
+            let built = CachedIndex::follow(self, &of, None).await?;
             let mut all = self.all_loaded();
             // One that nobody searches any more is not brought back.
             if let Some(before) = all
@@ -325,18 +325,18 @@ impl Documents {
     }
 
     /// Why the model is not asked about questions just now.
-    fn rests(&self) -> Option<NoHelp> {
+    fn rests(&self) -> Option<ModelUnavailable> {
         let helping = self.helping();
         let (until, _, why) = helping.rest.as_ref()?;
         (Instant::now() < *until).then(|| why.clone())
     }
 
-    fn rest(&self, why: NoHelp) {
+    fn rest(&self, why: ModelUnavailable) {
         let mut helping = self.helping();
         let length = helping
             .rest
             .as_ref()
-            .map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(LONGEST_REST));
+            .map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(MAX_REST));
         helping.rest = Some((Instant::now() + length, length, why));
     }
 

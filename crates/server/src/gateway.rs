@@ -21,7 +21,7 @@ use crate::{
     },
     identity::{
         auth::Caller,
-        groups::{Groups, Permit},
+        groups::{Groups, Permissions},
     },
     platform::built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
 };
@@ -39,12 +39,12 @@ impl Gateway {
     /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
     /// administrators have.
     #[must_use]
-    pub fn permit_of(&self, caller: &Caller) -> Permit {
+    pub fn permit_of(&self, caller: &Caller) -> Permissions {
         self.limited_by_key(self.permit_without_key_limit(caller))
     }
 
     /// The same without what its key is limited to.
-    pub(crate) fn permit_without_key_limit(&self, caller: &Caller) -> Permit {
+    pub(crate) fn permit_without_key_limit(&self, caller: &Caller) -> Permissions {
         let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
         self.groups.permit(caller.authority(), is_admin)
     }

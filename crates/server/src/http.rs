@@ -4,10 +4,10 @@ mod activity;
 mod ag_ui;
 mod agents;
 mod allowed_calls;
+mod alternatives;
 mod anthropic;
 mod audit;
 mod audited;
-mod beside;
 pub(crate) mod body;
 mod chat_order;
 mod chat_search;
@@ -356,12 +356,12 @@ pub fn table() -> Vec<Route> {
         post(
             User,
             "/api/v1/chats/{chat}/messages/{message}/others",
-            beside::ask,
+            alternatives::ask,
         ),
         post(
             User,
             "/api/v1/chats/{chat}/messages/{message}/merge",
-            beside::merge,
+            alternatives::merge,
         ),
         get(User, "/api/v1/chats/{chat}/files", files::list),
         get(
@@ -634,7 +634,10 @@ pub fn table() -> Vec<Route> {
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
-    let door = Arc::new(mcp::Door::new(&app.stopping, app.config.body_limit_bytes));
+    let door = Arc::new(mcp::McpAdapter::new(
+        &app.stopping,
+        app.config.body_limit_bytes,
+    ));
     app.jobs.start(vec![mcp::sweep_job(&door)]);
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
@@ -703,7 +706,7 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
                 .app
                 .identity
                 .standing
-                .while_good(caller, answer(request))
+                .until_revoked(caller, answer(request))
                 .await
         }
         (None, None) => answer(request).await,

@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 use crate::{
     error::ApiError,
     identity::{
-        auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing},
+        auth::{Backoff, KeyUse, KnownKeys, Passwords, Revocations},
         groups::Groups,
         oidc::SignIn,
     },
@@ -39,7 +39,7 @@ pub struct Identity {
     /// When the last use of each key was stored.
     pub(crate) key_use: KeyUse,
     /// Ends what people have open whose accounts are suspended.
-    pub(crate) standing: Standing,
+    pub(crate) standing: Revocations,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down repeated sign-in attempts.

@@ -33,7 +33,7 @@ pub(crate) use crawl::Crawler;
 use fetch::Fetched;
 use hosts::Hosts;
 pub(crate) use problem::WebProblem;
-use search::Resting;
+use search::Cooldowns;
 pub(crate) use search::WebHit;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
@@ -53,7 +53,7 @@ pub(crate) struct Web {
     reader: ReadingProcess,
     hosts: Hosts,
     searching: Semaphore,
-    resting: Resting,
+    resting: Cooldowns,
     reading: Arc<Semaphore>,
     browsing: Semaphore,
     picturing: Semaphore,
@@ -114,7 +114,7 @@ impl Web {
             reader: ReadingProcess::new(program),
             hosts: Hosts::default(),
             searching: Semaphore::new(search::AT_ONCE),
-            resting: Resting::default(),
+            resting: Cooldowns::default(),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             browsing: Semaphore::new(scripts::AT_ONCE),
             picturing: Semaphore::new(image::AT_ONCE),

@@ -42,7 +42,7 @@ pub struct AuditEntry {
 pub struct AuditFilter {
     /// A prefix of the action: `user.` for all changes of accounts.
     pub action: Option<String>,
-    /// LocalizedText in an address, an action or a changed object; case-insensitive.
+    /// Words in an address, an action or a changed object; case-insensitive.
     pub text: Option<String>,
     /// From this time on.
     pub from: Option<i64>,

@@ -28,10 +28,10 @@ const PEOPLE: usize = 8;
 /// The same where servers share a database.
 const PEOPLE_SHARING: usize = 32;
 /// How long a server lives at most before it is killed.
-const LONGEST_LIFE: Duration = Duration::from_millis(400);
+const MAX_LIFE: Duration = Duration::from_millis(400);
 /// The same where servers share a database: each run that was cut off waits there for the lease to expire, and many
 /// shorter lives would be of servers with nothing to do.
-const LONGEST_LIFE_SHARING: Duration = Duration::from_secs(2 * LEASE_SECONDS);
+const MAX_LIFE_SHARING: Duration = Duration::from_secs(2 * LEASE_SECONDS);
 /// The shortest lease that there is.
 const LEASE_SECONDS: u64 = 2;
 /// How long the last runs may take once nobody is killed any more.
@@ -163,9 +163,9 @@ async fn kill_again_and_again(
     done: &Mutex<Kills>,
 ) -> anyhow::Result<()> {
     let longest = if folder.is_shared() {
-        LONGEST_LIFE_SHARING
+        MAX_LIFE_SHARING
     } else {
-        LONGEST_LIFE
+        MAX_LIFE
     };
     loop {
         let kill = {

@@ -21,9 +21,9 @@ const LOOKED_AT_CHARS: usize = 1_000;
 const MESSAGES: usize = 6;
 /// With fewer letters, the script of a person's text says nothing: it may be a name.
 const ENOUGH_LETTERS: usize = 10;
-/// LocalizedText that share a beginning of this length are forms of one word.
+/// Words that share a beginning of this length are forms of one word.
 const STEM_CHARS: usize = 4;
-/// LocalizedText that no title ends with.
+/// Words that no title ends with.
 const LOOSE_ENDS: [&str; 22] = [
     "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в",
     "для", "и", "из", "на", "о", "с", "у",

@@ -16,7 +16,7 @@ const LEFT_OUT: [&str; 5] = [
     "perlintern",
 ];
 /// Shorter sections say next to nothing.
-const SHORTEST_CHARS: usize = 40;
+const MIN_CHARS: usize = 40;
 /// A heading with fewer words is no question that somebody would ask.
 const FEWEST_WORDS: usize = 4;
 
@@ -52,7 +52,7 @@ pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
                 title = body;
                 continue;
             }
-            if body.chars().count() < SHORTEST_CHARS {
+            if body.chars().count() < MIN_CHARS {
                 continue;
             }
             let is_question =

@@ -19,7 +19,7 @@ use crate::{
 /// As the page has them (`web/src/state/completion.svelte.ts`).
 const REST: Duration = Duration::from_millis(180);
 const REST_IN_WORD: Duration = Duration::from_millis(400);
-const LEAST_CHARS: usize = 4;
+const MIN_CHARS: usize = 4;
 /// Between two keys, median: about 80 words a minute.
 const KEY_S: f64 = 0.15;
 /// How far from it most are.
@@ -190,7 +190,7 @@ impl Field<'_> {
             let is_known = self.known.iter().any(|offer| offer.goes_on(&typed));
             if is_known || self.asked.is_some() {
                 seen.known += u32::from(looks);
-            } else if typed.trim().chars().count() >= LEAST_CHARS && pressed + rest < next {
+            } else if typed.trim().chars().count() >= MIN_CHARS && pressed + rest < next {
                 sleep_until(pressed + rest).await;
                 self.ask(&typed, pressed, looks, seen).await?;
             }

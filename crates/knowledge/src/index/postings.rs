@@ -8,7 +8,7 @@
 /// Lists with so many chunks are in bits.
 const LONG: u32 = 3;
 /// A number whose rest is as large as this is written out in 32 bits.
-const MOST_ONES: u32 = 24;
+const MAX_ONES: u32 = 24;
 
 /// Writes a list.
 #[derive(Debug, Default)]
@@ -81,8 +81,8 @@ impl BitWriter<'_> {
 
     fn number(&mut self, number: u32, low: u32) {
         let ones = number >> low;
-        if ones >= MOST_ONES {
-            self.bits((1 << MOST_ONES) - 1, MOST_ONES);
+        if ones >= MAX_ONES {
+            self.bits((1 << MAX_ONES) - 1, MAX_ONES);
             self.bits(number.into(), 32);
             return;
         }
@@ -135,8 +135,8 @@ impl BitReader<'_> {
     fn number(&mut self, low: u32) -> u32 {
         self.fill();
         let ones = self.buffer.trailing_ones();
-        if ones >= MOST_ONES {
-            self.skip(MOST_ONES);
+        if ones >= MAX_ONES {
+            self.skip(MAX_ONES);
             let number = self.buffer as u32;
             self.skip(32);
             return number;

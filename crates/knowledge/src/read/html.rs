@@ -7,7 +7,7 @@ use dom_smoothie::{Config, Readability, TextMode};
 use crate::{document::Document, unreadable::Unreadable};
 
 /// An article with less of the page's text than this is a teaser that was taken for one.
-const LEAST_SHARE: usize = 10;
+const MIN_SHARE: usize = 10;
 
 /// Whether a file without a telling name is a page.
 pub(super) fn is_page(beginning: &[u8]) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
         .unwrap_or_default();
     let own_title = readability.get_article_title().trim().to_owned();
     let (title, text) = match readability.parse() {
-        Ok(article) if article.text_content.len() * LEAST_SHARE >= whole.len() => {
+        Ok(article) if article.text_content.len() * MIN_SHARE >= whole.len() => {
             (article.title, article.text_content.to_string())
         }
         Ok(_) | Err(dom_smoothie::ReadabilityError::GrabFailed) => (own_title, whole),

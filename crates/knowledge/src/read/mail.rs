@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Most attachments that are read; of more the names are told.
-const MOST_ATTACHMENTS: usize = 50;
+const MAX_ATTACHMENTS: usize = 50;
 
 /// Reads an e-mail, and what is attached to it. `inside` counts the e-mails that it came in.
 ///
@@ -54,7 +54,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
         let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
         _ = writeln!(text, "\nAttached: {}", names.join(", "));
     }
-    for (name, part) in attached.iter().take(MOST_ATTACHMENTS) {
+    for (name, part) in attached.iter().take(MAX_ATTACHMENTS) {
         if text.len() as u64 > limits.text_bytes {
             return Err(Unreadable::TooMuchText {
                 limit_bytes: limits.text_bytes,

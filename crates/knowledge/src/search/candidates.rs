@@ -99,7 +99,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// The best by words and meaning together, from 1 down to 0. How far a chunk is ahead counts, which its mere place in an
-    /// order would not tell: both are brought to that range, so that they can be added. LocalizedText go from none of them to the
+    /// order would not tell: both are brought to that range, so that they can be added. Words go from none of them to the
     /// best; meaning goes from the mean of all chunks, which is what a chunk has that is about something else.
     pub(super) fn ranked(&self, words: Order<'a>, limit: usize) -> Vec<(Place, f32)> {
         let count = limit.max(LOOKED_AT);

@@ -21,7 +21,7 @@ use crate::{
     error::ApiError,
     identity::{Identity, auth::Caller},
     messages,
-    platform::{client_info::Place, config::Config},
+    platform::{client_info::ClientInfo, config::Config},
 };
 
 /// How often the permission to read an open chat is checked.
@@ -29,18 +29,18 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// An administrator who reads a chat leaves a line in the audit log at first, and again after this time.
 const ONE_LOOK: Duration = Duration::from_secs(600);
 /// Reads that are remembered; beyond that there are more audit entries.
-const MOST_LOOKS: usize = 10_000;
+const MAX_LOOKS: usize = 10_000;
 
 /// The caller who reads a chat, and where the request comes from.
 #[derive(Debug, Clone)]
 pub(crate) struct Viewer {
     pub(crate) caller: Caller,
-    place: Place,
+    place: ClientInfo,
 }
 
 impl Viewer {
     /// The caller, and where the request comes from.
-    pub(crate) fn new(caller: Caller, place: Place) -> Self {
+    pub(crate) fn new(caller: Caller, place: ClientInfo) -> Self {
         Self { caller, place }
     }
 }
@@ -107,7 +107,7 @@ impl AccessAudit {
     fn remember(&self, who: UserId, chat: ChatId, now: Instant) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.retain(|_, at| now.duration_since(*at) < ONE_LOOK);
-        if looks.len() < MOST_LOOKS {
+        if looks.len() < MAX_LOOKS {
             looks.insert((who, chat), now);
         }
     }

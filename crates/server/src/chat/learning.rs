@@ -24,9 +24,9 @@ use crate::{
 /// How long a chat has to rest.
 const REST: Duration = Duration::from_secs(120);
 /// Most chats looked at in a row.
-const MOST_CHATS: u32 = 20;
+const MAX_CHATS: u32 = 20;
 /// How often a chat is tried whose model does not answer.
-const MOST_TRIES: u64 = 3;
+const MAX_TRIES: u64 = 3;
 /// How long until it is tried again, the first time.
 const RETRY: Duration = Duration::from_secs(600);
 
@@ -49,7 +49,7 @@ impl Learning {
         let quiet_since = now.saturating_sub(millis(REST));
         let chats = self
             .store
-            .chats_to_learn_from(quiet_since, now, MOST_CHATS)
+            .chats_to_learn_from(quiet_since, now, MAX_CHATS)
             .await?;
         for from in chats {
             match self.learn_from(&from).await {
@@ -111,7 +111,7 @@ impl Learning {
                     problem: Some(error.clone().into()),
                     ..LogEnd::default()
                 };
-                if from.failures + 1 < MOST_TRIES {
+                if from.failures + 1 < MAX_TRIES {
                     tracing::info!(chat = %from.chat, %error, "the model did not answer; will learn from the chat later");
                     let wait = millis(RETRY) << from.failures.min(8);
                     let later = self

@@ -2,9 +2,9 @@
 //! on the way of an answer.
 
 mod after_answer;
-mod asking;
 mod common;
 mod moa;
+mod model_call;
 mod settings;
 mod tools;
 
@@ -22,8 +22,8 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub(crate) use after_answer::{keep_pipelines, said_up_to};
-pub(crate) use asking::{Job, cannot_continue};
 pub(crate) use common::{Common, CommonSettings};
+pub(crate) use model_call::{Job, cannot_continue};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
@@ -33,7 +33,7 @@ use crate::{
         models::{Models, ResolvedModel},
         usage::Usage,
     },
-    identity::groups::{Groups, Thing},
+    identity::groups::{Groups, Resource},
     platform::{built_in::TOUR, clock::Clock, config::Config},
     runtime::runs::Runs,
 };
@@ -144,7 +144,7 @@ impl EffectivePipelines {
             .gateway
             .permit(chat_model.authority.clone())
             .regardless_of_groups();
-        let chosen = chosen.filter(|model| permit.allows(Thing::Model(model)));
+        let chosen = chosen.filter(|model| permit.allows(Resource::Model(model)));
         let chosen = chosen
             .map(|model| self.models.resolve(Some(model), &permit))
             .transpose()?;

@@ -12,7 +12,7 @@ use crate::{
     chat::turns::{Preparation, References, RunSubject},
     documents::SEARCH_TOOL,
     error::ApiError,
-    identity::groups::Thing,
+    identity::groups::Resource,
     web,
 };
 
@@ -48,7 +48,7 @@ impl Preparation {
         };
         let principal = run.principal();
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
-        let may = |tool| run.permit.allows(Thing::Tool(tool));
+        let may = |tool| run.permit.allows(Resource::Tool(tool));
         if may(SEARCH_TOOL)
             && !principal.is_front_end_person()
             && (references.is_any()

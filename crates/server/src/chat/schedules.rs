@@ -49,7 +49,7 @@ const FAR_AWAY_MS: i64 = 24 * 3600 * 1000;
 /// Schedules taken at a time.
 const BATCH: u32 = 50;
 /// The longest sleep: the machine's clock may be set, and other servers change schedules too.
-const LONGEST_SLEEP: Duration = Duration::from_secs(20);
+const MAX_SLEEP: Duration = Duration::from_secs(20);
 /// The pause while something due cannot be seen to.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Longest note of a failure, characters.
@@ -110,13 +110,13 @@ impl Schedules {
             }
         }
         let Some(next) = self.store.next_schedule_at().await? else {
-            return Ok(LONGEST_SLEEP);
+            return Ok(MAX_SLEEP);
         };
         let left = u64::try_from(next - self.clock.now_ms()).unwrap_or_default();
         Ok(if left == 0 {
             PAUSE
         } else {
-            Duration::from_millis(left).min(LONGEST_SLEEP)
+            Duration::from_millis(left).min(MAX_SLEEP)
         })
     }
 

@@ -4,7 +4,7 @@ use crate::{chat::pipelines::Pipelines, error::ApiError};
 use domain::ChatId;
 
 /// Most tags of one chat.
-pub(crate) const MOST_TAGS: usize = 8;
+pub(crate) const MAX_TAGS: usize = 8;
 /// Longer ones are cut, characters.
 const TAG_CHARS: usize = 40;
 
@@ -36,7 +36,7 @@ pub(crate) fn normal_tags<'a>(tags: impl IntoIterator<Item = &'a str>) -> Vec<St
 /// The first of them, as many as a chat may have.
 pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
     let mut tags = normal_tags(tags.iter().map(String::as_str));
-    tags.truncate(MOST_TAGS);
+    tags.truncate(MAX_TAGS);
     tags
 }
 

@@ -13,7 +13,7 @@ use crate::{error::ApiError, messages};
 /// Most at a time, those among them that only wait for slow readers and senders.
 const MOST: usize = 64;
 /// Most imports that are read and written at a time: each may hold many megabytes and keep the database busy.
-const MOST_AT_WORK: usize = 2;
+const MAX_AT_WORK: usize = 2;
 /// How long whoever is too many is asked to wait.
 const WAIT_S: u64 = 20;
 
@@ -32,7 +32,7 @@ impl Default for TransferSlots {
     fn default() -> Self {
         Self {
             going: Arc::default(),
-            at_work: Arc::new(Semaphore::new(MOST_AT_WORK)),
+            at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
         }
     }
 }

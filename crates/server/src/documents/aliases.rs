@@ -14,7 +14,7 @@ const LETTERS: std::ops::RangeInclusive<usize> = 2..=10;
 /// So many words may stand in a long name beside those that the letters begin, such as “of” and “the”.
 const SMALL_WORDS: usize = 4;
 /// Most that is proposed.
-const MOST_PROPOSED: usize = 50;
+const MAX_PROPOSED: usize = 50;
 
 /// Two names of one thing, with the words that say so, where some do.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Documents {
             (&a.names.entity_name, &a.names.alias_name)
                 .cmp(&(&b.names.entity_name, &b.names.alias_name))
         });
-        proposed.truncate(MOST_PROPOSED);
+        proposed.truncate(MAX_PROPOSED);
         let proof_of = |names: &GraphAlias| {
             let (entity, alias) = (key(&names.entity_name), key(&names.alias_name));
             let either = proofs.get(&(entity.clone(), alias.clone()));

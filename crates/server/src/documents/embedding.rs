@@ -1,5 +1,5 @@
 //! Has documents embedded that were read, one after another: beside all else, part by part, so that what is done is done
-//! whenever the server stops. LocalizedText alone serve meanwhile, and what an earlier model made.
+//! whenever the server stops. Words alone serve meanwhile, and what an earlier model made.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,8 +10,8 @@ use store::{EmbeddingSpace, EmbeddingTask, Principal, StoreError, Vectors};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
-    asking::{NoHelp, NoHelpKind},
-    choice::InForce,
+    embedding_choice::ActiveEmbedding,
+    model_calls::{ModelUnavailable, UnavailableKind},
     reading::as_column,
 };
 use crate::{
@@ -77,7 +77,7 @@ impl Documents {
     }
 
     async fn embed_one(self: &Arc<Self>) -> Result<Next, Failure> {
-        let Some(InForce {
+        let Some(ActiveEmbedding {
             settings, space, ..
         }) = self.follow_embedding_choice().await?
         else {
@@ -131,19 +131,19 @@ impl Documents {
         &self,
         space: EmbeddingSpaceId,
         of: &EmbeddingTask,
-        no_help: NoHelp,
+        no_help: ModelUnavailable,
     ) -> Result<Next, Failure> {
-        let NoHelp { kind, words } = no_help;
+        let ModelUnavailable { kind, words } = no_help;
         let (code, wait_ms) = match kind {
-            NoHelpKind::Limited(seconds) => (
+            UnavailableKind::Limited(seconds) => (
                 "limited",
                 i64::try_from(seconds)
                     .unwrap_or(i64::MAX / 2000)
                     .saturating_mul(1000),
             ),
-            NoHelpKind::Texts => ("texts", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
-            NoHelpKind::Late => ("late", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
-            NoHelpKind::Failed => ("failed", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+            UnavailableKind::Texts => ("texts", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+            UnavailableKind::Late => ("late", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+            UnavailableKind::Failed => ("failed", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
         };
         let problem = as_column(code, &words);
         let due_at = self.clock.now_ms().saturating_add(wait_ms);
@@ -151,7 +151,7 @@ impl Documents {
             .note_embedding_failure(space, of, &problem, due_at)
             .await?;
         let document = of.document;
-        if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
+        if matches!(kind, UnavailableKind::Limited(_) | UnavailableKind::Texts) {
             tracing::warn!(%document, ?kind, error = %words, "a document could not be embedded");
             return Ok(Next::Now);
         }
@@ -167,7 +167,7 @@ impl Documents {
         settings: &EmbeddingSettings,
         space: EmbeddingSpaceId,
         of: &EmbeddingTask,
-    ) -> Result<Result<(), NoHelp>, ApiError> {
+    ) -> Result<Result<(), ModelUnavailable>, ApiError> {
         let (text, structure) = match self.store.document_text(of.document).await {
             Ok(text) => text,
             // Deleted just now.
@@ -220,14 +220,14 @@ impl Documents {
         settings: &EmbeddingSettings,
         of: &EmbeddingTask,
         texts: &[String],
-    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+    ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
         let principal = Principal::of_account(of.owner);
         match self
             .embed(&principal, &settings.model, texts, PASSAGES)
             .await
         {
-            Err(NoHelp {
-                kind: NoHelpKind::Texts,
+            Err(ModelUnavailable {
+                kind: UnavailableKind::Texts,
                 ..
             }) => {}
             answer => return answer,
@@ -246,8 +246,8 @@ impl Documents {
                     )
                     .await
                 {
-                    Err(NoHelp {
-                        kind: NoHelpKind::Texts,
+                    Err(ModelUnavailable {
+                        kind: UnavailableKind::Texts,
                         ..
                     }) if halved < HALVINGS => {
                         halved += 1;
@@ -261,7 +261,7 @@ impl Documents {
         }
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != length) {
-            return Err(NoHelp::failed(messages::Knowledge::VectorsDiffer));
+            return Err(ModelUnavailable::failed(messages::Knowledge::VectorsDiffer));
         }
         Ok(vectors)
     }

@@ -10,7 +10,7 @@ use bolt::{Fault, Value};
 use domain::DocumentId;
 use store::{GraphShare, SharedEntity, SharedRelation};
 
-use super::{copies::NoCopy, graph_database::GraphDatabase};
+use super::{graph_database::GraphDatabase, replica::ReplicaError};
 use crate::{
     documents::Documents,
     platform::jobs::{Failure, Next},
@@ -47,7 +47,7 @@ const UNNAMED: &str = "MATCH (e:GlasshouseEntity {home: $home}) WHERE NOT EXISTS
 const SWEEP: &str = "UNWIND $ids AS id MATCH (e:GlasshouseEntity {id: id}) \
                      WHERE NOT EXISTS { MATCH (e)<-[:MENTIONS]-() } DETACH DELETE e";
 
-impl From<Fault> for NoCopy<Fault> {
+impl From<Fault> for ReplicaError<Fault> {
     fn from(fault: Fault) -> Self {
         Self::There(fault)
     }
@@ -65,11 +65,11 @@ impl Documents {
                 database.is_prepared.store(true, Relaxed);
                 Ok(Next::Idle)
             }
-            Err(NoCopy::There(fault)) => {
+            Err(ReplicaError::There(fault)) => {
                 database.note_fault(&fault);
                 Err(Failure::new(fault))
             }
-            Err(NoCopy::Here(error)) => Err(error.into()),
+            Err(ReplicaError::Here(error)) => Err(error.into()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Documents {
         &self,
         database: &GraphDatabase,
         is_new: bool,
-    ) -> Result<(), NoCopy<Fault>> {
+    ) -> Result<(), ReplicaError<Fault>> {
         let copy = Copy {
             database,
             home: Value::from(self.home().await?),

@@ -30,12 +30,12 @@ pub(crate) struct GraphDatabase {
     pub(super) client: Client,
     /// Whether the last copying succeeded, so that the next one need not prepare the database.
     pub(super) is_prepared: AtomicBool,
-    standing: Mutex<Standing>,
+    standing: Mutex<ReplicaState>,
 }
 
 /// How it stands with the copy.
 #[derive(Default)]
-struct Standing {
+struct ReplicaState {
     /// Whether all was compared since it answers.
     compared: bool,
     /// Collections whose copy is older than the rows: since which change, or until another look says otherwise.
@@ -131,7 +131,7 @@ impl GraphDatabase {
         standing.compared && !standing.behind.contains_key(&collection)
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, ReplicaState> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -15,11 +15,11 @@ use super::{Documents, Scope};
 /// What models call it.
 pub(crate) const NAME: &str = "knowledge_graph";
 /// How many entities an answer has at most.
-const MOST_FOUND: u32 = 20;
-const MOST_NEIGHBOURS: usize = 30;
+const MAX_FOUND: u32 = 20;
+const MAX_NEIGHBOURS: usize = 30;
 /// How many statements it has at most.
-const MOST_SAID: usize = 40;
-const MOST_STEPS: u32 = 6;
+const MAX_SAID: usize = 40;
+const MAX_STEPS: u32 = 6;
 /// Longest name, characters.
 const NAME_CHARS: usize = 200;
 
@@ -204,16 +204,14 @@ async fn look(
     let nothing = || (Vec::new(), Subgraph::default());
     match action {
         Action::Find => Ok((
-            documents
-                .graph_entities(*id, &key(name), MOST_FOUND)
-                .await?,
+            documents.graph_entities(*id, &key(name), MAX_FOUND).await?,
             Subgraph::default(),
         )),
         Action::Neighbours => match meant(name).await? {
             Some(entity) => Ok((
                 Vec::new(),
                 documents
-                    .graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS))
+                    .graph_neighbours(*id, entity.id, (1, MAX_NEIGHBOURS))
                     .await?,
             )),
             None => Ok(nothing()),
@@ -222,7 +220,7 @@ async fn look(
             (Some(from), Some(to)) => Ok((
                 Vec::new(),
                 documents
-                    .graph_path(*id, (from.id, to.id), MOST_STEPS)
+                    .graph_path(*id, (from.id, to.id), MAX_STEPS)
                     .await?,
             )),
             _ => Ok(nothing()),
@@ -271,7 +269,7 @@ fn tell(walked: &mut Walked, collection: &Collection, alone: &[Entity], graph: &
         target,
         kind,
         quote,
-    } in graph.relations.iter().take(MOST_SAID)
+    } in graph.relations.iter().take(MAX_SAID)
     {
         let (Some(source), Some(target)) = (names.get(source), names.get(target)) else {
             continue;

@@ -11,7 +11,7 @@ use serde_json::Map;
 use store::{ClaimedPicture, PictureFailure, ReadingResult, StoreError};
 
 use super::{
-    on_account::Asked,
+    metered_calls::MeteredCall,
     reading::{as_column, problem, text},
 };
 use crate::{
@@ -96,13 +96,13 @@ impl Documents {
             .await?;
         let name = model.model.name();
         match asked {
-            Asked::Answered(pictures::Seen {
+            MeteredCall::Answered(pictures::Seen {
                 text: Some(said), ..
             }) => {
                 let read = text(Document::of_markdown(said)).map_err(ApiError::internal)?;
                 self.settle_picture(&of, &read).await
             }
-            Asked::Answered(_) => {
+            MeteredCall::Answered(_) => {
                 let words = messages::Knowledge::SaidNothing {
                     name: name.to_owned(),
                 }
@@ -110,14 +110,14 @@ impl Documents {
                 self.record_picture_failure(&of, "vision_failed", words)
                     .await
             }
-            Asked::Limited { words, wait_s } => {
+            MeteredCall::Limited { words, wait_s } => {
                 let wait_ms = i64::try_from(wait_s)
                     .unwrap_or(i64::MAX / 2_000)
                     .saturating_mul(1_000);
                 self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms)
                     .await
             }
-            Asked::Failed(error) => {
+            MeteredCall::Failed(error) => {
                 let code = if error.code == ProblemCode::ModelTimeout {
                     "vision_late"
                 } else {

@@ -20,7 +20,7 @@ const COPYING: Duration = Duration::from_secs(60);
 /// No honest answer is longer.
 const ANSWER_BYTES: usize = 64 << 20;
 /// Most documents of a space that can be told apart.
-const MOST_TEXTS: u32 = 1_000_000;
+const MAX_TEXTS: u32 = 1_000_000;
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 
 /// A Qdrant with a copy of our vectors.
@@ -146,7 +146,7 @@ impl Qdrant {
 
     /// How many points of each text there are.
     pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
-        let body = json!({"key": "text", "limit": MOST_TEXTS, "exact": true});
+        let body = json!({"key": "text", "limit": MAX_TEXTS, "exact": true});
         let found = self
             .call(
                 Method::POST,

@@ -15,27 +15,27 @@ use tokio::task::spawn_blocking;
 
 use super::{
     Documents,
-    asking::{NoHelp, NoHelpKind},
-    loaded::Loaded,
+    index_cache::CachedIndex,
+    model_calls::{ModelUnavailable, UnavailableKind},
     vector_database::{NoAnswer, VectorDatabase, Within},
 };
 use crate::{error::ApiError, messages, platform::config::EmbeddingSettings};
 
 /// Most pieces of one answer.
-pub(crate) const MOST_FOUND: usize = 50;
+pub(crate) const MAX_FOUND: usize = 50;
 /// So many of the best are looked at once more.
 const RERANKED: usize = 30;
 
 /// What is looked for.
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct SearchRequest {
     /// In the words of who asks.
     pub(crate) query: String,
     /// Where; in all that may be searched, where nothing is named.
     pub(crate) collections: Option<Vec<CollectionId>>,
     /// Of a collection that has some of these, they alone are searched.
     pub(crate) documents: Vec<DocumentId>,
-    /// How many pieces are wanted, at most [`MOST_FOUND`].
+    /// How many pieces are wanted, at most [`MAX_FOUND`].
     pub(crate) limit: usize,
 }
 
@@ -83,7 +83,7 @@ impl Documents {
     pub(crate) async fn search_knowledge(
         self: &Arc<Self>,
         principal: &Principal,
-        wish: Wish,
+        wish: SearchRequest,
     ) -> Result<Answer, ApiError> {
         let reader = principal.account;
         let mut collections = self.store.searchable_collections(reader).await?;
@@ -111,7 +111,7 @@ impl Documents {
         self.make_room();
         let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
         let rerank = self.config.knowledge.rerank.as_ref();
-        let limit = wish.limit.min(MOST_FOUND);
+        let limit = wish.limit.min(MAX_FOUND);
         let most = if rerank.is_some() {
             limit.max(RERANKED)
         } else {
@@ -149,9 +149,9 @@ impl Documents {
     async fn meanings(
         &self,
         principal: &Principal,
-        wish: &Wish,
+        wish: &SearchRequest,
         collections: &[Collection],
-        all: &[Arc<Loaded>],
+        all: &[Arc<CachedIndex>],
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
         let database = self.vector_database.as_ref();
         let is_asked = all.iter().any(|loaded| loaded.space.is_some());
@@ -181,7 +181,7 @@ impl Documents {
         &self,
         principal: &Principal,
         question: &str,
-        all: &[Arc<Loaded>],
+        all: &[Arc<CachedIndex>],
     ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
         let none = || all.iter().map(|_| None).collect();
         let Some(settings) = self.embedding() else {
@@ -210,14 +210,17 @@ impl Documents {
                     vectors.insert(space.id, vector);
                 }
                 Err(no_help) => {
-                    if matches!(no_help.kind, NoHelpKind::Late | NoHelpKind::Failed) {
+                    if matches!(
+                        no_help.kind,
+                        UnavailableKind::Late | UnavailableKind::Failed
+                    ) {
                         self.rest(no_help.clone());
                     }
                     notes = vec![no_meaning(no_help)];
                 }
             }
         }
-        let of = |loaded: &Arc<Loaded>| vectors.get(&loaded.space?).cloned();
+        let of = |loaded: &Arc<CachedIndex>| vectors.get(&loaded.space?).cloned();
         Ok((all.iter().map(of).collect(), notes))
     }
 
@@ -227,7 +230,7 @@ impl Documents {
         &self,
         database: &VectorDatabase,
         collections: &[Collection],
-        all: &[Arc<Loaded>],
+        all: &[Arc<CachedIndex>],
         (vectors, named): (Vec<Option<Vec<f32>>>, &[DocumentId]),
     ) -> Result<(Vec<Meaning>, Option<Note>), ApiError> {
         let mut meanings: Vec<Meaning> = all.iter().map(|_| Meaning::Unknown).collect();
@@ -284,7 +287,7 @@ impl Documents {
         settings: &EmbeddingSettings,
         space: &EmbeddingSpace,
         question: &str,
-    ) -> Result<Vec<f32>, NoHelp> {
+    ) -> Result<Vec<f32>, ModelUnavailable> {
         let text = format!("{}{question}", space.query_prefix);
         let vectors = self
             .embed(
@@ -300,7 +303,7 @@ impl Documents {
 }
 
 /// The documents that are not searched, where some beside them are named.
-fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
+fn closed(all: &[Arc<CachedIndex>], named: &[DocumentId]) -> HashSet<u128> {
     if named.is_empty() {
         return HashSet::new();
     }
@@ -316,7 +319,7 @@ fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
 
 async fn find(
     documents: &Arc<Documents>,
-    all: &[Arc<Loaded>],
+    all: &[Arc<CachedIndex>],
     (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
     limit: usize,
 ) -> Result<Vec<Hit>, ApiError> {
@@ -341,7 +344,7 @@ async fn find(
 async fn passages(
     store: &Store,
     collections: &[Collection],
-    all: &[Arc<Loaded>],
+    all: &[Arc<CachedIndex>],
     hits: Vec<Hit>,
 ) -> Result<Vec<Found>, ApiError> {
     let pieces: Vec<_> = hits
@@ -386,7 +389,7 @@ fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
     found.sort_by(|a, b| key(b).total_cmp(&key(a)));
 }
 
-fn no_meaning(no_help: NoHelp) -> Note {
+fn no_meaning(no_help: ModelUnavailable) -> Note {
     Note {
         code: "no_meaning",
         words: messages::Knowledge::OnlyWords { why: no_help.words }.into(),

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use store::{Collection, DocumentFilter, Principal, Store, StoreError};
 
 use super::{
-    Documents, Found, Scope, Wish,
-    narrowing::{self, Wanted, narrow},
+    Documents, Found, Scope, SearchRequest,
+    filters::{self, FilterArguments, narrow},
     search::Answer,
 };
 
@@ -38,7 +38,7 @@ struct Arguments {
     #[serde(default)]
     limit: Option<usize>,
     #[serde(flatten)]
-    wanted: Wanted,
+    wanted: FilterArguments,
 }
 
 impl Documents {
@@ -102,7 +102,7 @@ fn parameters() -> Value {
                                 \"word\", \"slides\", \"tables\", \"pages\", \"mail\", \"text\", \"pictures\". Leave it out to search all.",
             },
             "document": {
-                "type": ["string", "null"], "maxLength": narrowing::NAME_CHARS,
+                "type": ["string", "null"], "maxLength": filters::NAME_CHARS,
                 "description": "Only documents that have this in their file name, such as \"minutes\". Leave it out to search all.",
             },
             "since": {
@@ -191,7 +191,7 @@ pub(crate) async fn look(
         }
     };
     let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
-    let wish = Wish {
+    let wish = SearchRequest {
         query,
         collections: Some(collections),
         documents: within,

@@ -10,7 +10,7 @@ use knowledge::decode_vector;
 use store::{EmbeddedDocument, VectorPoint, Vectors};
 
 use super::{
-    copies::NoCopy,
+    replica::ReplicaError,
     vector_database::{NoAnswer, Text, VectorDatabase},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// So many points are put at a time.
 const BATCH: usize = 100;
 
-impl From<NoAnswer> for NoCopy<NoAnswer> {
+impl From<NoAnswer> for ReplicaError<NoAnswer> {
     fn from(error: NoAnswer) -> Self {
         Self::There(error)
     }
@@ -35,8 +35,8 @@ impl Documents {
         };
         match self.copy_vectors(database).await {
             Ok(()) => Ok(Next::Idle),
-            Err(NoCopy::There(problem)) => Err(Failure::new(database.note_problem(&problem))),
-            Err(NoCopy::Here(error)) => Err(error.into()),
+            Err(ReplicaError::There(problem)) => Err(Failure::new(database.note_problem(&problem))),
+            Err(ReplicaError::Here(error)) => Err(error.into()),
         }
     }
 
@@ -44,7 +44,7 @@ impl Documents {
     async fn copy_vectors(
         self: &Arc<Self>,
         database: &VectorDatabase,
-    ) -> Result<(), NoCopy<NoAnswer>> {
+    ) -> Result<(), ReplicaError<NoAnswer>> {
         let home = self.home().await?;
         let spaces = self.store.embedding_spaces().await?;
         let known: HashSet<String> = spaces
@@ -73,7 +73,7 @@ impl Documents {
         (name, space): (&str, EmbeddingSpaceId),
         mut is_there: bool,
         copied: &mut HashSet<(EmbeddingSpaceId, Text)>,
-    ) -> Result<(), NoCopy<NoAnswer>> {
+    ) -> Result<(), ReplicaError<NoAnswer>> {
         let rows = self.store.embedded_documents(space).await?;
         let there = if is_there {
             database.texts(name).await?
@@ -92,7 +92,7 @@ impl Documents {
                     .await
                 {
                     // Refused are vectors of another length than those before: nothing is to wait for them.
-                    Ok(()) | Err(NoCopy::There(NoAnswer::Refused)) => {}
+                    Ok(()) | Err(ReplicaError::There(NoAnswer::Refused)) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -107,7 +107,7 @@ impl Documents {
         (name, space): (&str, EmbeddingSpaceId),
         row: &EmbeddedDocument,
         is_there: &mut bool,
-    ) -> Result<(), NoCopy<NoAnswer>> {
+    ) -> Result<(), ReplicaError<NoAnswer>> {
         let EmbeddedDocument {
             document,
             collection,

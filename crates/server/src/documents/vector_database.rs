@@ -54,7 +54,7 @@ pub(super) struct Within {
 /// The database.
 pub(super) struct VectorDatabase {
     kind: Kind,
-    standing: Mutex<Standing>,
+    standing: Mutex<ReplicaState>,
 }
 
 enum Kind {
@@ -64,7 +64,7 @@ enum Kind {
 
 /// How it stands with the copy.
 #[derive(Default)]
-struct Standing {
+struct ReplicaState {
     /// What it has; nothing where that is not known.
     copied: Option<HashSet<(EmbeddingSpaceId, Text)>>,
     /// Why it does not help.
@@ -88,7 +88,7 @@ impl VectorDatabase {
         }
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, ReplicaState> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -112,7 +112,7 @@ impl VectorDatabase {
 
     /// It has all of this, as far as was seen.
     pub(super) fn note_copied(&self, copied: HashSet<(EmbeddingSpaceId, Text)>) {
-        *self.standing() = Standing {
+        *self.standing() = ReplicaState {
             copied: Some(copied),
             problem: None,
         };

@@ -22,7 +22,7 @@ use crate::{
     },
     identity::{
         auth::Authority,
-        groups::{KeyLimit, Permit, Thing},
+        groups::{KeyLimit, Permissions, Resource},
     },
     messages,
     platform::{
@@ -66,13 +66,13 @@ impl KnownAgent {
     }
 
     /// Whether it can be used: it and the model that it brings.
-    fn is_for(&self, permit: &Permit) -> bool {
+    fn is_for(&self, permit: &Permissions) -> bool {
         let AgentDefinition { name, model, .. } = &*self.definition;
         self.is_enabled()
-            && permit.allows(Thing::Agent(name))
+            && permit.allows(Resource::Agent(name))
             && model
                 .as_deref()
-                .is_none_or(|model| permit.allows(Thing::Model(model)))
+                .is_none_or(|model| permit.allows(Resource::Model(model)))
     }
 }
 
@@ -105,7 +105,7 @@ impl DefinedAgents {
 
     /// Those that can be used with this permit.
     #[must_use]
-    pub fn usable(&self, permit: &Permit) -> Vec<Arc<AgentDefinition>> {
+    pub fn usable(&self, permit: &Permissions) -> Vec<Arc<AgentDefinition>> {
         let list = self.list();
         let usable = list.iter().filter(|agent| agent.is_for(permit));
         usable.map(|agent| Arc::clone(&agent.definition)).collect()
@@ -113,7 +113,7 @@ impl DefinedAgents {
 
     /// The one of this name, where it can be used with this permit.
     #[must_use]
-    pub fn find(&self, name: &str, permit: &Permit) -> Option<Arc<AgentDefinition>> {
+    pub fn find(&self, name: &str, permit: &Permissions) -> Option<Arc<AgentDefinition>> {
         let list = self.list();
         let found = list
             .iter()
@@ -186,7 +186,7 @@ impl DefinedAgents {
         &self,
         built_in: &Agents,
         main: Option<&AgentDefinition>,
-        (models, permit): (&Models, &Permit),
+        (models, permit): (&Models, &Permissions),
     ) -> Agents {
         let mut defined = self.usable(permit);
         defined.retain(|definition| definition.may_be_called);
@@ -296,20 +296,20 @@ fn not_there(name: &str) -> ApiError {
 impl Gateway {
     /// What may be used on this authority now.
     #[must_use]
-    pub fn permit(&self, authority: Authority) -> Permit {
+    pub fn permit(&self, authority: Authority) -> Permissions {
         self.limited_by_key(self.groups.permit_of(authority))
     }
 
     /// The same permit, and of models and agents only what its key is limited to.
     #[must_use]
-    pub fn limited_by_key(&self, permit: Permit) -> Permit {
+    pub fn limited_by_key(&self, permit: Permissions) -> Permissions {
         let key_limit = self.key_limit(&permit);
         permit.limited_to(key_limit)
     }
 
     /// What the key of a permit that is not limited yet comes to. `None` where it is not limited.
     #[must_use]
-    pub fn key_limit(&self, permit: &Permit) -> Option<Arc<KeyLimit>> {
+    pub fn key_limit(&self, permit: &Permissions) -> Option<Arc<KeyLimit>> {
         let names = permit.authority().key_models.as_ref()?;
         let catalogue = self.models.catalogue();
         let list = self.defined_agents.list();
@@ -340,7 +340,11 @@ impl Gateway {
     ///
     /// # Errors
     /// 404 where there is nothing of this id.
-    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
+    pub fn resolve(
+        &self,
+        id: Option<&str>,
+        permit: &Permissions,
+    ) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.models.catalogue();
         let Some(name) = id
             .map(|id| catalogue.meant(id))
@@ -391,7 +395,7 @@ impl Gateway {
         &self,
         agent: Arc<AgentDefinition>,
         model: Option<&str>,
-        permit: &Permit,
+        permit: &Permissions,
     ) -> Result<ResolvedModel, ApiError> {
         let resolved = match &agent.model {
             None => self.models.resolve(model, permit)?,

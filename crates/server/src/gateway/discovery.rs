@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// How long a server may take to answer; on this machine more means that nobody is there.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// More is no list of models.
-const MOST_BYTES: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 /// A port where a model server usually listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,7 @@ async fn probe(client: &Client, candidate: Candidate) -> Option<Found> {
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
-        if body.len() + chunk.len() > MOST_BYTES {
+        if body.len() + chunk.len() > MAX_BYTES {
             return None;
         }
         body.extend_from_slice(&chunk);

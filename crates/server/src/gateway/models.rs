@@ -2,12 +2,12 @@
 
 mod catalogue;
 mod configured;
-mod connecting;
+mod connection_changes;
 mod connection_settings;
+mod connection_test;
 mod health;
 mod nearest;
 mod price;
-mod trying;
 mod unsupported;
 
 use std::{
@@ -27,18 +27,18 @@ use store::{Connection, Store, StoreError};
 use tokio::sync::watch;
 
 pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings};
-pub use connecting::{Change, NewConnection};
+pub use connection_changes::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
+pub use connection_test::{ConnectionTest, KeyTest, ModelTest};
 pub(crate) use nearest::nearest;
 pub use price::{ListEntry, ModelPrice, PriceSource};
-pub use trying::{KeyTried, Tried, TriedModel};
 
 use crate::{
     error::ApiError,
     gateway::prices::PriceCatalogue,
     identity::{
         auth::Authority,
-        groups::{Permit, Thing},
+        groups::{Permissions, Resource},
     },
     messages,
     platform::{
@@ -190,7 +190,11 @@ impl Models {
     /// # Errors
     /// 404 if there is no such model, or it is for others. 503 if there is no default model, or a configured server has
     /// not listed its models yet.
-    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
+    pub fn resolve(
+        &self,
+        id: Option<&str>,
+        permit: &Permissions,
+    ) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.catalogue();
         let known = match id {
             Some(id) => self.permitted(&catalogue, id, permit)?,
@@ -201,7 +205,7 @@ impl Models {
             .settings
             .fallbacks
             .iter()
-            .filter(|id| permit.allows(Thing::Model(id)));
+            .filter(|id| permit.allows(Resource::Model(id)));
         let fallbacks = fallbacks.filter_map(|id| {
             // One that is no longer there cannot be asked.
             self.ready(&catalogue, catalogue.model(id)?, authority).ok()
@@ -217,17 +221,17 @@ impl Models {
         &self,
         catalogue: &'a Catalogue,
         id: &str,
-        permit: &Permit,
+        permit: &Permissions,
     ) -> Result<&'a Model, ApiError> {
         let meant = catalogue.meant(id);
         let known = catalogue
             .model(meant)
-            .filter(|_| permit.allows(Thing::Model(meant)));
+            .filter(|_| permit.allows(Resource::Model(meant)));
         known.ok_or_else(|| self.missing(id, permit))
     }
 
     /// 404 that names models like this one, or 503 while servers have not said which models they have.
-    fn missing(&self, id: &str, permit: &Permit) -> ApiError {
+    fn missing(&self, id: &str, permit: &Permissions) -> ApiError {
         match self.configured_are_awaited() {
             true => unavailable(messages::Settings::ModelsAwaited),
             false => self.not_found(id, permit, no_model_of_name(id).into()),
@@ -237,10 +241,10 @@ impl Models {
     /// 404 for a model that is not there, or no longer at its server, as `words` say; with the names most like it of those
     /// that may be used.
     #[must_use]
-    pub fn not_found(&self, id: &str, permit: &Permit, words: LocalizedText) -> ApiError {
+    pub fn not_found(&self, id: &str, permit: &Permissions, words: LocalizedText) -> ApiError {
         let catalogue = self.catalogue();
         let usable = catalogue.models.iter().map(|model| model.id.as_str());
-        let others = usable.filter(|other| *other != id && permit.allows(Thing::Model(other)));
+        let others = usable.filter(|other| *other != id && permit.allows(Resource::Model(other)));
         ApiError::new(
             ProblemCode::ModelNotFound,
             did_you_mean(words, &nearest(id, others)),
@@ -250,7 +254,7 @@ impl Models {
     fn default_model<'a>(
         &self,
         catalogue: &'a Catalogue,
-        permit: &Permit,
+        permit: &Permissions,
     ) -> Result<&'a Model, ApiError> {
         let why = match catalogue.default_for(permit) {
             Default::Model(model) => return Ok(model),
@@ -298,7 +302,7 @@ impl Models {
         &self,
         id: &str,
         call: &str,
-        permit: &Permit,
+        permit: &Permissions,
     ) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
         self.server_of(&catalogue, self.permitted(&catalogue, id, permit)?, call)

@@ -16,7 +16,7 @@ use domain::{LocalizedText, RunEvent, RunId};
 use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
 
 use account::{Account, DAY_MS, month_of};
-pub use account::{Allowed, Amount, Span, Wish};
+pub use account::{Allowed, Amount, Span, UsageEstimate};
 use ledger::Ledger;
 pub(crate) use ledger::used_by;
 pub use limits::{LimitRules, Limits, LimitsOf, Most, Subject};
@@ -26,7 +26,7 @@ pub use quota::RunQuota;
 use crate::{
     error::ApiError,
     gateway::Gateway,
-    identity::groups::{Groups, Known},
+    identity::groups::{GroupDirectory, Groups},
     platform::clock::Clock,
 };
 
@@ -191,7 +191,7 @@ impl Usage {
     ///
     /// # Errors
     /// Where a limit is reached, or would be.
-    pub fn begin(&self, principal: &Principal, wish: Wish) -> Result<Held, Refused> {
+    pub fn begin(&self, principal: &Principal, wish: UsageEstimate) -> Result<Held, Refused> {
         let now = self.clock.now_ms();
         let limits = self.apply_to(principal);
         let mut books = self.lock();
@@ -219,7 +219,12 @@ impl Usage {
     ///
     /// # Errors
     /// Where a limit is reached, or would be.
-    pub fn check(&self, principal: &Principal, wish: Wish, calls: u64) -> Result<(), Refused> {
+    pub fn check(
+        &self,
+        principal: &Principal,
+        wish: UsageEstimate,
+        calls: u64,
+    ) -> Result<(), Refused> {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         for (subject, limits) in limits {
@@ -236,7 +241,7 @@ impl Usage {
     }
 
     /// A call is over. What it used counts as going on until it is noted; nothing where it failed.
-    pub fn end(&self, held: &Held, wish: Wish, used: Option<Amount>) {
+    pub fn end(&self, held: &Held, wish: UsageEstimate, used: Option<Amount>) {
         let now = self.clock.now_ms();
         let mut books = self.lock();
         for (subject, estimate) in &held.0 {
@@ -331,7 +336,7 @@ impl Usage {
 
     /// What each limit of these allows and how much of it is used, for people.
     #[must_use]
-    pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::Standing>)> {
+    pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::LimitStatus>)> {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         let standing = |(subject, limits): (Subject, Limits)| {
@@ -445,7 +450,7 @@ impl Usage {
 
 impl Books {
     /// Where groups have changed, what theirs have used is asked anew: who joins one brings along what they have used.
-    fn see(&mut self, groups: &Known) {
+    fn see(&mut self, groups: &GroupDirectory) {
         if self.groups_number != groups.number {
             self.groups_number = groups.number;
             let of_groups = self
@@ -457,7 +462,7 @@ impl Books {
     }
 
     /// Counts it against those whose limits it counts against.
-    fn count(&mut self, now: i64, groups: &Known, key: &UsageKey, sum: UsageSum) {
+    fn count(&mut self, now: i64, groups: &GroupDirectory, key: &UsageKey, sum: UsageSum) {
         for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
             if let Some(account) = self.accounts.get_mut(&subject) {
                 account.count(now, Amount::of(sum));
@@ -466,7 +471,12 @@ impl Books {
     }
 
     /// What is in the database need not be added to what is read from there.
-    fn is_written(&mut self, groups: &Known, booking: &Booking, outcomes: &[BookingOutcome]) {
+    fn is_written(
+        &mut self,
+        groups: &GroupDirectory,
+        booking: &Booking,
+        outcomes: &[BookingOutcome],
+    ) {
         let noted = booking
             .runs
             .iter()
@@ -498,6 +508,6 @@ impl Gateway {
     /// 429 with what is reached and how long to wait.
     pub(crate) async fn check_limits(&self, principal: &Principal) -> Result<(), ApiError> {
         self.usage.know(principal).await?;
-        Ok(self.usage.check(principal, Wish::nothing(), 1)?)
+        Ok(self.usage.check(principal, UsageEstimate::nothing(), 1)?)
     }
 }

@@ -23,7 +23,9 @@ use wire::{
     openai::{CompletionRequest, text_bytes},
 };
 
-use super::openai::{self, asked::Asked, invalid, models::AgentModel, passing, translating};
+use super::openai::{
+    self, invalid, models::AgentModel, passing, requested_model::RequestedModel, translating,
+};
 use crate::{
     app::App,
     error::{ApiError, Refusal},
@@ -54,7 +56,7 @@ pub(super) async fn messages(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let mut asked = Asked::read(&app, &caller, &body)?;
+    let mut asked = RequestedModel::read(&app, &caller, &body)?;
     if let Some(agent) = asked.agent.take() {
         return by_agent(&app, &caller, &headers, agent, &asked.passing.model, &body).await;
     }
@@ -164,7 +166,7 @@ pub(super) async fn count_tokens(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::read(&app, &caller, &body)?;
+    let asked = RequestedModel::read(&app, &caller, &body)?;
     if asked.agent.is_none() {
         // Whether it is there, and may be used.
         let server = asked.server(&app, &caller, "messages/count_tokens").await?;

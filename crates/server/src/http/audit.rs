@@ -25,12 +25,12 @@ use crate::{
     },
     identity::auth::Admin,
     messages,
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
 /// Most lines of one page, and of one question to the database.
 const PAGE: u32 = 200;
-const MOST_TEXT_CHARS: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// Which entries.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -122,7 +122,7 @@ struct Page {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
-    place: Place,
+    place: ClientInfo,
     Query(asked): Query<Asked>,
 ) -> Result<Response, ApiError> {
     let from = asked
@@ -142,10 +142,10 @@ pub(super) async fn get(
     if [&action, &text]
         .into_iter()
         .flatten()
-        .any(|text| text.chars().count() > MOST_TEXT_CHARS)
+        .any(|text| text.chars().count() > MAX_TEXT_CHARS)
     {
         return Err(ApiError::invalid(messages::Requests::LongSearch {
-            limit: MOST_TEXT_CHARS as u64,
+            limit: MAX_TEXT_CHARS as u64,
         }));
     }
     let filter = AuditFilter {

@@ -14,7 +14,7 @@ use crate::{
     app::App,
     error::ApiError,
     identity::audit::Noted,
-    platform::{client_info::Place, request_context},
+    platform::{client_info::ClientInfo, request_context},
 };
 
 /// Handles a request and writes its audit entry. It runs to its end even if the client disconnects, so that nothing is
@@ -32,7 +32,7 @@ where
     F: Future<Output = Response> + Send + 'static,
 {
     let proxies = &app.config.trusted_proxies;
-    let place = Place::of(proxies, request.extensions(), request.headers()).ok();
+    let place = ClientInfo::of(proxies, request.extensions(), request.headers()).ok();
     let caller = request.extensions().get().cloned();
     let (mut parts, body) = request.into_parts();
     // What the address names, unless the handler knows better.

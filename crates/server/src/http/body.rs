@@ -157,12 +157,12 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 /// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
 /// everything, and closing before that would take the answer from them.
 pub(crate) async fn discard(mut body: Body) {
-    const MOST_BYTES: usize = 512_000_000;
+    const MAX_BYTES: usize = 512_000_000;
     let read_on = async {
         let mut read = 0;
         while let Some(Ok(frame)) = body.frame().await {
             read += frame.data_ref().map_or(0, Bytes::len);
-            if read > MOST_BYTES {
+            if read > MAX_BYTES {
                 break;
             }
         }

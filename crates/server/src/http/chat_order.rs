@@ -11,7 +11,7 @@ use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
 use super::chats::{ChatRow, delete_one, row};
 use crate::{
     app::App,
-    chat::tags::{MOST_TAGS, normal_tags},
+    chat::tags::{MAX_TAGS, normal_tags},
     error::ApiError,
     http::{
         extract::{Json, Path},
@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// Most folders of one person.
-pub(super) const MOST_FOLDERS: u32 = 200;
+pub(super) const MAX_FOLDERS: u32 = 200;
 /// Most chats that one request changes or deletes.
-const MOST_CHATS: usize = 500;
+const MAX_CHATS: usize = 500;
 const NAME_LIMIT_CHARS: usize = 80;
 
 /// A folder of chats.
@@ -76,7 +76,7 @@ pub(super) async fn create_folder(
 ) -> Result<Json<FolderView>, ApiError> {
     let (id, name) = (FolderId::generate(), checked_name(&body.name)?);
     store
-        .create_folder(caller.id(), (id, &name), MOST_FOLDERS)
+        .create_folder(caller.id(), (id, &name), MAX_FOLDERS)
         .await
         .map_err(refused)?;
     Ok(Json(FolderView { id, name, chats: 0 }))
@@ -248,9 +248,9 @@ pub(super) async fn put_tags(
     Json(body): Json<Tags>,
 ) -> Result<Json<ChatRow>, ApiError> {
     let tags = normal_tags(body.tags.iter().map(String::as_str));
-    if tags.len() > MOST_TAGS {
+    if tags.len() > MAX_TAGS {
         return Err(ApiError::invalid(messages::Chats::TooManyTags {
-            count: MOST_TAGS as u64,
+            count: MAX_TAGS as u64,
         }));
     }
     app.store.set_tags(caller.id(), chat, &tags).await?;
@@ -262,9 +262,9 @@ pub(super) async fn put_tags(
 
 fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
     match chats.len() {
-        1..=MOST_CHATS => Ok(chats),
+        1..=MAX_CHATS => Ok(chats),
         _ => Err(ApiError::invalid(messages::Chats::BadChoiceOfChats {
-            count: MOST_CHATS as u64,
+            count: MAX_CHATS as u64,
         })),
     }
 }
@@ -284,7 +284,7 @@ fn refused(error: StoreError) -> ApiError {
     let message = match error {
         StoreError::Conflict("name") => messages::Chats::FolderNameTaken,
         StoreError::Conflict("folders") => messages::Chats::TooManyFolders {
-            count: MOST_FOLDERS.into(),
+            count: MAX_FOLDERS.into(),
         },
         error => return error.into(),
     };

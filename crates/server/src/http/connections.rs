@@ -16,7 +16,9 @@ use crate::{
     error::ApiError,
     gateway::{
         discovery::{self, Found, usual_candidates},
-        models::{Change, ConnectionRequest, KnownConnection, Models, NewConnection, Tried},
+        models::{
+            Change, ConnectionRequest, ConnectionTest, KnownConnection, Models, NewConnection,
+        },
     },
     http::{
         extract::{Json, Path},
@@ -317,7 +319,7 @@ pub(super) async fn try_out(
     State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
     Json(body): Json<TryOut>,
-) -> Result<Json<Tried>, ApiError> {
+) -> Result<Json<ConnectionTest>, ApiError> {
     let model = body.model.as_deref();
     if model.is_some_and(|model| model.is_empty() || model.len() > 500) {
         return Err(ApiError::invalid(messages::Settings::BadModelName));

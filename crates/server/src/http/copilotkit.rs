@@ -26,7 +26,7 @@ use crate::{
         extract::{Json, Path, Query, RawJson},
         streams::{Contents, RunFiles, whole},
     },
-    identity::{auth::Caller, groups::Thing},
+    identity::{auth::Caller, groups::Resource},
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
@@ -46,7 +46,7 @@ pub(super) async fn info(
     );
     let permit = gateway.permit_of(&caller);
     let is_for = |model: &&Model| {
-        caller.check_model(&model.id).is_ok() && permit.allows(Thing::Model(&model.id))
+        caller.check_model(&model.id).is_ok() && permit.allows(Resource::Model(&model.id))
     };
     for defined in defined_agents.usable(&permit) {
         agents.insert(

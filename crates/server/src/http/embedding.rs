@@ -11,7 +11,7 @@ use store::{EmbeddingProgress, EmbeddingSpace};
 
 use crate::{
     app::App,
-    documents::{Documents, EmbeddingChoice, EmbeddingTried},
+    documents::{Documents, EmbeddingChoice, EmbeddingTest},
     error::ApiError,
     http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
@@ -172,7 +172,7 @@ pub(super) async fn test(
     State(documents): State<Arc<Documents>>,
     caller: Caller,
     Json(body): Json<Choose>,
-) -> Result<Json<EmbeddingTried>, ApiError> {
+) -> Result<Json<EmbeddingTest>, ApiError> {
     let choice = body.choice().unwrap_or_default();
     documents
         .try_embedding(&caller.principal(), &choice)

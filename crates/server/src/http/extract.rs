@@ -66,7 +66,7 @@ fn check_json(body: &[u8]) -> Result<(), ApiError> {
 }
 
 /// How deep a body may be nested; nothing of ours goes beyond ten or so.
-const MOST_LEVELS: u32 = 100;
+const MAX_LEVELS: u32 = 100;
 
 /// Reads JSON.
 ///
@@ -111,9 +111,9 @@ fn check_text(json: &[u8]) -> Result<(), String> {
             b']' | b'}' if !in_string => level = level.saturating_sub(1),
             _ => {}
         }
-        if level > MOST_LEVELS {
+        if level > MAX_LEVELS {
             return Err(format!(
-                "The request's JSON is nested too deeply. At most {MOST_LEVELS} levels are read."
+                "The request's JSON is nested too deeply. At most {MAX_LEVELS} levels are read."
             ));
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     },
     identity::{
         audit::Noted,
-        auth::{MOST_EMAIL_BYTES, checked_name},
+        auth::{MAX_EMAIL_BYTES, checked_name},
         groups::Groups,
     },
     messages,
@@ -27,10 +27,10 @@ use crate::{
 
 /// Most groups.
 const MOST: i64 = 1_000;
-const MOST_DESCRIPTION_CHARS: usize = 500;
-const MOST_PROVIDER_NAME_BYTES: usize = 300;
+const MAX_DESCRIPTION_CHARS: usize = 500;
+const MAX_PROVIDER_NAME_BYTES: usize = 300;
 /// Most people who are put into a group at once.
-const MOST_AT_ONCE: usize = 10_000;
+const MAX_AT_ONCE: usize = 10_000;
 
 /// A group of people.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -102,10 +102,10 @@ impl ChangeGroup {
         let name = self.name.as_deref().map(checked_name).transpose()?;
         let description = self.description.map(|text| text.trim().to_owned());
         if let Some(text) = &description
-            && (text.chars().count() > MOST_DESCRIPTION_CHARS || text.contains('\0'))
+            && (text.chars().count() > MAX_DESCRIPTION_CHARS || text.contains('\0'))
         {
             let message = messages::Accounts::LongDescription {
-                limit: MOST_DESCRIPTION_CHARS as u64,
+                limit: MAX_DESCRIPTION_CHARS as u64,
             };
             return Err(ApiError::invalid(message).with_field(Some("description")));
         }
@@ -113,12 +113,11 @@ impl ChangeGroup {
             None => group.provider_name,
             Some(name) => name.filter(|name| !name.trim().is_empty()),
         };
-        let is_bad = |name: &String| {
-            name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control)
-        };
+        let is_bad =
+            |name: &String| name.len() > MAX_PROVIDER_NAME_BYTES || name.contains(char::is_control);
         if provider_name.as_ref().is_some_and(is_bad) {
             let message = messages::Accounts::LongProviderName {
-                limit: MOST_PROVIDER_NAME_BYTES as u64,
+                limit: MAX_PROVIDER_NAME_BYTES as u64,
             };
             return Err(ApiError::invalid(message).with_field(Some("provider_name")));
         }
@@ -257,9 +256,9 @@ pub(super) async fn add_members(
     Json(body): Json<AddMembers>,
 ) -> Result<StatusCode, ApiError> {
     noted.called(find(&app, id)?.name);
-    if body.users.is_empty() || body.users.len() > MOST_AT_ONCE {
+    if body.users.is_empty() || body.users.len() > MAX_AT_ONCE {
         let message = messages::Accounts::BadMembers {
-            limit: MOST_AT_ONCE as u64,
+            limit: MAX_AT_ONCE as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("users")));
     }
@@ -313,7 +312,7 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
         ApiError::invalid(messages::Accounts::NobodyWithAddress { address: text })
             .with_field(Some("users"))
     };
-    if text.len() > MOST_EMAIL_BYTES {
+    if text.len() > MAX_EMAIL_BYTES {
         return Err(nobody());
     }
     match app.store.user_by_email(text).await {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    app::App, http::extract::Json, http::openapi::Operations, platform::config::HookWay,
+    app::App, http::extract::Json, http::openapi::Operations, platform::config::HookTransport,
     runtime::hooks::HookNow,
 };
 
@@ -66,12 +66,12 @@ impl From<HookNow<'_>> for HookView {
             last,
         } = now;
         let (kind, target) = match &settings.way {
-            HookWay::Url { url, .. } => {
+            HookTransport::Url { url, .. } => {
                 let mut shown = url.clone();
                 shown.set_query(None);
                 ("http", shown.to_string())
             }
-            HookWay::Command { command, .. } => ("command", command.display().to_string()),
+            HookTransport::Command { command, .. } => ("command", command.display().to_string()),
         };
         let written = |patterns: &[Pattern]| patterns.iter().cloned().map(String::from).collect();
         let hook = &settings.hook;

@@ -28,13 +28,13 @@ use crate::{
 };
 
 /// Most models that a key names.
-const MOST_MODELS: usize = 200;
-const MOST_MODEL_BYTES: usize = 300;
+const MAX_MODELS: usize = 200;
+const MAX_MODEL_BYTES: usize = 300;
 /// How long a signing key is, bytes.
 const SIGNING_KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=500;
 /// How long the secret before is good where nothing else is said, seconds.
 const GRACE_S: u64 = 24 * 3600;
-const MOST_GRACE_S: u64 = 30 * 24 * 3600;
+const MAX_GRACE_S: u64 = 30 * 24 * 3600;
 
 /// An API key; its secret is shown only when it is created.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -200,8 +200,8 @@ fn checked_rights(
         return Err(ApiError::forbidden(messages::Accounts::NoFrontEndKey));
     }
     if let Some(models) = &rights.models {
-        let is_bad = |model: &String| model.trim().is_empty() || model.len() > MOST_MODEL_BYTES;
-        if models.is_empty() || models.len() > MOST_MODELS || models.iter().any(is_bad) {
+        let is_bad = |model: &String| model.trim().is_empty() || model.len() > MAX_MODEL_BYTES;
+        if models.is_empty() || models.len() > MAX_MODELS || models.iter().any(is_bad) {
             return about(messages::Accounts::BadKeyModels, "models");
         }
         let uses_only = |scopes: &Vec<KeyScope>| {
@@ -253,7 +253,7 @@ pub(super) async fn rotate(
 ) -> Result<Json<CreatedKey>, ApiError> {
     app.gateway.permit_of(&caller).check(Right::ApiKeys)?;
     let grace_s = body.grace_s.unwrap_or(GRACE_S);
-    if grace_s > MOST_GRACE_S {
+    if grace_s > MAX_GRACE_S {
         let message = "`grace_s` is 0 to 2,592,000 seconds, which is 30 days.";
         return Err(ApiError::invalid(message).with_field(Some("grace_s")));
     }

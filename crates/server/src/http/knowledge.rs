@@ -19,7 +19,7 @@ use store::{Collection, CollectionChange, ListedCollection, Store, StoreError};
 use self::filters::{Narrowed, narrowed};
 use crate::{
     app::App,
-    documents::{Documents, Found, MOST_FOUND, Wish, missing},
+    documents::{Documents, Found, MAX_FOUND, SearchRequest, missing},
     error::ApiError,
     gateway::Gateway,
     http::{
@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Most collections of a person.
-const MOST_COLLECTIONS: u32 = 200;
+const MAX_COLLECTIONS: u32 = 200;
 /// Longest name, characters.
 const NAME_CHARS: usize = 100;
 /// Longest description, characters.
@@ -187,12 +187,12 @@ pub(super) async fn make(
         updated_at: now,
     };
     app.store
-        .create_collection(&new, MOST_COLLECTIONS)
+        .create_collection(&new, MAX_COLLECTIONS)
         .await
         .map_err(|error| match error {
             StoreError::Conflict(_) => {
                 ApiError::conflict(messages::Knowledge::TooManyCollections {
-                    count: MOST_COLLECTIONS.into(),
+                    count: MAX_COLLECTIONS.into(),
                 })
             }
             error => error.into(),
@@ -353,8 +353,8 @@ pub(super) async fn search(
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
     let limit = body.limit.unwrap_or(USUAL_FOUND);
-    if !(1..=MOST_FOUND).contains(&limit) {
-        return Err(ApiError::out_of_range("limit", 1, MOST_FOUND as u64));
+    if !(1..=MAX_FOUND).contains(&limit) {
+        return Err(ApiError::out_of_range("limit", 1, MAX_FOUND as u64));
     }
     let reader = owner(&caller)?;
     let (collections, documents) = match narrowed(&app, reader, &body).await? {
@@ -367,7 +367,7 @@ pub(super) async fn search(
             }));
         }
     };
-    let wish = Wish {
+    let wish = SearchRequest {
         query: body.query,
         collections,
         documents,

@@ -52,7 +52,7 @@ const SESSION: &str = "mcp-session-id";
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The protocol's side of `/mcp`, and the sessions of its clients.
-pub(crate) struct Door {
+pub(crate) struct McpAdapter {
     protocol: StreamableHttpService<Handler, LocalSessionManager>,
     manager: Arc<LocalSessionManager>,
     sessions: Sessions,
@@ -67,7 +67,7 @@ struct Visit {
     _session: Option<Arc<Session>>,
 }
 
-impl Door {
+impl McpAdapter {
     /// A door whose streams end with `stopping`.
     pub(crate) fn new(stopping: &CancellationToken, body_limit_bytes: usize) -> Self {
         let mut manager = LocalSessionManager::default();
@@ -103,8 +103,8 @@ impl Door {
 }
 
 /// Ends idle sessions. Not in the table of jobs, as the protocol's sessions are part of the router.
-pub(super) fn sweep_job(door: &Arc<Door>) -> Job {
-    let sweep = |door: Arc<Door>| async move { door.sweep().await };
+pub(super) fn sweep_job(door: &Arc<McpAdapter>) -> Job {
+    let sweep = |door: Arc<McpAdapter>| async move { door.sweep().await };
     job("close_idle_mcp_sessions", door, sweep)
         .every(SWEEP_INTERVAL)
         .delayed()
@@ -113,7 +113,7 @@ pub(super) fn sweep_job(door: &Arc<Door>) -> Job {
 /// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for what belongs to no message, the end.
 pub(super) async fn any(
     State(app): State<Arc<App>>,
-    Extension(door): Extension<Arc<Door>>,
+    Extension(door): Extension<Arc<McpAdapter>>,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -158,9 +158,9 @@ pub(super) async fn any(
 
 /// A refusal of the protocol's library, which is a bare sentence, in our form.
 async fn refusal(response: Response) -> ApiError {
-    const MOST_BYTES: usize = 1_000;
+    const MAX_BYTES: usize = 1_000;
     let status = response.status();
-    let said = axum::body::to_bytes(response.into_body(), MOST_BYTES)
+    let said = axum::body::to_bytes(response.into_body(), MAX_BYTES)
         .await
         .unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
@@ -185,7 +185,7 @@ fn no_session() -> ApiError {
     )
 }
 
-async fn begin(door: &Door, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
+async fn begin(door: &McpAdapter, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
     let (session, ended) = door
         .sessions
         .begin(id.clone(), caller.principal(), Instant::now());

@@ -26,7 +26,7 @@ use crate::{
     },
     messages,
     platform::config::Config,
-    tools::mcp_servers::{Back, Ended, McpServers, Signer, Standing, Yours},
+    tools::mcp_servers::{Back, Ended, McpServers, SignInState, Signer, UserServer},
 };
 
 /// Where people come back to.
@@ -68,13 +68,13 @@ pub(super) async fn list(
     Ok(Json(SignInList { servers }))
 }
 
-impl From<Yours> for SignInView {
+impl From<UserServer> for SignInView {
     fn from(
-        Yours {
+        UserServer {
             name,
             is_oauth,
             standing,
-        }: Yours,
+        }: UserServer,
     ) -> Self {
         let sign_in = if is_oauth { "oauth" } else { "user_token" };
         let full = messages::Tools::McpServerFull { name: name.clone() };
@@ -86,10 +86,10 @@ impl From<Yours> for SignInView {
             tools,
         };
         match standing {
-            Standing::SignedOut => view("signed_out", Vec::new(), Vec::new()),
-            Standing::Lapsed => view("lapsed", Vec::new(), Vec::new()),
-            Standing::SignedIn(None) => view("down", vec![full.into()], Vec::new()),
-            Standing::SignedIn(Some(now)) => {
+            SignInState::SignedOut => view("signed_out", Vec::new(), Vec::new()),
+            SignInState::Lapsed => view("lapsed", Vec::new(), Vec::new()),
+            SignInState::SignedIn(None) => view("down", vec![full.into()], Vec::new()),
+            SignInState::SignedIn(Some(now)) => {
                 let tools = now.tools.into_iter().map(tool_view).collect();
                 view(state_word(now.state), now.problems, tools)
             }

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Longest name of an agent, characters.
-const MOST_AGENT_CHARS: usize = 80;
+const MAX_AGENT_CHARS: usize = 80;
 
 /// A text that agents keep about the caller.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -131,7 +131,7 @@ impl MemoryBody {
             }));
         }
         Ok(MemoryContent {
-            agent: one_line(self.agent, MOST_AGENT_CHARS, |limit| {
+            agent: one_line(self.agent, MAX_AGENT_CHARS, |limit| {
                 messages::Chats::LongMemoryAgent { limit }
             })?,
             name,

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Most answers that are made one.
-const MOST_ANSWERS: usize = 32;
+const MAX_ANSWERS: usize = 32;
 
 /// Several answers to one message, to be merged. Further fields are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,9 +69,9 @@ pub(super) async fn complete(
         responses,
         stream,
     } = request;
-    if responses.len() > MOST_ANSWERS {
+    if responses.len() > MAX_ANSWERS {
         let problem = messages::Chats::TooManyToMerge {
-            count: MOST_ANSWERS as u64,
+            count: MAX_ANSWERS as u64,
         };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));
     }

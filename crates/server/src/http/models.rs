@@ -22,7 +22,7 @@ use crate::{
         extract::{Json, Path, misfit, present},
         openapi::Operations,
     },
-    identity::{audit::Noted, auth::Caller, groups::Thing},
+    identity::{audit::Noted, auth::Caller, groups::Resource},
     messages,
     platform::built_in::AGENT_PREFIX,
 };
@@ -94,7 +94,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     let models = catalogue
         .models
         .iter()
-        .filter(|model| permit.allows(Thing::Model(&model.id)));
+        .filter(|model| permit.allows(Resource::Model(&model.id)));
     let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
     let shown = |model: &Model| match is_admin {
         true => ModelView::for_admin(model.clone(), &catalogue),
@@ -149,7 +149,7 @@ pub(super) struct ChangeModel {
 }
 
 /// Most models that may be asked in the place of one.
-const MOST_FALLBACKS: usize = 5;
+const MAX_FALLBACKS: usize = 5;
 
 impl ChangeModel {
     fn apply(self, to: ModelSettings) -> Result<ModelSettings, ApiError> {
@@ -227,9 +227,9 @@ pub(super) async fn put(
 
 /// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
 fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
-    if fallbacks.len() > MOST_FALLBACKS {
+    if fallbacks.len() > MAX_FALLBACKS {
         let message = messages::Settings::TooManyFallbacks {
-            count: MOST_FALLBACKS as u64,
+            count: MAX_FALLBACKS as u64,
         };
         return Err(ApiError::invalid(message));
     }

@@ -27,7 +27,7 @@ use crate::{
     },
     messages,
     platform::{
-        client_info::Place,
+        client_info::ClientInfo,
         config::{Config, Oidc},
     },
 };
@@ -67,7 +67,7 @@ pub(super) async fn begin(
 /// `GET /oauth/login/callback`: the browser comes back, and is signed in where all is well. The page says what is not.
 pub(super) async fn callback(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     headers: HeaderMap,
     noted: Noted,
     back: Result<Query<Back>, ApiError>,

@@ -1,11 +1,11 @@
 //! `/v1`: the door for every program that speaks OpenAI's format.
 
 mod agent;
-pub(super) mod asked;
 mod background;
 mod embedding;
 pub(super) mod models;
 pub(super) mod passing;
+pub(super) mod requested_model;
 pub(super) mod responses;
 pub(super) mod translating;
 
@@ -24,7 +24,7 @@ use wire::{
     openai::{ErrorObject, PassedRequest, asks_for_research, without_research_prefixes},
 };
 
-use self::asked::Asked;
+use self::requested_model::RequestedModel;
 pub(super) use agent::{collect, held_by_body, start_run, stop_when_dropped};
 
 use crate::{
@@ -44,7 +44,7 @@ pub(super) async fn chat(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let mut asked = Asked::read(&app, &caller, &body)?;
+    let mut asked = RequestedModel::read(&app, &caller, &body)?;
     let by_plain = || asks_for_research(&body).then(|| models::AgentModel::of_plain(&asked.id));
     if let Some(agent) = asked.agent.take().or_else(by_plain) {
         if asked.passing.stream && background::is_named(&headers) {
@@ -57,7 +57,7 @@ pub(super) async fn chat(
                 .map(Bytes::from)
             {
                 let passing = PassedRequest::peek(&body).map_err(invalid)?;
-                let asked = Asked {
+                let asked = RequestedModel {
                     passing,
                     id: model.model_id,
                     agent: None,
@@ -72,7 +72,7 @@ pub(super) async fn chat(
         None => by_model(&app, &caller, &headers, &body, &asked).await,
         Some(rest) => {
             let rest = Bytes::from(rest);
-            let asked = Asked::read(&app, &caller, &rest)?;
+            let asked = RequestedModel::read(&app, &caller, &rest)?;
             by_model(&app, &caller, &headers, &rest, &asked).await
         }
     }
@@ -84,7 +84,7 @@ async fn by_model(
     caller: &Caller,
     headers: &HeaderMap,
     body: &Bytes,
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
 ) -> Result<Response, ApiError> {
     let server = asked.server(app, caller, "chat/completions").await?;
     if server.upstream.takes_call() {
@@ -120,7 +120,7 @@ pub(super) async fn embeddings(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::read(&app, &caller, &body)?;
+    let asked = RequestedModel::read(&app, &caller, &body)?;
     if asked.agent.is_some() {
         let message = format!(
             "`model` must be an embedding model: {} is an agent.",

@@ -26,7 +26,7 @@ use self::operations::Operation;
 pub(in crate::http) use self::operations::Operations;
 
 use super::{
-    activity, agents, allowed_calls, beside, chat_order, chat_search, chat_stream, chats,
+    activity, agents, allowed_calls, alternatives, chat_order, chat_search, chat_stream, chats,
     connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
     images, imports, inbox, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins, memories,
     messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys, password_resets,
@@ -84,7 +84,7 @@ const AREAS: [Area; 19] = [
             exports::chat_operations,
             sharing::operations,
             messages::operations,
-            beside::operations,
+            alternatives::operations,
             forks::operations,
             activity::operations,
         ],

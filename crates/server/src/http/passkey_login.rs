@@ -23,10 +23,10 @@ use crate::{
     http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
-        webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
+        webauthn::{Bytes, Flaw, MAX_ID_BYTES, Used},
     },
     messages,
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
 /// With what the challenge is sealed.
@@ -66,7 +66,7 @@ struct UsedCredential {
 /// `POST /api/v1/login/passkey`: opens a session for whoever has the passkey.
 pub(super) async fn finish(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     headers: HeaderMap,
     Json(LogIn { credential }): Json<LogIn>,
@@ -78,7 +78,7 @@ pub(super) async fn finish(
         raw_id: Bytes(id),
         response,
     } = credential;
-    if id.len() > MOST_ID_BYTES {
+    if id.len() > MAX_ID_BYTES {
         return Err(wrong());
     }
     let account = format!("passkey {}", URL_SAFE_NO_PAD.encode(&id));

@@ -30,7 +30,7 @@ use crate::{
     },
     messages,
     platform::{
-        client_info::Place,
+        client_info::ClientInfo,
         clock::Clock,
         secret::{hash_token, random_bytes},
     },
@@ -41,7 +41,7 @@ const COOKIE: &str = "glasshouse_passkey";
 /// How long a person may look for the authenticator.
 const TIME_LIMIT_MS: i64 = 5 * 60_000;
 /// Passkeys of one person; each device wants one.
-const MOST_PASSKEYS: u64 = 20;
+const MAX_PASSKEYS: u64 = 20;
 /// Who has no password has to have signed in no longer ago than this to make a passkey.
 const FRESH_MS: i64 = 10 * 60_000;
 /// With what the challenge for a new passkey is sealed.
@@ -218,7 +218,7 @@ pub(super) struct Password {
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     headers: HeaderMap,
     Json(body): Json<Password>,
 ) -> Result<impl IntoResponse, ApiError> {
@@ -320,7 +320,7 @@ pub(super) async fn create(
         created_at: app.clock.now_ms(),
     };
     app.store
-        .add_passkey(&new, ticket.used(), MOST_PASSKEYS)
+        .add_passkey(&new, ticket.used(), MAX_PASSKEYS)
         .await
         .map_err(|error| match error {
             StoreError::Conflict("challenge") => over(),

@@ -23,7 +23,7 @@ use crate::{
     identity::{audit::Noted, auth::checked_password},
     messages,
     platform::{
-        client_info::Place,
+        client_info::ClientInfo,
         clock::Clock,
         secret::{hash_token, random_token},
     },
@@ -110,7 +110,7 @@ pub(super) struct Reset {
 /// left to the sign-in, with all that it asks for.
 pub(super) async fn reset(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     Json(body): Json<Reset>,
 ) -> Result<impl IntoResponse, ApiError> {

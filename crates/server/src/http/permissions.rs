@@ -21,8 +21,8 @@ use crate::{
 
 /// Most rules, and groups named in them, of all things together.
 const MOST: i64 = 20_000;
-const MOST_NAME_BYTES: usize = 300;
-const MOST_GROUPS: usize = 1_000;
+const MAX_NAME_BYTES: usize = 300;
+const MAX_GROUPS: usize = 1_000;
 
 /// Who may use a resource.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -126,10 +126,10 @@ pub(super) async fn put(
         everybody,
         groups,
     } = body;
-    if name.is_empty() || name.len() > MOST_NAME_BYTES || name.contains(char::is_control) {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || name.contains(char::is_control) {
         let message = messages::Requests::LineBytes {
             field: "name".to_owned(),
-            limit: MOST_NAME_BYTES as u64,
+            limit: MAX_NAME_BYTES as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
@@ -141,9 +141,9 @@ pub(super) async fn put(
                 .with_field(Some("name")),
         );
     }
-    if groups.len() > MOST_GROUPS {
+    if groups.len() > MAX_GROUPS {
         return Err(ApiError::invalid(messages::Accounts::TooManyGroupsOfRule {
-            limit: MOST_GROUPS as u64,
+            limit: MAX_GROUPS as u64,
         })
         .with_field(Some("groups")));
     }

@@ -12,10 +12,10 @@ use crate::{
         auth::{Admin, Caller},
     },
     messages,
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
-impl FromRequestParts<AppState> for Place {
+impl FromRequestParts<AppState> for ClientInfo {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
@@ -32,7 +32,7 @@ impl FromRequestParts<AppState> for Viewer {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let caller = Caller::from_request_parts(parts, state).await?;
-        let place = Place::from_request_parts(parts, state).await?;
+        let place = ClientInfo::from_request_parts(parts, state).await?;
         Ok(Self::new(caller, place))
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin,
     },
     messages,
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
 /// Whether a code is required in addition to the password.
@@ -86,7 +86,7 @@ struct Qr {
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     headers: HeaderMap,
     Json(body): Json<Password>,
 ) -> Result<Json<Begun>, ApiError> {
@@ -154,7 +154,7 @@ pub(super) struct RecoveryCodes {
 pub(super) async fn confirm(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     Json(body): Json<Typed>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let session = session_of(&caller)?;
@@ -203,7 +203,7 @@ pub(super) async fn confirm(
 pub(super) async fn renew(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     Json(body): Json<Password>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     session_of(&caller)?;
@@ -220,7 +220,7 @@ pub(super) async fn renew(
 pub(super) async fn turn_off(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     Json(body): Json<Password>,
 ) -> Result<StatusCode, ApiError> {
     session_of(&caller)?;

@@ -30,7 +30,7 @@ use crate::{
         auth::{Code, CodeKind, TotpSecret, cookie},
     },
     messages,
-    platform::{client_info::Place, config::Config, secret::hash_token},
+    platform::{client_info::ClientInfo, config::Config, secret::hash_token},
 };
 
 /// What the browser keeps between the two steps.
@@ -61,7 +61,7 @@ struct Ticket {
 pub(super) async fn enter(
     app: &App,
     user: &User,
-    place: &Place,
+    place: &ClientInfo,
     noted: &Noted,
 ) -> Result<Entered, ApiError> {
     let Some(factor) = app.store.second_factor(user.id).await? else {
@@ -101,7 +101,7 @@ pub(super) struct Typed {
 /// `POST /api/v1/login/code`: opens a session for whoever has done the first step in this browser.
 pub(super) async fn finish(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     headers: HeaderMap,
     Json(Typed { code }): Json<Typed>,

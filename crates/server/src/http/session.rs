@@ -28,15 +28,15 @@ use crate::{
     identity::{
         audit::Noted,
         auth::{
-            Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE,
-            checked_email, checked_name, checked_password, is_foreign, problem_of_proxy,
+            Caller, Credential, MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
+            checked_name, checked_password, is_foreign, problem_of_proxy,
         },
-        groups::{Right, Thing},
+        groups::{Resource, Right},
         provisioning::Problem,
     },
     messages,
     platform::{
-        client_info::Place,
+        client_info::ClientInfo,
         config::Auth,
         secret::{hash_token, random_token},
     },
@@ -190,7 +190,7 @@ pub(super) async fn me(
     let web_search = caller.as_ref().is_some_and(|caller| {
         app.gateway
             .permit_of(caller)
-            .allows(Thing::Tool(web::SEARCH))
+            .allows(Resource::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
@@ -219,7 +219,7 @@ fn rights(app: &App, caller: &Caller) -> Vec<&'static str> {
         .permit(caller.authority(), caller.user.role == UserRole::Admin);
     let allowed = Right::ALL
         .into_iter()
-        .filter(|right| permit.allows(Thing::Right(*right)));
+        .filter(|right| permit.allows(Resource::Right(*right)));
     allowed.map(Right::name).collect()
 }
 
@@ -237,7 +237,7 @@ pub(super) struct SetUp {
 /// `POST /api/v1/setup`: makes the first account, the administrator's.
 pub(super) async fn set_up(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     Json(body): Json<SetUp>,
 ) -> Result<impl IntoResponse, ApiError> {
@@ -300,14 +300,14 @@ pub(super) struct LogIn {
 /// `POST /api/v1/login`: opens a session, or asks for a code first.
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     headers: HeaderMap,
     Json(body): Json<LogIn>,
 ) -> Result<impl IntoResponse, ApiError> {
     let email = body.email.trim();
     let wrong = || ApiError::new(ProblemCode::Unauthenticated, messages::Accounts::WrongLogin);
-    if email.len() > MOST_EMAIL_BYTES || body.password.len() > MOST_PASSWORD_CHARS * 4 {
+    if email.len() > MAX_EMAIL_BYTES || body.password.len() > MAX_PASSWORD_CHARS * 4 {
         return Err(wrong());
     }
     let device = known_device::known(&app, &headers, email);
@@ -379,7 +379,7 @@ pub(super) async fn log_in(
 pub(super) async fn open_session(
     app: &App,
     user: &User,
-    place: &Place,
+    place: &ClientInfo,
 ) -> Result<HeaderValue, ApiError> {
     let token = random_token("").map_err(ApiError::internal)?;
     let now = app.clock.now_ms();
@@ -439,7 +439,7 @@ pub(super) struct ChangePassword {
 pub(super) async fn change_password(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     Json(body): Json<ChangePassword>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(session) = caller.credential else {
@@ -466,10 +466,10 @@ pub(super) async fn change_password(
 pub(super) async fn check_own_password(
     app: &App,
     caller: &Caller,
-    place: &Place,
+    place: &ClientInfo,
     password: String,
 ) -> Result<String, ApiError> {
-    if password.len() > MOST_PASSWORD_CHARS * 4 {
+    if password.len() > MAX_PASSWORD_CHARS * 4 {
         return Err(wrong_current());
     }
     // Whoever has somebody's browser is to guess no quicker than at the door.

@@ -20,17 +20,17 @@ use crate::{
     },
     identity::{
         audit::Noted,
-        auth::{Admin, Caller, MOST_EMAIL_BYTES},
+        auth::{Admin, Caller, MAX_EMAIL_BYTES},
         groups::Right,
     },
     messages,
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
 /// Most people that one chat is shared with by name.
-const MOST_READERS: i64 = 100;
+const MAX_READERS: i64 = 100;
 /// Most chats of others that are listed.
-const MOST_SHARED: u32 = 200;
+const MAX_SHARED: u32 = 200;
 
 /// An account that a chat is shared with.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -129,13 +129,13 @@ pub(super) async fn add(
             caller.id(),
             chat,
             reader.id,
-            MOST_READERS,
+            MAX_READERS,
             app.clock.now_ms(),
         )
         .await;
     added.map_err(|error| match error {
         StoreError::Conflict("readers") => ApiError::conflict(messages::Chats::TooManyReaders {
-            count: MOST_READERS as u64,
+            count: MAX_READERS as u64,
         }),
         error => error.into(),
     })?;
@@ -154,7 +154,7 @@ pub(super) async fn account_of(
 ) -> Result<User, ApiError> {
     let nobody = || ApiError::invalid(messages::Accounts::NobodyWithEmail).with_field(Some(field));
     let email = email.trim();
-    if email.len() > MOST_EMAIL_BYTES {
+    if email.len() > MAX_EMAIL_BYTES {
         return Err(nobody());
     }
     let found = app
@@ -194,10 +194,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
 ) -> Result<Json<SharedList>, ApiError> {
-    let chats = app
-        .store
-        .chats_shared_with(caller.id(), MOST_SHARED)
-        .await?;
+    let chats = app.store.chats_shared_with(caller.id(), MAX_SHARED).await?;
     let view = |shared: SharedChat| {
         row(&app, shared.chat).of_another((shared.owner_name, shared.owner_email))
     };
@@ -218,7 +215,7 @@ pub(super) struct Before {
 pub(super) async fn of_user(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
-    place: Place,
+    place: ClientInfo,
     Path(user): Path<UserId>,
     Query(Before { before }): Query<Before>,
 ) -> Result<Json<ChatList>, ApiError> {

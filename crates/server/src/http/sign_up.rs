@@ -21,7 +21,7 @@ use crate::{
     },
     messages,
     platform::{
-        client_info::Place,
+        client_info::ClientInfo,
         clock::Clock,
         config::Auth,
         secret::{hash_token, random_token},
@@ -31,8 +31,8 @@ use crate::{
 /// The setting's name in the database.
 const SETTING: &str = "sign_up";
 const DAY_MS: i64 = 24 * 3_600_000;
-const MOST_DAYS: i64 = 365;
-const MOST_USES: i64 = 1000;
+const MAX_DAYS: i64 = 365;
+const MAX_USES: i64 = 1000;
 
 /// Who may create an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -173,8 +173,8 @@ pub(super) async fn create(
     Json(body): Json<CreateInvitation>,
 ) -> Result<Json<Created>, ApiError> {
     let email = body.email.as_deref().map(checked_email).transpose()?;
-    let days = in_range("days", body.days.unwrap_or(7), MOST_DAYS)?;
-    let most_uses = in_range("uses", body.uses.unwrap_or(1), MOST_USES)?;
+    let days = in_range("days", body.days.unwrap_or(7), MAX_DAYS)?;
+    let most_uses = in_range("uses", body.uses.unwrap_or(1), MAX_USES)?;
     if email.is_some() && most_uses > 1 {
         let message = messages::Accounts::InvitationForOne;
         return Err(ApiError::invalid(message).with_field(Some("uses")));
@@ -288,7 +288,7 @@ pub(super) struct SignUp {
 /// the same and takes the same work, so that it tells nobody who has an account here.
 pub(super) async fn sign_up(
     State(app): State<Arc<App>>,
-    place: Place,
+    place: ClientInfo,
     noted: Noted,
     Json(body): Json<SignUp>,
 ) -> Result<StatusCode, ApiError> {

@@ -32,7 +32,7 @@ use crate::{
     runtime::runs::Activity,
 };
 
-/// LocalizedText of a title that no model has written.
+/// Words of a title that no model has written.
 const TITLE_WORDS: usize = 5;
 
 /// `POST /tasks/title/completions`: a title, which becomes that of the caller's chat if one is named and no person has named it.

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The longest time that is looked at.
-const MOST_DAYS: i64 = 3_660;
+const MAX_DAYS: i64 = 3_660;
 /// Looked at where nothing else is said.
 const DAYS: i64 = 30;
 
@@ -126,7 +126,7 @@ pub(super) async fn get(
         .from
         .as_deref()
         .map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
-    if from > to || to - from >= MOST_DAYS {
+    if from > to || to - from >= MAX_DAYS {
         return Err(bad("from", messages::Requests::BadDays));
     }
     let of = match asked.of.as_deref() {

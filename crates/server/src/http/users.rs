@@ -23,10 +23,10 @@ use crate::{
             Admin, Caller, Credential, checked_email, checked_name, checked_password,
             is_good_foreign,
         },
-        groups::Known,
+        groups::GroupDirectory,
     },
     messages,
-    platform::{client_info::Place, clock::Clock},
+    platform::{client_info::ClientInfo, clock::Clock},
 };
 
 /// An account, as administrators see it.
@@ -47,7 +47,7 @@ pub(super) struct AccountView {
 }
 
 impl AccountView {
-    fn of(account: Account, groups: &Known) -> Self {
+    fn of(account: Account, groups: &GroupDirectory) -> Self {
         let Account {
             user,
             suspended_at,
@@ -267,7 +267,7 @@ pub(super) struct CloseAccount {
 pub(super) async fn close(
     State(app): State<Arc<App>>,
     caller: Caller,
-    place: Place,
+    place: ClientInfo,
     Json(body): Json<CloseAccount>,
 ) -> Result<StatusCode, ApiError> {
     let Credential::Session(_) = caller.credential else {

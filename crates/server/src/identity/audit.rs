@@ -17,11 +17,11 @@ use crate::{
         Identity,
         auth::{Caller, Credential},
     },
-    platform::{client_info::Place, request_context},
+    platform::{client_info::ClientInfo, request_context},
 };
 
 /// The longest value that is kept as it is, bytes of JSON. Of longer ones the length is told.
-const MOST_VALUE_BYTES: usize = 2_000;
+const MAX_VALUE_BYTES: usize = 2_000;
 
 /// What a request will leave in the audit log. Extracts on routes that have a name there.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ enum When {
 }
 
 /// A line about this request; whoever uses it adds who did it, and to what.
-fn line(at: i64, action: &str, place: Option<&Place>) -> AuditEntry {
+fn line(at: i64, action: &str, place: Option<&ClientInfo>) -> AuditEntry {
     AuditEntry {
         id: AuditEntryId::generate(),
         at,
@@ -102,7 +102,7 @@ impl Noted {
     pub(crate) fn new(
         at: i64,
         action: &str,
-        place: Option<&Place>,
+        place: Option<&ClientInfo>,
         caller: Option<&Caller>,
         subject: Option<String>,
     ) -> Self {
@@ -182,7 +182,7 @@ impl Noted {
 /// A value of a bounded size.
 fn short(value: Value) -> Value {
     match value.to_string().len() {
-        bytes if bytes > MOST_VALUE_BYTES => Value::from(format!("{bytes} bytes")),
+        bytes if bytes > MAX_VALUE_BYTES => Value::from(format!("{bytes} bytes")),
         _ => value,
     }
 }
@@ -196,7 +196,7 @@ impl Identity {
         &self,
         action: &str,
         caller: &Caller,
-        place: &Place,
+        place: &ClientInfo,
         subject: (String, String),
         details: Map<String, Value>,
     ) -> Result<(), ApiError> {

@@ -10,7 +10,7 @@ mod device;
 mod known_keys;
 mod password;
 mod people;
-mod standing;
+mod revocations;
 mod trusted_header;
 
 use std::{
@@ -26,13 +26,13 @@ pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, c
 pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};
 pub use csrf::{check_named_origin, check_origin, own_origin};
 pub(crate) use details::{
-    MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, checked_email, checked_name, checked_password,
+    MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, checked_email, checked_name, checked_password,
 };
 pub use device::Device;
 pub use known_keys::{HeldKey, KnownKeys};
 pub use password::{Passwords, is_foreign, is_good_foreign};
 pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE};
-pub use standing::Standing;
+pub use revocations::Revocations;
 pub(crate) use trusted_header::{keep_from_proxy, problem as problem_of_proxy};
 
 /// The session cookie's name.

@@ -15,14 +15,14 @@ use store::{AllGroups, Group, PermissionRow, Store, StoreError};
 
 use crate::identity::auth::Authority;
 
-pub use permit::{KeyLimit, Kind, Permit, Right, Thing};
+pub use permit::{KeyLimit, Kind, Permissions, Resource, Right};
 pub(crate) use permit::{REST, tools_of};
 pub use run_permits::RunPermits;
 
 /// What is known of groups on this server.
 pub struct Groups {
     store: Store,
-    known: RwLock<Arc<Known>>,
+    known: RwLock<Arc<GroupDirectory>>,
     /// Held while it is read, so that an older state never replaces a newer one.
     looking: tokio::sync::Mutex<()>,
     /// What a proxy last said of each person: a hash of their groups there, and the number of what was known then.
@@ -31,7 +31,7 @@ pub struct Groups {
 
 /// All groups and permissions at one moment.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct GroupDirectory {
     /// Grows with each change.
     pub number: i64,
     /// The groups, by name.
@@ -69,7 +69,7 @@ impl Groups {
 
     /// What is known now.
     #[must_use]
-    pub fn known(&self) -> Arc<Known> {
+    pub fn known(&self) -> Arc<GroupDirectory> {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -84,7 +84,7 @@ impl Groups {
         if known.number == self.store.group_changes().await? && known.admins == admins {
             return Ok(());
         }
-        let new = Known::of(self.store.all_groups().await?, admins);
+        let new = GroupDirectory::of(self.store.all_groups().await?, admins);
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
@@ -121,24 +121,24 @@ impl Groups {
 
     /// What may be used on this authority by its groups, as an administrator or not.
     #[must_use]
-    pub fn permit(&self, authority: Authority, is_admin: bool) -> Permit {
-        Permit::new(self.known(), Arc::new(authority), is_admin)
+    pub fn permit(&self, authority: Authority, is_admin: bool) -> Permissions {
+        Permissions::new(self.known(), Arc::new(authority), is_admin)
     }
 
     /// The same, an administrator if the account is one. The people of a front end never have what only administrators
     /// have, whoever the front end's key belongs to.
     #[must_use]
-    pub fn permit_of(&self, authority: impl Into<Arc<Authority>>) -> Permit {
+    pub fn permit_of(&self, authority: impl Into<Arc<Authority>>) -> Permissions {
         let authority = authority.into();
         let known = self.known();
         let principal = &authority.principal;
         let is_admin =
             !principal.is_front_end_person() && known.admins.contains(&principal.account);
-        Permit::new(known, authority, is_admin)
+        Permissions::new(known, authority, is_admin)
     }
 }
 
-impl Known {
+impl GroupDirectory {
     fn of(all: AllGroups, admins: HashSet<UserId>) -> Self {
         let AllGroups {
             number,

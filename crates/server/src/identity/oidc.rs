@@ -20,7 +20,7 @@ use crate::{
     identity::{
         Identity,
         auth::{checked_email, checked_name},
-        provisioning::{Arrival, Ended, Problem, ProviderGroups},
+        provisioning::{Ended, ExternalIdentity, Problem, ProviderGroups},
     },
     platform::{
         config::Oidc,
@@ -225,7 +225,7 @@ impl Identity {
 }
 
 /// Whom the provider has signed in.
-fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival> {
+fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<ExternalIdentity> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
     // Some write it as a number.
     let subject = match claims.get("sub") {
@@ -242,7 +242,7 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival
     let is_verified = claims
         .get("email_verified")
         .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
-    Some(Arrival {
+    Some(ExternalIdentity {
         issuer: settings.issuer.clone(),
         subject,
         email,

@@ -10,7 +10,7 @@ const NO_PASSWORD: &str = "!";
 
 /// Somebody whom another system has signed in, as it knows them.
 #[derive(Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct ExternalIdentity {
     /// Which system that is.
     pub(crate) issuer: String,
     /// Its own name for the person.
@@ -123,7 +123,7 @@ impl Identity {
     pub(crate) async fn account_of(
         &self,
         admission: &Admission,
-        person: &Arrival,
+        person: &ExternalIdentity,
     ) -> Result<Arrived, Ended> {
         let is_admin = person.groups.include_one_of(&admission.admin_groups);
         let is_allowed = match admission.allowed_groups.is_empty() {
@@ -164,7 +164,7 @@ impl Identity {
     async fn new_identity(
         &self,
         admission: &Admission,
-        person: &Arrival,
+        person: &ExternalIdentity,
         role: Option<UserRole>,
     ) -> Result<(Account, bool), Ended> {
         // The first account is an administrator's, and nobody gets that by coming first.

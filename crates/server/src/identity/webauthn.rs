@@ -14,9 +14,9 @@ pub(crate) use key::ALGORITHMS;
 use key::Key;
 
 /// The longest id of a passkey, bytes; the standard's.
-pub(crate) const MOST_ID_BYTES: usize = 1023;
+pub(crate) const MAX_ID_BYTES: usize = 1023;
 /// The longest of what else is sent, bytes; attestation statements with certificates are the longest.
-const MOST_BYTES: usize = 16_000;
+const MAX_BYTES: usize = 16_000;
 
 const USER_PRESENT: u8 = 0x01;
 const USER_VERIFIED: u8 = 0x04;
@@ -45,7 +45,7 @@ pub(crate) struct Bytes(pub(crate) Vec<u8>);
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let short = Some(text).filter(|text| text.len() <= MOST_BYTES * 4 / 3);
+        let short = Some(text).filter(|text| text.len() <= MAX_BYTES * 4 / 3);
         let bytes = short.and_then(|text| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok());
         bytes.map(Self).ok_or_else(|| {
             serde::de::Error::custom("base64url of at most 16,000 bytes is expected")
@@ -207,7 +207,7 @@ fn made_key<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8]), Malform
     reader.take(16)?;
     let length: [u8; 2] = reader.take(2)?.try_into().map_err(|_| Malformed)?;
     let id = reader.take(u16::from_be_bytes(length).into())?;
-    if id.is_empty() || id.len() > MOST_ID_BYTES {
+    if id.is_empty() || id.len() > MAX_ID_BYTES {
         return Err(Malformed);
     }
     let before = reader.rest();

@@ -10,18 +10,18 @@ use crate::{
 };
 
 /// What browsers say is shorter; the rest would tell nothing.
-const MOST_USER_AGENT_CHARS: usize = 300;
+const MAX_USER_AGENT_CHARS: usize = 300;
 
 /// Where a request comes from. Extracts on every route.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ClientInfo {
     /// The sender's, or what a trusted proxy says it is.
     pub(crate) address: IpAddr,
     /// The beginning of `User-Agent`.
     pub(crate) user_agent: Option<String>,
 }
 
-impl Place {
+impl ClientInfo {
     /// Where a request with these comes from.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Place {
         let user_agent = headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok());
-        let user_agent = user_agent.map(|text| text.chars().take(MOST_USER_AGENT_CHARS).collect());
+        let user_agent = user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect());
         Ok(Self {
             address,
             user_agent,

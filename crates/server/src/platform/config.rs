@@ -42,22 +42,22 @@ use crate::platform::{model_aliases::Aliases, proxies::Proxies};
 pub use admission::Admission;
 pub use connections::{ConfiguredConnection, ConnectionSource};
 pub use graph_database::GraphDatabaseSettings;
-pub use hooks::{HookSettings, HookWay};
+pub use hooks::{HookSettings, HookTransport};
 pub use knowledge::{
     EmbeddingSettings, KnowledgeSettings, QdrantSettings, RerankSettings, VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
-pub use mcp_servers::{Approval, McpServer, McpWay};
+pub use mcp_servers::{Approval, McpServer, McpTransport};
 pub use mcp_sign_in::{OAuth, SignIn};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting, default_settings};
-pub use pipelines::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults};
+pub use pipelines::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults};
 pub use programs::ProgramSettings;
 pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
-pub use web::{BrowserSettings, BrowserWay, Search, SearchKind, SearchSettings, WebSettings};
+pub use web::{BrowserKind, BrowserSettings, Search, SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
 /// A setting, and the variable that Open WebUI has for it.

@@ -18,7 +18,7 @@ use crate::{
     messages,
     runtime::{
         commands::{Command, Commands},
-        runs::{LiveRun, StillResting},
+        runs::{LiveRun, StillHibernated},
     },
 };
 
@@ -292,7 +292,7 @@ fn read(row: &AllowedCall) -> Option<StandingApproval> {
 }
 
 /// An answer could not be brought, because the run did not come back from its rest.
-pub(crate) fn still_resting(_: StillResting) -> ApiError {
+pub(crate) fn still_resting(_: StillHibernated) -> ApiError {
     let message = messages::Chats::RunStillRests;
     ApiError::new(ProblemCode::Unavailable, message)
 }

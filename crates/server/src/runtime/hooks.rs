@@ -24,7 +24,7 @@ use crate::{
     platform::standard_webhooks::in_words,
     platform::{
         clock::Clock,
-        config::{HookSettings, HookWay},
+        config::{HookSettings, HookTransport},
     },
 };
 
@@ -266,15 +266,17 @@ impl All {
     /// Sends the body and returns what came back, all of it within `time`.
     async fn send(
         &self,
-        way: &HookWay,
+        way: &HookTransport,
         id: &str,
         body: String,
         time: Duration,
     ) -> Result<Said, String> {
         let call = async {
             match way {
-                HookWay::Url { .. } => request::send(self, way, id, body).await.map(Said::Answer),
-                HookWay::Command { .. } => {
+                HookTransport::Url { .. } => {
+                    request::send(self, way, id, body).await.map(Said::Answer)
+                }
+                HookTransport::Command { .. } => {
                     let turn = self
                         .programs
                         .acquire()

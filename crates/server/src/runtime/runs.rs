@@ -1,13 +1,13 @@
 //! The run registry: starts runs, keeps their logs, and lets anybody who may read them.
 
 mod activity;
-mod given_up;
+mod hibernation;
 mod life;
 mod live;
 mod reader;
 mod recorder;
 mod recovery;
-mod resting;
+mod retry_queue;
 mod run_log;
 mod server_log;
 
@@ -24,17 +24,17 @@ use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
+pub use hibernation::{Resume, StillHibernated};
 pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
-pub use resting::{Resume, StillResting};
 pub use server_log::ServerLog;
 
 use crate::{
     gateway::usage::Usage,
     platform::{clock::Clock, metrics::Metrics},
 };
-use given_up::GivenUpRuns;
-use resting::Rest;
+use hibernation::Hibernation;
+use retry_queue::RetryQueue;
 
 /// Ends of runs that those who are told may fall behind.
 const ENDS_KEPT: usize = 1_000;
@@ -52,8 +52,8 @@ struct Inner {
     activity: broadcast::Sender<Activity>,
     metrics: Metrics,
     usage: Arc<Usage>,
-    rest: Rest,
-    given_up: GivenUpRuns,
+    rest: Hibernation,
+    given_up: RetryQueue,
     /// Tells whoever wants to know of runs that have ended.
     ends: broadcast::Sender<RunId>,
     tasks: TaskTracker,
@@ -149,7 +149,7 @@ impl Runs {
         let (began, live) = (Instant::now(), Mutex::default());
         let (metrics, rest, draining) = (
             Metrics::default(),
-            Rest::default(),
+            Hibernation::default(),
             CancellationToken::new(),
         );
         let lease = Mutex::new(shutdown.child_token());
@@ -162,7 +162,7 @@ impl Runs {
             metrics,
             usage,
             rest,
-            given_up: GivenUpRuns::default(),
+            given_up: RetryQueue::default(),
             ends: broadcast::channel(ENDS_KEPT).0,
             tasks,
             draining,

@@ -11,7 +11,7 @@ use crate::runtime::runs::Runs;
 /// The longest log of one sub-agent that another goes on from, bytes of JSON without what was shown while it came.
 const LIMIT_BYTES: usize = 4_000_000;
 /// So many runs of a chat are looked at, the newest first, for the fork that a name comes from.
-const MOST_FORKS: usize = 20;
+const MAX_FORKS: usize = 20;
 
 /// Those of run `run` and of the others of its chat.
 pub(crate) fn earlier_agents(
@@ -89,7 +89,7 @@ impl Chat {
             return Ok(Some(*run));
         }
         // A fork has a copy of the events that it was taken from, and names from there.
-        for run in runs.into_iter().rev().take(MOST_FORKS) {
+        for run in runs.into_iter().rev().take(MAX_FORKS) {
             if self
                 .forked_from(run)
                 .await?

@@ -1,14 +1,14 @@
 //! The MCP servers of the configuration, and their tools as agents get them when a run begins.
 
 mod account;
-mod asked;
+mod direct_call;
 mod form;
-mod known;
-mod people;
-mod personal;
 mod problem;
 mod sign_in;
+mod tool_catalog;
 mod tools;
+mod user_connections;
+mod user_sign_in;
 
 use std::{
     sync::{Arc, Mutex},
@@ -25,19 +25,19 @@ use store::{Principal, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    identity::groups::{Permit, Thing},
+    identity::groups::{Permissions, Resource},
     messages,
     platform::{
         clock::Clock,
-        config::{McpServer, McpWay, SignIn},
+        config::{McpServer, McpTransport, SignIn},
         secret::Sealer,
     },
 };
 use account::Vault;
-use known::Known;
-pub use people::{Standing, Yours};
-use personal::Personal;
 pub use sign_in::{Back, Ended, Signer};
+use tool_catalog::ToolCatalog;
+use user_connections::UserConnections;
+pub use user_sign_in::{SignInState, UserServer};
 
 /// How long a new run waits for servers that are just being connected.
 const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
@@ -50,9 +50,9 @@ pub struct McpServers(Arc<All>);
 
 struct All {
     /// Those that all use alike.
-    shared: Vec<Arc<Known>>,
+    shared: Vec<Arc<ToolCatalog>>,
     /// Those to which each person signs in.
-    personal: Vec<Personal>,
+    personal: Vec<UserConnections>,
     store: Store,
     clock: Clock,
 }
@@ -140,8 +140,8 @@ impl McpServers {
         let (mut shared, mut personal) = (Vec::new(), Vec::new());
         for server in servers {
             match &server.way {
-                McpWay::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => {
-                    personal.push(Personal {
+                McpTransport::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => personal
+                    .push(UserConnections {
                         server: server.clone(),
                         url: url.clone(),
                         sign_in: sign_in.clone(),
@@ -149,12 +149,11 @@ impl McpServers {
                         tasks: tasks.clone(),
                         stopping: stopping.clone(),
                         people: Mutex::default(),
-                    })
-                }
+                    }),
                 _ => {
                     let definition = definition(server, &vault.http, None)?;
                     let connected = Server::start(definition, tasks, stopping.clone());
-                    shared.push(Arc::new(Known::new(connected, server.approval)));
+                    shared.push(Arc::new(ToolCatalog::new(connected, server.approval)));
                 }
             }
         }
@@ -173,7 +172,7 @@ impl McpServers {
 
     /// Closes idle connections of people.
     pub(crate) fn sweep(&self) {
-        self.0.personal.iter().for_each(Personal::sweep);
+        self.0.personal.iter().for_each(UserConnections::sweep);
     }
 
     /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.
@@ -182,7 +181,7 @@ impl McpServers {
         &self,
         principal: &Principal,
         run: RunIs,
-        permit: Permit,
+        permit: Permissions,
     ) -> Option<DeferredTools> {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
@@ -193,7 +192,7 @@ impl McpServers {
         }))
     }
 
-    async fn find(&self, principal: &Principal, run: RunIs, permit: Permit) -> FoundTools {
+    async fn find(&self, principal: &Principal, run: RunIs, permit: Permissions) -> FoundTools {
         let shared = self
             .0
             .shared
@@ -213,7 +212,7 @@ impl McpServers {
             all.missing.extend(found.missing);
         }
         all.tools
-            .retain(|tool| permit.allows(Thing::Tool(tool.name())));
+            .retain(|tool| permit.allows(Resource::Tool(tool.name())));
         all
     }
 
@@ -249,7 +248,7 @@ impl McpServers {
     }
 }
 
-impl Known {
+impl ToolCatalog {
     async fn found(&self, run: &RunIs) -> FoundTools {
         let status = if run.needs(&self.server.definition().name) {
             self.server.connected(OLD_RUN_WAITS).await
@@ -290,7 +289,7 @@ fn definition(
             .collect()
     };
     let way = match &server.way {
-        McpWay::Command {
+        McpTransport::Command {
             command,
             arguments,
             environment,
@@ -301,7 +300,7 @@ fn definition(
             environment: revealed(environment),
             folder: folder.clone(),
         }),
-        McpWay::Url { url, headers, .. } => Transport::Http(Endpoint {
+        McpTransport::Url { url, headers, .. } => Transport::Http(Endpoint {
             url: url.to_string(),
             headers: revealed(headers),
             client: http.for_url(url)?.clone(),

@@ -10,7 +10,7 @@ use store::{Chat, Store, StoreError, User, UserRole};
 use crate::{
     identity::{
         auth::Authority,
-        groups::{Groups, Permit, Thing},
+        groups::{Groups, Permissions, Resource},
     },
     messages,
     platform::{
@@ -63,7 +63,7 @@ impl Workspaces {
     pub(crate) fn of<'a>(
         &'a self,
         user: &'a User,
-        permit: &'a Permit,
+        permit: &'a Permissions,
     ) -> impl Iterator<Item = &'a Directory> {
         self.0
             .iter()
@@ -84,7 +84,7 @@ impl Workspaces {
         &self,
         name: &str,
         user: &User,
-        permit: &Permit,
+        permit: &Permissions,
     ) -> Result<Arc<Directory>, messages::Settings> {
         let found = self
             .0
@@ -100,9 +100,9 @@ impl Workspaces {
 
 impl Allowed {
     /// The file's own list comes first: nothing in the page gives away what the file keeps to some.
-    fn allows(&self, user: &User, permit: &Permit) -> bool {
+    fn allows(&self, user: &User, permit: &Permissions) -> bool {
         let is_named = self.users.is_empty() || self.users.contains(&user.email.to_lowercase());
-        is_named && permit.allows(Thing::Workspace(self.directory.name()))
+        is_named && permit.allows(Resource::Workspace(self.directory.name()))
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     links::links,
 };
 use crate::{
-    documents::{Documents, MOST_DOCUMENTS},
+    documents::{Documents, MAX_DOCUMENTS},
     error::ApiError,
     messages,
     platform::{clock::Clock, config::Config, jobs::Next},
@@ -208,7 +208,7 @@ impl Crawler {
             updated_at: now,
         };
         let most = CollectionLimits {
-            documents: MOST_DOCUMENTS,
+            documents: MAX_DOCUMENTS,
             bytes: self.config.knowledge.person_bytes,
         };
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
@@ -217,7 +217,7 @@ impl Crawler {
                 content_sum,
             },
             Err(StoreError::Conflict("documents")) => failed(messages::Web::CollectionFull {
-                count: MOST_DOCUMENTS,
+                count: MAX_DOCUMENTS,
             }),
             Err(StoreError::Conflict(_)) => failed(messages::Web::NoRoomForDocuments),
             // The collection was deleted just now.

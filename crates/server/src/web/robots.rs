@@ -7,11 +7,11 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 /// The name that sites know us by.
 const NAME: &str = "glasshouse";
 /// What is beyond is not looked at.
-const MOST_RULES: usize = 2000;
+const MAX_RULES: usize = 2000;
 const RULE_BYTES: usize = 1000;
-const MOST_SITEMAPS: usize = 20;
+const MAX_SITEMAPS: usize = 20;
 /// A site that asks for longer pauses gets this one.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 /// Spaces are written as in addresses.
 const AS_IN_ADDRESSES: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
 
@@ -74,7 +74,7 @@ impl Robots {
                         }
                     }
                 }
-                "sitemap" if sitemaps.len() < MOST_SITEMAPS => sitemaps.push(value.to_owned()),
+                "sitemap" if sitemaps.len() < MAX_SITEMAPS => sitemaps.push(value.to_owned()),
                 _ => {}
             }
         }
@@ -88,8 +88,8 @@ impl Robots {
                 .parse()
                 .ok()
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            self.pause = seconds.map(|pause| pause.min(LONGEST_PAUSE));
-        } else if !value.is_empty() && value.len() <= RULE_BYTES && self.rules.len() < MOST_RULES {
+            self.pause = seconds.map(|pause| pause.min(MAX_PAUSE));
+        } else if !value.is_empty() && value.len() <= RULE_BYTES && self.rules.len() < MAX_RULES {
             let pattern = utf8_percent_encode(value, AS_IN_ADDRESSES).to_string();
             self.rules.push(Rule {
                 allows: name == "allow",
@@ -168,7 +168,7 @@ mod tests {
             "User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-Agent: GlassHouse/2\nDisallow: /x\nCrawl-delay: 999999",
         );
         assert!(robots.allow("/y") && !robots.allow("/x"));
-        assert_eq!(robots.pause, Some(LONGEST_PAUSE));
+        assert_eq!(robots.pause, Some(MAX_PAUSE));
         assert!(!Robots::parse("User-agent: *\nDisallow: /").allow("/y"));
         assert!(!Robots::closed().allow("/y"));
     }

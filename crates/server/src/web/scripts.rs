@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use super::{Web, WebProblem, fetch::Body};
 use crate::{
     messages,
-    platform::config::{BrowserSettings, BrowserWay},
+    platform::config::{BrowserKind, BrowserSettings},
 };
 
 /// Pages whose scripts run at a time: a browser takes much memory.
@@ -98,10 +98,10 @@ impl Web {
         let _turn = self.browsing.acquire().await.map_err(|_| Trouble::slow())?;
         let shown = async {
             match &settings.way {
-                BrowserWay::Chromium(program) => {
+                BrowserKind::Chromium(program) => {
                     self.browse(program, settings.time, body, html).await
                 }
-                BrowserWay::Crawl4Ai { url, host, key } => {
+                BrowserKind::Crawl4Ai { url, host, key } => {
                     self.ask_crawl4ai((url, host, key.as_ref()), settings.time, &body.url)
                         .await
                 }

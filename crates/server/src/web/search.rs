@@ -1,9 +1,9 @@
 //! Searching the web as an administrator has chosen: by SearXNG, Brave or Tavily, by a tool of an MCP server, or in the pages
 //! that crawls have brought in. Of several the first that finds something wins.
 
+mod cooldowns;
 mod echo;
 mod own;
-mod resting;
 mod service;
 mod tool;
 
@@ -14,16 +14,16 @@ use tokio::time::Instant;
 
 use super::{Web, WebProblem};
 use crate::platform::config::Search;
+pub(super) use cooldowns::Cooldowns;
+use cooldowns::{NoAnswer, Why};
 use echo::Question;
-pub(super) use resting::Resting;
-use resting::{NoAnswer, Why};
 
 /// Searches at a time.
 pub(super) const AT_ONCE: usize = 4;
 /// Longest question, characters.
 pub(super) const QUERY_CHARS: usize = 400;
 /// Most results of one search.
-pub(crate) const MOST_HITS: usize = 20;
+pub(crate) const MAX_HITS: usize = 20;
 /// How long one may take, and one behind which another stands.
 const TIME: Duration = Duration::from_secs(20);
 const TIME_BEFORE_OTHERS: Duration = Duration::from_secs(8);
@@ -102,7 +102,7 @@ impl Web {
         self.settings.fetch
     }
 
-    /// What the first of the chosen searches finds that finds something, the best first: at most `limit` and [`MOST_HITS`],
+    /// What the first of the chosen searches finds that finds something, the best first: at most `limit` and [`MAX_HITS`],
     /// each address once. One that has just failed is left out, as long as there are others.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Web {
         if query.is_empty() || query.chars().count() > QUERY_CHARS {
             return Err(WebProblem::BadQuery);
         }
-        let limit = limit.clamp(1, MOST_HITS);
+        let limit = limit.clamp(1, MAX_HITS);
         let _turn = self
             .searching
             .acquire()
@@ -235,7 +235,7 @@ fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit>
         .collect()
 }
 
-/// LocalizedText on one line: searches put tags around the words that were asked for.
+/// Words on one line: searches put tags around the words that were asked for.
 fn plain(text: &str, limit: usize) -> String {
     let mut out = text.to_owned();
     for tag in ["<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"] {

@@ -9,8 +9,8 @@ use tokio::time::{Instant, timeout_at};
 use super::{Web, address::normalised, fetch::Fetched, links::worth_asking};
 
 /// Most sitemaps of a site, and most addresses they may name.
-const MOST_SITEMAPS: usize = 20;
-const MOST_ADDRESSES: usize = 5_000;
+const MAX_SITEMAPS: usize = 20;
+const MAX_ADDRESSES: usize = 5_000;
 /// Most of one, unpacked.
 const TEXT_BYTES: u64 = 20_000_000;
 /// How long all of them may take.
@@ -23,7 +23,7 @@ impl Web {
         let mut to_ask = self.sitemaps_of(site, deadline).await;
         let (mut asked, mut seen, mut pages) = (HashSet::new(), HashSet::new(), Vec::new());
         while let Some(url) = to_ask.pop() {
-            if asked.len() >= MOST_SITEMAPS || pages.len() >= MOST_ADDRESSES {
+            if asked.len() >= MAX_SITEMAPS || pages.len() >= MAX_ADDRESSES {
                 break;
             }
             if url.origin() != site.origin() || !asked.insert(url.clone()) {
@@ -36,12 +36,12 @@ impl Web {
             let text = text_of(&body.bytes);
             let named = addresses(&text).filter_map(|named| body.url.join(&named).ok());
             if text.contains("<sitemapindex") {
-                to_ask.extend(named.take(MOST_SITEMAPS));
+                to_ask.extend(named.take(MAX_SITEMAPS));
                 continue;
             }
             let worth = named.filter_map(|page| worth_asking(page, site));
             let new = worth.filter(|page| seen.insert(page.as_str().to_owned()));
-            pages.extend(new.take(MOST_ADDRESSES - pages.len()));
+            pages.extend(new.take(MAX_ADDRESSES - pages.len()));
         }
         pages
     }

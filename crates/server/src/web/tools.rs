@@ -11,7 +11,7 @@ use store::Principal;
 
 use super::{
     StoredPage, Web, WebHit,
-    search::{MOST_HITS, QUERY_CHARS},
+    search::{MAX_HITS, QUERY_CHARS},
 };
 
 /// What models call the one that searches.
@@ -90,7 +90,7 @@ pub(crate) fn search_spec() -> ToolSpec {
                 "description": "A few words that the page may have, as for any search of the web.",
             },
             "limit": {
-                "type": "integer", "minimum": 1, "maximum": MOST_HITS,
+                "type": "integer", "minimum": 1, "maximum": MAX_HITS,
                 "description": "How many pages are wanted; 6 where left out.",
             },
         },

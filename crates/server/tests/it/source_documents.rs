@@ -27,7 +27,7 @@ fn asked(request: &Request) -> (String, usize) {
     (messages[1]["content"].to_string(), answers)
 }
 
-/// LocalizedText and calls in one answer of a model.
+/// Words and calls in one answer of a model.
 fn says_and_calls(words: &str, calls: &[(&str, Value)]) -> Reply {
     let calls = calls.iter().map(|(name, arguments)| Call {
         name: (*name).into(),

@@ -208,7 +208,7 @@ fn rows_and_their_faults_are_seen() {
 #[test]
 fn tests_are_read() {
     let of = |path: &str, text| names(path, text).map(str::to_owned).collect::<Vec<_>>();
-    let rust = "#[test]\n#[expect(x)]\nfn a() {}\nfn b() {}\n/// LocalizedText.\n#[tokio::test]\nasync fn c() {}\n#[cfg(unix)]\nfn d() {}";
+    let rust = "#[test]\n#[expect(x)]\nfn a() {}\nfn b() {}\n/// Words.\n#[tokio::test]\nasync fn c() {}\n#[cfg(unix)]\nfn d() {}";
     assert_eq!(of("x.rs", rust), ["a", "c"]);
     assert_eq!(
         of("x.py", "    async def test_a(self):\n    def b(self):"),

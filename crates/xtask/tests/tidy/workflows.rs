@@ -119,7 +119,7 @@ fn check_step(step: &Yaml<'_>) -> Vec<String> {
     faults
 }
 
-/// LocalizedText of a shell script that are paths of ours; what the script writes itself is none.
+/// Words of a shell script that are paths of ours; what the script writes itself is none.
 fn paths(script: &str) -> Vec<&str> {
     let words: Vec<&str> = script
         .split(|c: char| c.is_whitespace() || "\"';()|".contains(c))

@@ -16,7 +16,7 @@ const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// LocalizedText that all stand in one memory, in any order and case.
+    /// Words that all stand in one memory, in any order and case.
     #[schemars(length(min = 1, max = 200))]
     query: String,
 }

@@ -12,7 +12,7 @@ use crate::{
     },
     error::ApiError,
     messages,
-    platform::config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
+    platform::config::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults},
 };
 
 /// Where it is kept; the pipelines' own settings have a colon there.
@@ -152,13 +152,13 @@ impl EffectivePipelines {
                 "RAG_TOP_K",
                 change.rag_top_k.map(u64::from),
                 1,
-                MOST_PASSAGES.into(),
+                MAX_PASSAGES.into(),
             ),
             (
                 "CODE_INTERPRETER_MAX_RETRIES",
                 change.code_max_retries.map(u64::from),
                 0,
-                MOST_CODE_RETRIES.into(),
+                MAX_CODE_RETRIES.into(),
             ),
         ] {
             if number.is_some_and(|number| !(least..=most).contains(&number)) {

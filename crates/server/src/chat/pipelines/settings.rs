@@ -19,8 +19,8 @@ const PREFIX: &str = "pipeline:";
 /// What the names of all of them begin with, and that of what is set for all together.
 const ALL: &str = "pipeline";
 /// Most that a model may write for one, tokens, and how long that may take, seconds.
-const MOST_TOKENS: u64 = 32_000;
-const MOST_SECONDS: u32 = 600;
+const MAX_TOKENS: u64 = 32_000;
+const MAX_SECONDS: u32 = 600;
 /// Open WebUI's templates ask for the ids of `<source>` tags, and for no marks where there are none.
 const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below is the id of its source: [1] stands for \
     <source id=\"1\">, [2] for <source id=\"2\">, and so on.]";
@@ -213,17 +213,17 @@ impl EffectivePipelines {
         }
         if set
             .output_tokens
-            .is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens))
+            .is_some_and(|tokens| !(1..=MAX_TOKENS).contains(&tokens))
         {
-            let problem = messages::Settings::BadPipelineTokens { most: MOST_TOKENS };
+            let problem = messages::Settings::BadPipelineTokens { most: MAX_TOKENS };
             return Err(ApiError::invalid(problem).with_field(Some("output_tokens")));
         }
         if set
             .seconds
-            .is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds))
+            .is_some_and(|seconds| !(1..=MAX_SECONDS).contains(&seconds))
         {
             let problem = messages::Settings::BadPipelineSeconds {
-                most: MOST_SECONDS.into(),
+                most: MAX_SECONDS.into(),
             };
             return Err(ApiError::invalid(problem).with_field(Some("seconds")));
         }

@@ -12,7 +12,7 @@ use store::{Principal, StoreError};
 
 use crate::{
     chat::turns::References,
-    documents::{Documents, Found, SEARCH_TOOL, Wish, source},
+    documents::{Documents, Found, SEARCH_TOOL, SearchRequest, source},
     web::{Web, WebHit},
 };
 
@@ -61,7 +61,7 @@ impl DocumentLibrary {
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
         let (collections, documents) = self.within.clone().unzip();
         let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
-        let wish = Wish {
+        let wish = SearchRequest {
             query,
             collections,
             documents,

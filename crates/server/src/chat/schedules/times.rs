@@ -9,13 +9,13 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use crate::messages;
 
 /// Two times of a schedule are at least so far apart, milliseconds.
-const LEAST_GAP_MINUTES: u32 = 10;
+const MIN_GAP_MINUTES: u32 = 10;
 /// So many times are looked at to find two that are nearer.
 const LOOKED_AT: usize = 200;
 /// Longest cron expression, characters.
 const LIMIT_CHARS: usize = 100;
 /// So far back missed times are told apart.
-const MOST_MISSED: usize = 2000;
+const MAX_MISSED: usize = 2000;
 
 /// When something is done.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl Times {
     pub(crate) fn latest(&self, due: i64, now: i64) -> i64 {
         let later = std::iter::successors(Some(due), |at| self.next_after(*at));
         later
-            .take(MOST_MISSED)
+            .take(MAX_MISSED)
             .take_while(|at| *at <= now)
             .last()
             .unwrap_or(due)
@@ -79,10 +79,10 @@ impl Times {
             .collect();
         match times
             .windows(2)
-            .any(|pair| pair[1] - pair[0] < i64::from(LEAST_GAP_MINUTES) * 60_000)
+            .any(|pair| pair[1] - pair[0] < i64::from(MIN_GAP_MINUTES) * 60_000)
         {
             true => Err(messages::Settings::TooOften {
-                count: LEAST_GAP_MINUTES.into(),
+                count: MIN_GAP_MINUTES.into(),
             }),
             false => Ok(()),
         }

@@ -12,10 +12,10 @@ use crate::{chat::search::ChatSearch, platform::jobs::Next};
 
 /// Messages of one transaction: on SQLite all others who write wait for it.
 const MOST: u32 = 64;
-/// LocalizedText of one transaction, where the messages are long.
-const MOST_WORDS: usize = 20_000;
+/// Words of one transaction, where the messages are long.
+const MAX_WORDS: usize = 20_000;
 /// So many answers of tools in one run are searched.
-const MOST_ANSWERS: usize = 200;
+const MAX_ANSWERS: usize = 200;
 
 impl ChatSearch {
     /// Makes some messages searchable, and then rests as long as that took, so that others get to write, too.
@@ -41,7 +41,7 @@ impl ChatSearch {
             let pieces = self.pieces(&due).await?;
             words += pieces.iter().map(|piece| piece.words.len()).sum::<usize>();
             known.push((due, pieces));
-            if words > MOST_WORDS {
+            if words > MAX_WORDS {
                 break;
             }
         }
@@ -93,7 +93,7 @@ impl ChatSearch {
                     seq: logged.event.seq,
                     words,
                 });
-                if pieces.len() > MOST_ANSWERS {
+                if pieces.len() > MAX_ANSWERS {
                     return Ok(());
                 }
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// So far the end of a link is looked for, bytes.
 const LINK_BYTES: usize = 400;
 /// So many marks of emphasis wait for their other ends at a time.
-const MOST_OPEN: usize = 100;
+const MAX_OPEN: usize = 100;
 
 /// A Markdown text without the marks of headings, quotes, lists, emphasis, code and links. What may be no Markdown keeps its
 /// `_`: more of them stand in names of programs than around words.
@@ -163,7 +163,7 @@ impl Marks {
                 self.open.pop();
             }
         }
-        if opens && !mark.is_empty() && self.open.len() < MOST_OPEN {
+        if opens && !mark.is_empty() && self.open.len() < MAX_OPEN {
             self.open.push((char, mark));
         }
     }

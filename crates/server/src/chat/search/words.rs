@@ -14,7 +14,7 @@ use super::TERMS;
 const QUESTION_CHARS: usize = 200;
 const QUESTION_WORDS: usize = 12;
 /// Different words of one text.
-const MOST_WORDS: usize = 8_000;
+const MAX_WORDS: usize = 8_000;
 /// So much of a text is shown, characters, and so much of it before the first word that was found.
 const SHOWN_CHARS: usize = 220;
 const BEFORE_CHARS: usize = 60;
@@ -29,7 +29,7 @@ pub(super) fn words_of(text: &str) -> HashSet<String> {
         }
     }
     TERMS.of(&apart(text), |term| {
-        if words.len() < MOST_WORDS {
+        if words.len() < MAX_WORDS {
             words.extend([clean(term.text), clean(term.word)]);
         }
     });

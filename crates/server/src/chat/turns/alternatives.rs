@@ -11,7 +11,7 @@ use super::{Exchange, NewAnswer, StartingRun};
 use crate::{
     chat::{pipelines::said_up_to, turns::Turns},
     error::ApiError,
-    gateway::{models::ResolvedModel, usage::Wish},
+    gateway::{models::ResolvedModel, usage::UsageEstimate},
     identity::auth::Caller,
     messages,
     platform::built_in::TOUR,
@@ -136,7 +136,7 @@ impl Turns {
         self.usage.know(principal).await?;
         Ok(self
             .usage
-            .check(principal, Wish::nothing(), models.len() as u64)?)
+            .check(principal, UsageEstimate::nothing(), models.len() as u64)?)
     }
 
     /// Starts an alternative to an answer.

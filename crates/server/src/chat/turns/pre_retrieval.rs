@@ -23,7 +23,7 @@ use crate::{
     documents::{SEARCH_TOOL, Scope},
     error::ApiError,
     gateway::models::ResolvedModel,
-    identity::groups::Thing,
+    identity::groups::Resource,
     messages, web,
 };
 
@@ -52,8 +52,8 @@ impl Preparation {
             .agent
             .as_ref()
             .is_some_and(|agent| agent.collections.is_some());
-        let may =
-            run.permit.allows(Thing::Tool(SEARCH_TOOL)) && !run.principal().is_front_end_person();
+        let may = run.permit.allows(Resource::Tool(SEARCH_TOOL))
+            && !run.principal().is_front_end_person();
         if !may || references.is_empty() && !of_agent {
             // Most chats: they read no settings for it.
             return Ok(None);
@@ -92,7 +92,7 @@ impl Preparation {
         } = *subject;
         let principal = subject.principal();
         let owner = principal.account;
-        let may = |tool| permit.allows(Thing::Tool(tool));
+        let may = |tool| permit.allows(Resource::Tool(tool));
         let wants_web = subject.spec.searches_web_first();
         let searches = wants_web && may(web::SEARCH) && self.web.searches(principal);
         let web = searches.then(|| Arc::new(Pages::new(&self.web, principal)) as Arc<dyn Library>);

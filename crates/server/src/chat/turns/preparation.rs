@@ -22,7 +22,7 @@ use crate::{
     },
     identity::{
         auth::Authority,
-        groups::{Groups, Permit, Right, RunPermits, Thing},
+        groups::{Groups, Permissions, Resource, Right, RunPermits},
     },
     platform::{built_in::TOUR, clock::Clock, config::Config},
     runtime::{commands::Commands, hooks::Hooks, runs::Runs, subagent_resume::earlier_agents},
@@ -42,7 +42,7 @@ pub(crate) struct RunSubject<'a> {
     pub(crate) message: Option<MessageId>,
     pub(crate) spec: &'a RunSpec,
     pub(crate) model: &'a ResolvedModel,
-    pub(crate) permit: &'a Permit,
+    pub(crate) permit: &'a Permissions,
     pub(crate) history: &'a [Message],
 }
 
@@ -180,7 +180,7 @@ impl Preparation {
                     .late_tools(principal, RunIs::New, run.permit.clone());
             (agents, deferred_tools)
         };
-        let agents = agents.permitted(|tool| run.permit.allows(Thing::Tool(tool)));
+        let agents = agents.permitted(|tool| run.permit.allows(Resource::Tool(tool)));
         Ok((agents, deferred_tools))
     }
 
@@ -219,7 +219,7 @@ impl Preparation {
             history: run.history,
             web_search: spec.searches_web_first(),
             code_interpreter: self.programs.here().is_some()
-                && run.permit.allows(Thing::Right(Right::Programs)),
+                && run.permit.allows(Resource::Right(Right::Programs)),
             memory: spec.memories.is_some(),
         };
         let caller = self

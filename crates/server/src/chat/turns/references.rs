@@ -17,9 +17,9 @@ use crate::{
         request_attachments::put,
         turns::{Preparation, RunSubject},
     },
-    documents::{SEARCH_TOOL, Wish, passage, source},
+    documents::{SEARCH_TOOL, SearchRequest, passage, source},
     error::ApiError,
-    identity::groups::Thing,
+    identity::groups::Resource,
     messages,
 };
 
@@ -356,7 +356,7 @@ impl Preparation {
         let asked = history
             .iter()
             .rposition(|message| message.role == Role::User);
-        let may_search = permit.allows(Thing::Tool(SEARCH_TOOL));
+        let may_search = permit.allows(Resource::Tool(SEARCH_TOOL));
         let can_search = may_search && model.tool_mode != ToolMode::Off;
         for at in (0..history.len()).rev() {
             let sources = given.sources.len();
@@ -558,7 +558,7 @@ impl Preparation {
         }
         let (collections, documents) = searched.places();
         let limit = self.effective_pipelines.common_settings().await?.rag_top_k as usize;
-        let wish = Wish {
+        let wish = SearchRequest {
             query,
             collections: Some(collections),
             documents,

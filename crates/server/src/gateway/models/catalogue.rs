@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{ModelPrice, unsupported::add_unsupported};
 use crate::{
     gateway::prices::PriceCatalogue,
-    identity::groups::{Permit, Thing},
+    identity::groups::{Permissions, Resource},
     platform::{
         built_in::{AGENT_PREFIX, TOUR},
         config::ConnectionSource,
@@ -312,8 +312,8 @@ impl Catalogue {
     /// The model for requests that name none: the chosen one, or, if none was chosen or it is for others, the first that
     /// the caller may use. Never another one in place of a chosen one that is missing, and the tour only if it was chosen.
     #[must_use]
-    pub fn default_for(&self, permit: &Permit) -> Default<'_> {
-        let allowed = |model: &&Model| permit.allows(Thing::Model(&model.id));
+    pub fn default_for(&self, permit: &Permissions) -> Default<'_> {
+        let allowed = |model: &&Model| permit.allows(Resource::Model(&model.id));
         if let Some(id) = &self.chosen_default {
             match self.model(id) {
                 None => return Default::Missing(id),

@@ -9,7 +9,7 @@ use llm::openai::ServerSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, KnownConnection, KnownKey, Models, connecting::LIST_TIMEOUT};
+use super::{Asked, KnownConnection, KnownKey, Models, connection_changes::LIST_TIMEOUT};
 use crate::{error::ApiError, platform::config::ConfiguredConnection};
 
 /// How long a request waits for the first list: as long as asking for it may take, and a little for what comes before.

@@ -12,7 +12,7 @@ use super::{KnownConnection, Models};
 
 /// Nobody waits for it.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
-const MOST_AT_ONCE: usize = 4;
+const MAX_AT_ONCE: usize = 4;
 
 impl Models {
     /// Asks the servers for their models that are used, and were not heard for so long or are left alone.
@@ -23,7 +23,7 @@ impl Models {
             known.enabled && (is_open || known.server.silent_for() >= idle)
         };
         stream::iter(catalogue.connections.iter().filter(is_due))
-            .for_each_concurrent(MOST_AT_ONCE, |known| self.check(known))
+            .for_each_concurrent(MAX_AT_ONCE, |known| self.check(known))
             .await;
     }
 

@@ -79,7 +79,7 @@ impl Amount {
 
 /// What is known of a call before it is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish {
+pub struct UsageEstimate {
     /// What it sends, by rule of thumb.
     pub input_tokens: u64,
     /// The most it may get.
@@ -88,7 +88,7 @@ pub struct Wish {
     pub prices: Option<Prices>,
 }
 
-impl Wish {
+impl UsageEstimate {
     /// Of a call of which nothing is known yet.
     #[must_use]
     pub fn nothing() -> Self {
@@ -226,7 +226,7 @@ impl Account {
         clippy::cast_sign_loss,
         reason = "an estimate; a float cast saturates"
     )]
-    pub(super) fn estimate(&mut self, now: i64, wish: Wish) -> Amount {
+    pub(super) fn estimate(&mut self, now: i64, wish: UsageEstimate) -> Amount {
         self.roll(now);
         self.used_at = now;
         let output_tokens = (self.output.unwrap_or(FIRST_GUESS) as u64)
@@ -298,7 +298,13 @@ impl Account {
 
     /// A call is over.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(super) fn end(&mut self, now: i64, estimate: Amount, wish: Wish, used: Option<Amount>) {
+    pub(super) fn end(
+        &mut self,
+        now: i64,
+        estimate: Amount,
+        wish: UsageEstimate,
+        used: Option<Amount>,
+    ) {
         self.roll(now);
         self.used_at = now;
         self.open.take(Amount {
@@ -375,11 +381,11 @@ impl Account {
             .fold(None, |a, b| Allowed::nearer(a, Some(b)))
     }
 
-    pub(super) fn standing(&self, limits: &Limits) -> Vec<Standing> {
+    pub(super) fn standing(&self, limits: &Limits) -> Vec<LimitStatus> {
         let standing = |(window, most): (&Window, Most)| {
             let mut used = window.used;
             used += self.open;
-            Standing {
+            LimitStatus {
                 span: window.span,
                 most,
                 used,
@@ -407,7 +413,7 @@ fn micro_usd_of(usd: f64) -> u64 {
 
 /// A limit, and how much of it is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Standing {
+pub struct LimitStatus {
     /// In which time.
     pub span: Span,
     /// The limit.

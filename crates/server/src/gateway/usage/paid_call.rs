@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::Usage as Tokens;
 use store::{Principal, UsageSum};
 
-use super::{Amount, Held, Usage, Wish};
+use super::{Amount, Held, Usage, UsageEstimate};
 use crate::error::ApiError;
 
 /// A call under way. Dropped without [`PaidCall::end`], it has used what [`PaidCall::has_used`] was told last, or nothing.
@@ -14,7 +14,7 @@ pub(crate) struct PaidCall {
     principal: Principal,
     /// As its server knows it.
     model: String,
-    wish: Wish,
+    wish: UsageEstimate,
     /// Nothing once it is over.
     held: Option<Held>,
     so_far: Option<Tokens>,
@@ -29,7 +29,7 @@ impl PaidCall {
         usage: &Arc<Usage>,
         principal: Principal,
         model: &str,
-        wish: Wish,
+        wish: UsageEstimate,
     ) -> Result<Self, ApiError> {
         usage.know(&principal).await?;
         let held = Some(usage.begin(&principal, wish)?);

@@ -6,7 +6,7 @@ use agent::{CallEstimate, Quota};
 use domain::{Problem, ProblemCode};
 use store::Principal;
 
-use super::{Amount, Refused, Usage, Wish};
+use super::{Amount, Refused, Usage, UsageEstimate};
 use crate::identity::groups::RunPermits;
 
 /// On whose account a run calls models.
@@ -40,18 +40,21 @@ impl fmt::Debug for RunQuota {
 impl Quota for RunQuota {
     fn begin(&self, call: CallEstimate<'_>) -> Result<agent::EndCall, Problem> {
         self.permits.check(call.agent, call.model)?;
-        let wish = wish(call);
-        let held = self.usage.begin(&self.principal, wish).map_err(problem)?;
+        let estimate = estimate(call);
+        let held = self
+            .usage
+            .begin(&self.principal, estimate)
+            .map_err(problem)?;
         let usage = Arc::clone(&self.usage);
         Ok(Box::new(move |used| {
             let used = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
-            usage.end(&held, wish, used);
+            usage.end(&held, estimate, used);
         }))
     }
 
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {
         self.usage
-            .check(&self.principal, wish(call), calls)
+            .check(&self.principal, estimate(call), calls)
             .map_err(problem)
     }
 
@@ -64,14 +67,14 @@ impl Quota for RunQuota {
     }
 }
 
-fn wish(call: CallEstimate<'_>) -> Wish {
+fn estimate(call: CallEstimate<'_>) -> UsageEstimate {
     let CallEstimate {
         input_tokens,
         max_output_tokens,
         prices,
         ..
     } = call;
-    Wish {
+    UsageEstimate {
         input_tokens,
         max_output_tokens,
         prices,

@@ -17,13 +17,13 @@ use crate::{
     app::App,
     chat::tags::few_tags,
     error::ApiError,
-    http::chat_order::{MOST_FOLDERS, checked_name},
+    http::chat_order::{MAX_FOLDERS, checked_name},
 };
 
 /// So long a title, a model's or a schedule's name may be, characters.
 const NAME_CHARS: usize = 200;
 /// The highest number of a file's version that is kept.
-const MOST_VERSIONS: u64 = 1_000_000_000;
+const MAX_VERSIONS: u64 = 1_000_000_000;
 
 /// Brings the chat in, whose lines stand between these places. Whether it did: not where its ids are taken.
 ///
@@ -134,7 +134,7 @@ impl Bringing<'_> {
             Some(Ok(name)) => {
                 self.app
                     .store
-                    .folder_named(self.ids.0, &name, MOST_FOLDERS)
+                    .folder_named(self.ids.0, &name, MAX_FOLDERS)
                     .await?
             }
             _ => None,
@@ -261,7 +261,7 @@ impl Bringing<'_> {
                     let Ok((path, content)) = read_file(&file) else {
                         continue;
                     };
-                    let version = file.version.clamp(1, MOST_VERSIONS);
+                    let version = file.version.clamp(1, MAX_VERSIONS);
                     import
                         .add_file(path.as_str(), version, self.past(file.changed_at), &content)
                         .await?;

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Most files that came with messages and are just being brought.
-const MOST_ATTACHED: u32 = 1_000;
+const MAX_ATTACHED: u32 = 1_000;
 
 /// The collections that came, and the document whose file comes just now.
 #[derive(Default)]
@@ -204,7 +204,7 @@ async fn attach(
         match app.store.chat(&Principal::of_account(owner), chat).await {
             Ok(_) => {
                 let new = attachments::collection(id, owner, name, app.clock.now_ms());
-                app.store.create_collection(&new, MOST_ATTACHED).await?;
+                app.store.create_collection(&new, MAX_ATTACHED).await?;
                 app.store.assign_attachment(owner, id, chat).await?;
                 return Ok(new);
             }

@@ -12,7 +12,7 @@ use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Cal
 /// The longest chat, bytes: pictures stand in it as text.
 const CHAT_BYTES: usize = 64_000_000;
 /// Most chats that are looked at.
-const MOST_CHATS: u64 = 1_000_000;
+const MAX_CHATS: u64 = 1_000_000;
 /// Stands for the model where the file names none.
 const SOME_MODEL: &str = "open-webui";
 
@@ -34,7 +34,7 @@ pub(super) async fn run(
         for element in ended {
             check_may_go_on(app, &ends)?;
             seen += 1;
-            if seen > MOST_CHATS {
+            if seen > MAX_CHATS {
                 report.leave("chat", "", messages::Imports::TooManyChats);
                 continue;
             }

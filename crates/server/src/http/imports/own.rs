@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Most memories, facts and schedules that are looked at; there is room here for far fewer.
-const MOST_SMALL: u64 = 10_000;
+const MAX_SMALL: u64 = 10_000;
 
 /// An import that is going on.
 pub(super) struct Own<'a> {
@@ -96,7 +96,7 @@ impl<'a> Own<'a> {
             match line {
                 Line::End(_) => break,
                 Line::Chat(chat) => self.chat(found.at, chat).await?,
-                Line::Memory(_) | Line::Fact(_) | Line::Schedule(_) if self.small == MOST_SMALL => {
+                Line::Memory(_) | Line::Fact(_) | Line::Schedule(_) if self.small == MAX_SMALL => {
                     self.report
                         .leave("line", "", messages::Imports::TooManySmall);
                 }

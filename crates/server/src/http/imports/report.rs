@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Most things that are named of those that were left.
-const MOST_LEFT: usize = 200;
+const MAX_LEFT: usize = 200;
 /// So much of a name is shown, characters.
 const NAME_CHARS: usize = 80;
 
@@ -114,7 +114,7 @@ impl Report {
             |it: &&mut Left| (it.what, &it.name, &it.why) == (left.what, &left.name, &left.why);
         if let Some(before) = self.left.iter_mut().find(same) {
             before.count += left.count;
-        } else if self.left.len() < MOST_LEFT {
+        } else if self.left.len() < MAX_LEFT {
             self.left.push(left);
         } else {
             self.left_more += left.count;
@@ -141,7 +141,7 @@ mod tests {
                 report.left.len() as u64 + report.left_more,
                 report.left.len()
             ),
-            (501, MOST_LEFT)
+            (501, MAX_LEFT)
         );
         assert_eq!(report.left[1].name.chars().count(), NAME_CHARS);
     }

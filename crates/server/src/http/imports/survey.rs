@@ -24,7 +24,7 @@ const LOGS_BYTES: usize = 1_000_000_000;
 const AGENTS: usize = 10_000;
 const DEPTH: usize = 16;
 /// Most tokens, or millionths of a dollar, that one event tells of.
-const MOST_USED: u64 = 1_000_000_000_000;
+const MAX_USED: u64 = 1_000_000_000_000;
 /// Most answers that one is made of.
 const MADE_OF: usize = 32;
 /// Most parts of a message.
@@ -319,7 +319,7 @@ pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Loca
 fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), LocalizedText> {
     if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
         .into_iter()
-        .any(|figure| figure > MOST_USED)
+        .any(|figure| figure > MAX_USED)
     {
         return Err(messages::Imports::UsedTooMuch.into());
     }

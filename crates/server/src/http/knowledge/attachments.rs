@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Most files of a person that no message has yet.
-const MOST_UNSENT: u32 = 100;
+const MAX_UNSENT: u32 = 100;
 
 /// A file for a message.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -56,11 +56,11 @@ pub(in crate::http) async fn put(
     let id = CollectionId::generate();
     let new = collection(id, owner, &name, now);
     app.store
-        .create_collection(&new, MOST_UNSENT)
+        .create_collection(&new, MAX_UNSENT)
         .await
         .map_err(|error| match error {
             StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::TooManyUnsent {
-                count: MOST_UNSENT.into(),
+                count: MAX_UNSENT.into(),
             }),
             error => error.into(),
         })?;

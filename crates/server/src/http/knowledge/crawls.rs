@@ -24,11 +24,11 @@ use crate::{
 };
 
 /// Most crawls of a person at a time.
-const MOST_RUNNING: u64 = 10;
+const MAX_RUNNING: u64 = 10;
 /// Furthest from the beginning, links.
-const MOST_DEPTH: u64 = 10;
+const MAX_DEPTH: u64 = 10;
 /// Most pages of one crawl.
-const MOST_PAGES: u64 = 5000;
+const MAX_PAGES: u64 = 5000;
 /// Pages where nothing is said.
 const USUAL_PAGES: u64 = 100;
 /// So many crawls, and addresses that could not be read, are told.
@@ -157,14 +157,14 @@ pub(in crate::http) async fn create(
         .web
         .beginning(&body.url)
         .map_err(|problem| ApiError::invalid(problem.sentence()).with_field(Some("url")))?;
-    if body.depth > MOST_DEPTH {
-        return Err(ApiError::out_of_range("depth", 0, MOST_DEPTH));
+    if body.depth > MAX_DEPTH {
+        return Err(ApiError::out_of_range("depth", 0, MAX_DEPTH));
     }
     let pages = body
         .pages
         .unwrap_or(if body.depth == 0 { 1 } else { USUAL_PAGES });
-    if !(1..=MOST_PAGES).contains(&pages) {
-        return Err(ApiError::out_of_range("pages", 1, MOST_PAGES));
+    if !(1..=MAX_PAGES).contains(&pages) {
+        return Err(ApiError::out_of_range("pages", 1, MAX_PAGES));
     }
     let now = app.clock.now_ms();
     let new = Crawl {
@@ -182,12 +182,12 @@ pub(in crate::http) async fn create(
     };
     let begun = app
         .store
-        .begin_crawl(owner(&caller)?, &new, MOST_RUNNING)
+        .begin_crawl(owner(&caller)?, &new, MAX_RUNNING)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::TooManyCrawls {
-                count: MOST_RUNNING,
-            }),
+            StoreError::Conflict(_) => {
+                ApiError::conflict(messages::Knowledge::TooManyCrawls { count: MAX_RUNNING })
+            }
             error => missing(error),
         })?;
     app.crawler.look_again();

@@ -17,7 +17,7 @@ use store::{CollectionLimits, Document, DocumentState, OwnedDocument, Store, Sto
 use super::{super::files::content::named, owner};
 use crate::{
     app::App,
-    documents::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
+    documents::{DocumentEmbedding, EmbeddingProgress, MAX_DOCUMENTS, missing, no_collection},
     error::ApiError,
     http::{
         body::read_body,
@@ -52,13 +52,13 @@ pub(in crate::http) struct DocumentView {
     characters: u64,
     /// How far its embedding is, if an [embedding model](docs/knowledge/semantic-search.md) is set and there is
     /// text.
-    meaning: Option<Meaning>,
+    meaning: Option<DocumentEmbedding>,
     created_at: i64,
     updated_at: i64,
 }
 
 impl DocumentView {
-    pub(super) fn new(document: Document, far: &Far) -> Self {
+    pub(super) fn new(document: Document, far: &EmbeddingProgress) -> Self {
         let meaning = far.of(&document);
         let Document {
             id,
@@ -227,7 +227,7 @@ pub(in crate::http) async fn keep(
         updated_at: now,
     };
     let most = CollectionLimits {
-        documents: MOST_DOCUMENTS,
+        documents: MAX_DOCUMENTS,
         bytes: limits.person_bytes,
     };
     let kept = app
@@ -237,7 +237,7 @@ pub(in crate::http) async fn keep(
         .map_err(|error| match error {
             StoreError::Conflict("documents") => {
                 ApiError::conflict(messages::Web::CollectionFull {
-                    count: MOST_DOCUMENTS,
+                    count: MAX_DOCUMENTS,
                 })
             }
             StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::DocumentsTooLarge {

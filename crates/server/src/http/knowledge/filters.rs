@@ -6,7 +6,7 @@ use store::DocumentFilter;
 use super::Search;
 use crate::{
     app::App,
-    documents::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
+    documents::{ENDING_CHARS, MAX_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
     error::ApiError,
     messages,
 };
@@ -63,9 +63,9 @@ fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
         until,
         ..
     } = asked;
-    if types.len() > MOST_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
+    if types.len() > MAX_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
         let message = messages::Knowledge::BadTypes {
-            endings: MOST_ENDINGS as u64,
+            endings: MAX_ENDINGS as u64,
             letters: ENDING_CHARS as u64,
         };
         return Err(ApiError::invalid(message).with_field(Some("types")));

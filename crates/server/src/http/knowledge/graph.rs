@@ -31,12 +31,12 @@ use crate::{
 
 /// How many entities a list has where nobody says, and at most.
 const USUAL_ENTITIES: u32 = 30;
-const MOST_ENTITIES: u32 = 200;
+const MAX_ENTITIES: u32 = 200;
 /// How far neighbours may be, and how long a way.
-const MOST_DEPTH: u32 = 3;
-const MOST_STEPS: u32 = 6;
+const MAX_DEPTH: u32 = 3;
+const MAX_STEPS: u32 = 6;
 /// Most places that are told of one entity.
-const MOST_QUOTES: u32 = 100;
+const MAX_QUOTES: u32 = 100;
 /// Longest words to find entities by, bytes.
 const QUERY_BYTES: usize = 400;
 
@@ -313,7 +313,7 @@ impl From<Subgraph> for SubgraphView {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "GraphQuery")]
 pub(in crate::http) struct Find {
-    /// LocalizedText in their name.
+    /// Words in their name.
     query: Option<String>,
     /// 1 to 200, 30 by default.
     limit: Option<u32>,
@@ -375,7 +375,7 @@ pub(in crate::http) async fn entity(
     readable(&app, &caller, collection).await?;
     let (entity, quotes) = app
         .store
-        .entity(collection, entity, MOST_QUOTES)
+        .entity(collection, entity, MAX_QUOTES)
         .await
         .map_err(gone)?;
     let quotes = quotes.into_iter().map(QuoteView::from).collect();
@@ -404,8 +404,8 @@ pub(in crate::http) async fn neighbours(
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
     let depth = around.depth.unwrap_or(1);
-    if !(1..=MOST_DEPTH).contains(&depth) {
-        return Err(ApiError::out_of_range("depth", 1, MOST_DEPTH.into()));
+    if !(1..=MAX_DEPTH).contains(&depth) {
+        return Err(ApiError::out_of_range("depth", 1, MAX_DEPTH.into()));
     }
     let bounds = (depth, limit(around.limit)? as usize);
     Ok(Json(
@@ -436,7 +436,7 @@ pub(in crate::http) async fn path(
     readable(&app, &caller, collection).await?;
     let way = app
         .documents
-        .graph_path(collection, (ends.from, ends.to), MOST_STEPS)
+        .graph_path(collection, (ends.from, ends.to), MAX_STEPS)
         .await
         .map_err(gone)?;
     Ok(Json(way.into()))
@@ -479,8 +479,8 @@ pub(super) async fn readable(
 
 fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {
     let limit = wanted.unwrap_or(USUAL_ENTITIES);
-    if !(1..=MOST_ENTITIES).contains(&limit) {
-        return Err(ApiError::out_of_range("limit", 1, MOST_ENTITIES.into()));
+    if !(1..=MAX_ENTITIES).contains(&limit) {
+        return Err(ApiError::out_of_range("limit", 1, MAX_ENTITIES.into()));
     }
     Ok(limit)
 }

@@ -25,8 +25,8 @@ use crate::{
 };
 
 /// Most people, and most groups, that one collection is shared with.
-const MOST_PEOPLE: usize = 100;
-const MOST_GROUPS: usize = 100;
+const MAX_PEOPLE: usize = 100;
+const MAX_GROUPS: usize = 100;
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -172,9 +172,9 @@ fn checked_groups(
     wanted.dedup();
     let refused =
         |message: messages::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
-    if wanted.len() > MOST_GROUPS {
+    if wanted.len() > MAX_GROUPS {
         return Err(refused(messages::Knowledge::TooManyGroupsShared {
-            count: MOST_GROUPS as u64,
+            count: MAX_GROUPS as u64,
         }));
     }
     let is_known = |group: &GroupId| {
@@ -197,9 +197,9 @@ async fn checked_people(
 ) -> Result<(Vec<UserId>, Vec<String>), ApiError> {
     let refused =
         |message: messages::Knowledge| ApiError::invalid(message).with_field(Some("people"));
-    if wanted.len() > MOST_PEOPLE {
+    if wanted.len() > MAX_PEOPLE {
         return Err(refused(messages::Knowledge::TooManyPeopleShared {
-            count: MOST_PEOPLE as u64,
+            count: MAX_PEOPLE as u64,
         }));
     }
     let (mut people, mut named) = (Vec::new(), Vec::new());

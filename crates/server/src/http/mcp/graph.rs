@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Visit, handler::schema};
 use crate::{
     documents::{GRAPH_TOOL, Scope, graph_spec, walk},
-    identity::groups::Thing,
+    identity::groups::Resource,
 };
 
 /// The tool, where there is a graph that the caller may walk along and they may use it.
@@ -18,7 +18,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
         || !app
             .gateway
             .permit_of(caller)
-            .allows(Thing::Tool(GRAPH_TOOL))
+            .allows(Resource::Tool(GRAPH_TOOL))
     {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Visit, handler::schema};
 use crate::{
     documents::{Found, SEARCH_TOOL, Scope, look, spec},
-    identity::groups::Thing,
+    identity::groups::Resource,
 };
 
 /// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not
@@ -19,7 +19,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
         || !app
             .gateway
             .permit_of(caller)
-            .allows(Thing::Tool(SEARCH_TOOL))
+            .allows(Resource::Tool(SEARCH_TOOL))
     {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Visit, handler::schema};
 use crate::{
-    identity::groups::Thing,
+    identity::groups::Resource,
     web::{FETCH, PagePart, SEARCH, WebHit, fetch_spec, search_spec},
 };
 
@@ -17,7 +17,7 @@ pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
         FETCH => app.web.reads(),
         _ => false,
     };
-    is_here && app.gateway.permit_of(caller).allows(Thing::Tool(name))
+    is_here && app.gateway.permit_of(caller).allows(Resource::Tool(name))
 }
 
 /// Those that the caller may use.

@@ -18,7 +18,7 @@ use crate::{
     error::ApiError,
     gateway::{
         caller_info::{CHAT_ID, TASK},
-        usage::{PaidCall, Wish},
+        usage::{PaidCall, UsageEstimate},
     },
     identity::auth::Caller,
     platform::request_context,
@@ -70,7 +70,7 @@ pub(super) async fn answer(
         .map(|message| message.plain_text().len())
         .sum();
     let max_output_tokens = request.parameters.max_output_tokens;
-    let wish = Wish {
+    let wish = UsageEstimate {
         input_tokens: (sent / 4) as u64,
         max_output_tokens,
         prices: model.prices,

@@ -9,13 +9,13 @@ use axum::{
 use domain::Usage;
 use wire::openai::embeddings::{EmbeddingRequest, encode_answer};
 
-use super::{asked::Asked, invalid, passing};
+use super::{invalid, passing, requested_model::RequestedModel};
 use crate::{
     app::App,
     error::ApiError,
     gateway::{
         models::ModelServer,
-        usage::{PaidCall, Wish},
+        usage::{PaidCall, UsageEstimate},
     },
     identity::auth::Caller,
 };
@@ -34,7 +34,7 @@ pub(super) async fn answer(
         prices,
     }: ModelServer,
     body: &[u8],
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
 ) -> Result<Response, ApiError> {
     if !upstream.embeds() {
         let (model, kind) = (asked.id.clone(), upstream.kind().name().to_owned());
@@ -49,7 +49,7 @@ pub(super) async fn answer(
         base64,
     } = EmbeddingRequest::decode(body).map_err(invalid)?;
     let input_tokens = texts.iter().map(|text| text.len() as u64).sum::<u64>() / 4;
-    let wish = Wish {
+    let wish = UsageEstimate {
         input_tokens,
         max_output_tokens: Some(0),
         prices,

@@ -20,7 +20,7 @@ use crate::{
     },
     identity::{
         auth::Caller,
-        groups::{Permit, Thing},
+        groups::{Permissions, Resource},
     },
     platform::built_in::{AGENT_PREFIX, TOUR},
 };
@@ -61,7 +61,7 @@ impl AgentModel {
     }
 
     /// The ids of all that can be used.
-    fn offered(app: &App, permit: &Permit) -> Vec<String> {
+    fn offered(app: &App, permit: &Permissions) -> Vec<String> {
         let built_in = BUILT_IN.into_iter().map(str::to_owned);
         let defined = app.defined_agents.usable(permit);
         built_in
@@ -107,7 +107,7 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
         .models
         .iter()
         .filter(|model| !agents.contains(&model.id));
-    let free = free.filter(|model| permit.allows(Thing::Model(&model.id)));
+    let free = free.filter(|model| permit.allows(Resource::Model(&model.id)));
     let plain = free.filter_map(|model| {
         let connection = catalogue.connection(model.connection?)?;
         Some(view(&model.id, &connection.server.settings.name))

@@ -24,13 +24,13 @@ use wire::{
     responses,
 };
 
-use super::{agent::wants_status, asked::Asked};
+use super::{agent::wants_status, requested_model::RequestedModel};
 use crate::{
     app::App,
     error::ApiError,
     gateway::{
         models::ModelServer,
-        usage::{PaidCall, Wish},
+        usage::{PaidCall, UsageEstimate},
     },
     http::streams::event_stream,
     identity::auth::Caller,
@@ -64,7 +64,7 @@ pub(in crate::http) async fn pass_on(
     headers: &HeaderMap,
     server: ModelServer,
     body: &Bytes,
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
 ) -> Result<Response, ApiError> {
     let ModelServer {
         upstream,
@@ -73,7 +73,7 @@ pub(in crate::http) async fn pass_on(
     } = server;
     let passing = &asked.passing;
     let input_tokens = text_bytes(body) / 4;
-    let wish = Wish {
+    let wish = UsageEstimate {
         input_tokens,
         max_output_tokens: passing.max_output_tokens,
         prices,

@@ -21,7 +21,7 @@ use store::Run;
 use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest, needs_this_server};
 
 use self::stored::Stored;
-use super::{agent, asked::Asked, invalid, passing};
+use super::{agent, invalid, passing, requested_model::RequestedModel};
 use crate::{
     app::App,
     chat::idempotency::idempotency_key,
@@ -40,7 +40,7 @@ pub(in crate::http) async fn create(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::read(&app, &caller, &body)?;
+    let asked = RequestedModel::read(&app, &caller, &body)?;
     if asked.agent.is_none() && !needs_this_server(&body) {
         let server = asked.server(&app, &caller, "responses").await?;
         if server.upstream.takes_call() {

@@ -20,11 +20,11 @@ use wire::{
     openai::text_bytes,
 };
 
-use super::asked::Asked;
+use super::requested_model::RequestedModel;
 use crate::{
     app::App,
     error::ApiError,
-    gateway::usage::{PaidCall, Wish},
+    gateway::usage::{PaidCall, UsageEstimate},
     http::streams::{KEEP_ALIVE_AFTER, event_stream},
     identity::auth::Caller,
     platform::request_context,
@@ -38,7 +38,7 @@ use crate::{
 pub(in crate::http) async fn ask(
     app: &Arc<App>,
     caller: &Caller,
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
     body: &[u8],
     request: PlainRequest,
     metadata: Map<String, Value>,
@@ -49,7 +49,7 @@ pub(in crate::http) async fn ask(
         .resolve(Some(&asked.id), &app.gateway.permit_of(caller));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     let input_tokens = text_bytes(body) / 4;
-    let wish = Wish {
+    let wish = UsageEstimate {
         input_tokens,
         max_output_tokens: asked.passing.max_output_tokens,
         prices: model.prices,

@@ -16,7 +16,7 @@ use crate::{
         audit::Noted,
         auth::{Admin, Caller},
     },
-    platform::client_info::Place,
+    platform::client_info::ClientInfo,
 };
 
 /// A handler that describes itself; `M` is the tuple of its arguments' types.
@@ -75,7 +75,7 @@ impl Argument for Caller {}
 impl Argument for HeaderMap {}
 impl Argument for ModelJson {}
 impl Argument for Noted {}
-impl Argument for Place {}
+impl Argument for ClientInfo {}
 impl Argument for RawJson {}
 impl Argument for Request {}
 impl Argument for Uri {}

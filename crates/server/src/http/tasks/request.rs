@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::ApiError;
 
 /// Most messages that are looked at.
-const MOST_MESSAGES: usize = 500;
+const MAX_MESSAGES: usize = 500;
 
 /// What a task is about. Further fields are ignored.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -72,7 +72,7 @@ impl TaskRequest {
 
     /// The same without the message that is told apart.
     pub(super) fn said_before(&self) -> Vec<Said> {
-        let latest = &self.messages[self.messages.len().saturating_sub(MOST_MESSAGES)..];
+        let latest = &self.messages[self.messages.len().saturating_sub(MAX_MESSAGES)..];
         let said = latest.iter().map(|message| Said {
             role: message.role,
             text: text_of(&message.content),

@@ -19,11 +19,11 @@ const FREE_EVERYWHERE: u32 = 100;
 /// Wrong codes of an app for one account, wherever they come from: a million codes are guessed in a day by whoever has
 /// thousands of addresses.
 const FREE_CODES: u32 = 20;
-const LONGEST_WAIT_MS: i64 = 15 * 60_000;
+const MAX_WAIT_MS: i64 = 15 * 60_000;
 /// After this long without a failure all is forgotten.
 const FORGET_AFTER_MS: i64 = 60 * 60_000;
 /// Bounds the memory; some 100 bytes each.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Failed sign-ins per address, and per address and account. Bounded.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Failures {
             return i64::MIN;
         }
         let doublings = (self.count - free).min(20);
-        self.last_ms + (1000_i64 << doublings).min(LONGEST_WAIT_MS)
+        self.last_ms + (1000_i64 << doublings).min(MAX_WAIT_MS)
     }
 }
 
@@ -125,7 +125,7 @@ impl Backoff {
                 return Err(u64::try_from(wait_ms).unwrap_or(0).div_ceil(1000));
             }
         }
-        if failures.len() + keys.len() > MOST_ENTRIES {
+        if failures.len() + keys.len() > MAX_ENTRIES {
             make_room(&mut failures, now_ms);
         }
         for (key, _) in keys {
@@ -203,7 +203,7 @@ fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
 /// Drops the older half, which an attacker with so many addresses can cause but not profit much from.
 fn make_room(failures: &mut HashMap<Key, Failures>, now_ms: i64) {
     failures.retain(|_, entry| now_ms - entry.last_ms <= FORGET_AFTER_MS);
-    if failures.len() + 3 > MOST_ENTRIES {
+    if failures.len() + 3 > MAX_ENTRIES {
         let mut times: Vec<i64> = failures.values().map(|entry| entry.last_ms).collect();
         times.sort_unstable();
         let middle = times[times.len() / 2];
@@ -332,6 +332,6 @@ mod tests {
             let address = IpAddr::V4(n.into());
             assert_eq!(backoff.begin(address, "a", i64::from(n)), Ok(()));
         }
-        assert!(backoff.0.lock().unwrap().len() <= MOST_ENTRIES);
+        assert!(backoff.0.lock().unwrap().len() <= MAX_ENTRIES);
     }
 }

@@ -22,7 +22,7 @@ const RECOVERY_CODES: usize = 10;
 /// 80 bits: too many to guess, also for whoever has the hashes.
 const RECOVERY_BYTES: usize = 10;
 /// Longer than what people type with spaces and dashes.
-const MOST_TYPED_BYTES: usize = 64;
+const MAX_TYPED_BYTES: usize = 64;
 /// What stands for itself in every part of an address: the shorter, the coarser the QR code.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -102,7 +102,7 @@ pub(crate) struct Code {
 impl Code {
     /// Reads it, whatever spaces and dashes are between; nothing where it cannot be one.
     pub(crate) fn read(typed: &str) -> Option<Self> {
-        if typed.len() > MOST_TYPED_BYTES {
+        if typed.len() > MAX_TYPED_BYTES {
             return None;
         }
         let text: String = typed

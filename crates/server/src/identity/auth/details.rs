@@ -3,11 +3,11 @@
 use crate::{error::ApiError, messages};
 
 /// Longest address, bytes.
-pub(crate) const MOST_EMAIL_BYTES: usize = 254;
-const MOST_NAME_CHARS: usize = 100;
-const LEAST_PASSWORD_CHARS: usize = 8;
+pub(crate) const MAX_EMAIL_BYTES: usize = 254;
+const MAX_NAME_CHARS: usize = 100;
+const MIN_PASSWORD_CHARS: usize = 8;
 /// Longest password.
-pub(crate) const MOST_PASSWORD_CHARS: usize = 256;
+pub(crate) const MAX_PASSWORD_CHARS: usize = 256;
 
 /// The address, where it can be one.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
         .split_once('@')
         .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if shaped
-        && email.len() <= MOST_EMAIL_BYTES
+        && email.len() <= MAX_EMAIL_BYTES
         && !email.contains(|c: char| c.is_whitespace() || c.is_control())
     {
         Ok(email.to_owned())
@@ -35,10 +35,10 @@ pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
 pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
     let name = text.trim();
     match name.chars().count() {
-        1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
+        1..=MAX_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
         0 => Err(ApiError::invalid(messages::Accounts::EmptyName)),
         _ => Err(ApiError::invalid(messages::Accounts::LongName {
-            limit: MOST_NAME_CHARS as u64,
+            limit: MAX_NAME_CHARS as u64,
         })),
     }
 }
@@ -49,10 +49,10 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
 /// 400.
 pub(crate) fn checked_password(password: String) -> Result<String, ApiError> {
     match password.chars().count() {
-        LEAST_PASSWORD_CHARS..=MOST_PASSWORD_CHARS => Ok(password),
+        MIN_PASSWORD_CHARS..=MAX_PASSWORD_CHARS => Ok(password),
         _ => Err(ApiError::invalid(messages::Accounts::BadPassword {
-            least: LEAST_PASSWORD_CHARS as u64,
-            most: MOST_PASSWORD_CHARS as u64,
+            least: MIN_PASSWORD_CHARS as u64,
+            most: MAX_PASSWORD_CHARS as u64,
         })),
     }
 }

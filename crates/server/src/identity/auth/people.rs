@@ -21,7 +21,7 @@ pub const PERSON_ROLE: HeaderName = HeaderName::from_static("x-openwebui-user-ro
 /// All of it, signed.
 const SIGNED: HeaderName = HeaderName::from_static("x-openwebui-user-jwt");
 
-const MOST_ID_BYTES: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 /// How far the clocks of two machines may be apart, seconds.
 const LEEWAY_S: f64 = 60.0;
 
@@ -71,11 +71,11 @@ pub(super) fn person(
         }
     };
     if person.id.is_empty()
-        || person.id.len() > MOST_ID_BYTES
+        || person.id.len() > MAX_ID_BYTES
         || person.id.chars().any(char::is_control)
     {
         return Err(ApiError::invalid(format!(
-            "The id of a person has 1 to {MOST_ID_BYTES} bytes."
+            "The id of a person has 1 to {MAX_ID_BYTES} bytes."
         )));
     }
     Ok(Some(person))

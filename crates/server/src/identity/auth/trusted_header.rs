@@ -13,7 +13,7 @@ use crate::{
     error::ApiError,
     identity::{
         Identity, audit,
-        provisioning::{Arrival, Arrived, Ended, Problem, ProviderGroups},
+        provisioning::{Arrived, Ended, ExternalIdentity, Problem, ProviderGroups},
     },
     messages,
     platform::{
@@ -25,8 +25,8 @@ use crate::{
 
 /// What the accounts of the proxy's people are kept under. No provider is called so: theirs are addresses.
 const ISSUER: &str = "trusted header";
-const MOST_SUBJECT_BYTES: usize = 255;
-const MOST_GROUPS_BYTES: usize = 16_000;
+const MAX_SUBJECT_BYTES: usize = 255;
+const MAX_GROUPS_BYTES: usize = 16_000;
 
 /// Takes away what says who somebody is, unless it comes from a proxy that is believed; after this it is true.
 ///
@@ -171,11 +171,11 @@ async fn note(identity: &Identity, arrived: &Arrived) -> Result<(), ApiError> {
 fn person<'a>(
     settings: &'a TrustedHeader,
     headers: &'a HeaderMap,
-) -> Result<Option<Arrival>, ApiError> {
+) -> Result<Option<ExternalIdentity>, ApiError> {
     let Some(subject) = line(headers, &settings.user)? else {
         return Ok(None);
     };
-    if subject.len() > MOST_SUBJECT_BYTES || subject.chars().any(char::is_control) {
+    if subject.len() > MAX_SUBJECT_BYTES || subject.chars().any(char::is_control) {
         return Err(unclear());
     }
     let text = |name: &'a Option<HeaderName>| match name {
@@ -190,7 +190,7 @@ fn person<'a>(
     let name = text(&settings.name)?;
     let groups = match text(&settings.groups)?.unwrap_or_default() {
         // Half of them would end the memberships of the other half.
-        long if long.len() > MOST_GROUPS_BYTES => {
+        long if long.len() > MAX_GROUPS_BYTES => {
             static ONCE: std::sync::Once = std::sync::Once::new();
             ONCE.call_once(|| {
                 tracing::warn!(
@@ -210,7 +210,7 @@ fn person<'a>(
             )
         }
     };
-    Ok(Some(Arrival {
+    Ok(Some(ExternalIdentity {
         issuer: ISSUER.to_owned(),
         subject: subject.to_owned(),
         email: email.and_then(|email| details::checked_email(email).ok()),

@@ -7,7 +7,7 @@ use domain::ProblemCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Known, Rule};
+use super::{GroupDirectory, Rule};
 use crate::{
     error::ApiError,
     identity::auth::Authority,
@@ -110,7 +110,7 @@ impl Right {
 
 /// Something that may be for some only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thing<'a> {
+pub enum Resource<'a> {
     /// A model, by its id.
     Model(&'a str),
     /// A defined agent, by its name.
@@ -123,7 +123,7 @@ pub enum Thing<'a> {
     Right(Right),
 }
 
-impl<'a> Thing<'a> {
+impl<'a> Resource<'a> {
     fn parts(self) -> (Kind, &'a str) {
         match self {
             Self::Model(name) => (Kind::Model, name),
@@ -145,26 +145,30 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    fn allows(&self, thing: Thing<'_>) -> bool {
+    fn allows(&self, thing: Resource<'_>) -> bool {
         match thing {
-            Thing::Model(id) => self.models.contains(id),
-            Thing::Agent(name) => self.names.contains(&format!("{}{name}", AGENT_PREFIX)),
-            Thing::Tool(_) | Thing::Workspace(_) | Thing::Right(_) => true,
+            Resource::Model(id) => self.models.contains(id),
+            Resource::Agent(name) => self.names.contains(&format!("{}{name}", AGENT_PREFIX)),
+            Resource::Tool(_) | Resource::Workspace(_) | Resource::Right(_) => true,
         }
     }
 }
 
 /// What may be used on one authority, at one moment.
 #[derive(Debug, Clone)]
-pub struct Permit {
-    known: Arc<Known>,
+pub struct Permissions {
+    known: Arc<GroupDirectory>,
     authority: Arc<Authority>,
     is_admin: bool,
     key_limit: Option<Arc<KeyLimit>>,
 }
 
-impl Permit {
-    pub(crate) fn new(known: Arc<Known>, authority: Arc<Authority>, is_admin: bool) -> Self {
+impl Permissions {
+    pub(crate) fn new(
+        known: Arc<GroupDirectory>,
+        authority: Arc<Authority>,
+        is_admin: bool,
+    ) -> Self {
         Self {
             known,
             authority,
@@ -197,7 +201,7 @@ impl Permit {
     /// Whether this may be used. The narrowest rule that says something decides: that of the thing itself, of a tool that
     /// of its MCP server, then that for the rest of its kind. Without any it is everybody's. Administrators may use all.
     #[must_use]
-    pub fn allows(&self, thing: Thing<'_>) -> bool {
+    pub fn allows(&self, thing: Resource<'_>) -> bool {
         if self
             .key_limit
             .as_ref()
@@ -205,18 +209,18 @@ impl Permit {
         {
             return false;
         }
-        if self.is_admin || thing == Thing::Model(TOUR) {
+        if self.is_admin || thing == Resource::Model(TOUR) {
             return true;
         }
-        if let Thing::Tool(name) = thing
+        if let Resource::Tool(name) = thing
             && PROGRAM_TOOLS.contains(&name)
-            && !self.allows(Thing::Right(Right::Programs))
+            && !self.allows(Resource::Right(Right::Programs))
         {
             return false;
         }
         let (kind, name) = thing.parts();
         let server = match thing {
-            Thing::Tool(name) => name
+            Resource::Tool(name) => name
                 .split_once(OF_SERVER)
                 .map(|(server, _)| tools_of(server)),
             _ => None,
@@ -239,7 +243,7 @@ impl Permit {
     /// Whether any tool of this MCP server may be used.
     #[must_use]
     pub fn allows_server(&self, server: &str) -> bool {
-        if self.allows(Thing::Tool(&tools_of(server))) {
+        if self.allows(Resource::Tool(&tools_of(server))) {
             return true;
         }
         let begin = format!("{server}{OF_SERVER}");
@@ -254,7 +258,7 @@ impl Permit {
     /// # Errors
     /// 403 in words.
     pub fn check(&self, right: Right) -> Result<(), ApiError> {
-        match self.allows(Thing::Right(right)) {
+        match self.allows(Resource::Right(right)) {
             true => Ok(()),
             false => Err(ApiError::new(ProblemCode::Forbidden, right.refusal())),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{Problem, ProblemCode};
 
-use super::{Groups, KeyLimit, Permit, Thing};
+use super::{Groups, KeyLimit, Permissions, Resource};
 use agent::agent_definition::is_built_in;
 
 use crate::{identity::auth::Authority, messages};
@@ -36,7 +36,7 @@ impl RunPermits {
 
     /// What may be used now.
     #[must_use]
-    pub fn now(&self) -> Permit {
+    pub fn now(&self) -> Permissions {
         self.groups
             .permit_of(Arc::clone(&self.authority))
             .limited_to(self.key_limit.clone())
@@ -48,7 +48,7 @@ impl RunPermits {
     /// `Forbidden` in words.
     pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
         let permit = self.now();
-        let not_yours = if !permit.allows(Thing::Model(model)) {
+        let not_yours = if !permit.allows(Resource::Model(model)) {
             messages::Limits::ModelNotYours {
                 name: model.to_owned(),
             }
@@ -70,7 +70,7 @@ impl RunPermits {
     #[must_use]
     pub fn allows_tool(&self, name: &str) -> bool {
         let permit = self.now();
-        permit.allows(Thing::Tool(name)) && self.lost_directory(&permit).is_none()
+        permit.allows(Resource::Tool(name)) && self.lost_directory(&permit).is_none()
     }
 
     /// Whether work may be handed to this agent now.
@@ -79,14 +79,14 @@ impl RunPermits {
         allows_agent(&self.now(), name)
     }
 
-    fn lost_directory(&self, permit: &Permit) -> Option<&str> {
+    fn lost_directory(&self, permit: &Permissions) -> Option<&str> {
         self.directory
             .as_deref()
-            .filter(|name| !permit.allows(Thing::Workspace(name)))
+            .filter(|name| !permit.allows(Resource::Workspace(name)))
     }
 }
 
 /// The built-in ones are everybody's.
-fn allows_agent(permit: &Permit, name: &str) -> bool {
-    is_built_in(name) || permit.allows(Thing::Agent(name))
+fn allows_agent(permit: &Permissions, name: &str) -> bool {
+    is_built_in(name) || permit.allows(Resource::Agent(name))
 }

@@ -9,7 +9,7 @@ use crate::messages;
 /// Longest token, bytes: it goes into a header.
 const TOKEN_LIMIT_BYTES: usize = 16_000;
 /// Longest time that is believed.
-const LONGEST_S: i64 = 365 * 24 * 3600;
+const MAX_S: i64 = 365 * 24 * 3600;
 
 /// What was given.
 pub(crate) struct Tokens {
@@ -127,7 +127,7 @@ fn read(said: &Value) -> Option<Tokens> {
         clippy::cast_possible_truncation,
         reason = "a conversion to an integer saturates"
     )]
-    let lasts_ms = seconds.map(|seconds| (seconds as i64).clamp(0, LONGEST_S) * 1000);
+    let lasts_ms = seconds.map(|seconds| (seconds as i64).clamp(0, MAX_S) * 1000);
     Some(Tokens {
         access: access.to_owned(),
         refresh: text("refresh_token").filter(sendable).map(str::to_owned),
@@ -151,7 +151,7 @@ mod tests {
             read(&json!({ "access_token": "abc", "expires_in": 1e300 }))
                 .unwrap()
                 .lasts_ms,
-            Some(LONGEST_S * 1000)
+            Some(MAX_S * 1000)
         );
         assert_eq!(
             read(&json!({ "access_token": "abc" })).unwrap().lasts_ms,

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Longest token, bytes.
 const TOKEN_LIMIT_BYTES: usize = 32_000;
 /// Most keys that are looked at.
-const MOST_KEYS: usize = 100;
+const MAX_KEYS: usize = 100;
 
 /// The keys that a provider publishes.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +62,7 @@ impl Keys {
         let read = |key: &Value| Key::deserialize(key).ok();
         Self(
             keys.iter()
-                .take(MOST_KEYS)
+                .take(MAX_KEYS)
                 .filter_map(read)
                 .filter(Key::is_for_signatures)
                 .collect(),

@@ -16,7 +16,7 @@ const RS256: i64 = -257;
 
 /// What a key is made of; one has five of them at most, and few authenticators tell more.
 const LABELS: [i64; 5] = [1, 3, -1, -2, -3];
-const MOST_PAIRS: u64 = 10;
+const MAX_PAIRS: u64 = 10;
 
 /// A public key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<'a> Key<'a> {
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
         let mut parts = [None; LABELS.len()];
         let pairs = reader.map()?;
-        if pairs > MOST_PAIRS {
+        if pairs > MAX_PAIRS {
             return Err(Malformed);
         }
         for _ in 0..pairs {

@@ -39,14 +39,14 @@ pub struct HookSettings {
     /// What a run has to know of it.
     pub hook: Hook,
     /// How it is called.
-    pub way: HookWay,
+    pub way: HookTransport,
     /// How long a call may take, with all tries.
     pub timeout: Duration,
 }
 
 /// How a hook is called.
 #[derive(Debug, Clone)]
-pub enum HookWay {
+pub enum HookTransport {
     /// With a request.
     Url {
         /// `http` or `https`.
@@ -161,7 +161,7 @@ impl RawHook {
         })
     }
 
-    fn way(self, environment: &Environment) -> anyhow::Result<HookWay> {
+    fn way(self, environment: &Environment) -> anyhow::Result<HookTransport> {
         match (self.command, self.url) {
             (Some(command), None) => {
                 anyhow::ensure!(
@@ -177,7 +177,7 @@ impl RawHook {
                 }
                 let environment = program_environment(self.env.unwrap_or_default(), environment)?;
                 let (arguments, folder) = (self.args.unwrap_or_default(), self.folder);
-                Ok(HookWay::Command {
+                Ok(HookTransport::Command {
                     command,
                     arguments,
                     environment,
@@ -197,7 +197,7 @@ impl RawHook {
                 );
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
                 headers.iter().try_for_each(check_header)?;
-                Ok(HookWay::Url {
+                Ok(HookTransport::Url {
                     url: parse_url(&url)?,
                     secret: Secret::new(secret),
                     headers,

@@ -29,7 +29,7 @@ pub struct McpServer {
     /// The first part of its tools' names.
     pub name: String,
     /// How it is reached.
-    pub way: McpWay,
+    pub way: McpTransport,
     /// Which of its tools wait for a person's consent.
     pub approval: Approval,
     /// The only tools to take; empty takes all.
@@ -41,13 +41,13 @@ pub struct McpServer {
 impl McpServer {
     /// Whether each person signs in to it.
     pub(super) fn is_personal(&self) -> bool {
-        matches!(&self.way, McpWay::Url { sign_in, .. } if *sign_in != SignIn::Shared)
+        matches!(&self.way, McpTransport::Url { sign_in, .. } if *sign_in != SignIn::Shared)
     }
 }
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
-pub enum McpWay {
+pub enum McpTransport {
     /// A program to start.
     Command {
         /// Its name or path.
@@ -158,7 +158,7 @@ impl RawMcpServer {
         })
     }
 
-    fn way(self, environment: &Environment) -> anyhow::Result<McpWay> {
+    fn way(self, environment: &Environment) -> anyhow::Result<McpTransport> {
         match (self.command, self.url) {
             (Some(command), None) => {
                 anyhow::ensure!(
@@ -178,7 +178,7 @@ impl RawMcpServer {
                     );
                 }
                 let environment = program_environment(self.env.unwrap_or_default(), environment)?;
-                Ok(McpWay::Command {
+                Ok(McpTransport::Command {
                     command,
                     arguments: self.args.unwrap_or_default(),
                     environment,
@@ -194,7 +194,7 @@ impl RawMcpServer {
                 let sign_in =
                     mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
                 check_not_twice(&headers, &sign_in)?;
-                Ok(McpWay::Url {
+                Ok(McpTransport::Url {
                     url: parse_url(&url)?,
                     headers,
                     sign_in,

@@ -8,9 +8,9 @@ use toml::{Table, Value};
 use super::Environment;
 
 /// Most passages of what was found, for one message.
-pub const MOST_PASSAGES: u32 = 50;
+pub const MAX_PASSAGES: u32 = 50;
 /// Most failures in a row of code in one answer after the first.
-pub const MOST_CODE_RETRIES: u32 = 50;
+pub const MAX_CODE_RETRIES: u32 = 50;
 
 /// The settings as they are written; an empty template is the built-in one, an empty model the chat's own.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -75,8 +75,8 @@ pub struct PipelineDefaults {
 impl PipelineDefaults {
     pub(super) fn check(self) -> anyhow::Result<Self> {
         anyhow::ensure!(
-            (1..=MOST_PASSAGES).contains(&self.rag_top_k),
-            "pipelines.rag_top_k must be 1 to {MOST_PASSAGES}"
+            (1..=MAX_PASSAGES).contains(&self.rag_top_k),
+            "pipelines.rag_top_k must be 1 to {MAX_PASSAGES}"
         );
         anyhow::ensure!(
             (1..=8).contains(&self.moa_samples),
@@ -87,8 +87,8 @@ impl PipelineDefaults {
             "pipelines.moa_layers must be 1 to 3"
         );
         anyhow::ensure!(
-            self.code_interpreter_max_retries <= MOST_CODE_RETRIES,
-            "pipelines.code_interpreter_max_retries must be 0 to {MOST_CODE_RETRIES}"
+            self.code_interpreter_max_retries <= MAX_CODE_RETRIES,
+            "pipelines.code_interpreter_max_retries must be 0 to {MAX_CODE_RETRIES}"
         );
         for pipeline in Pipeline::ALL {
             let (setting, text) = self.template(pipeline);

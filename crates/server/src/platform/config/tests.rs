@@ -335,7 +335,7 @@ fn mcp_servers_are_read_with_keys_from_the_environment() {
     let [files, web] = config.mcp_servers.as_slice() else {
         panic!("two servers")
     };
-    let McpWay::Command { environment, .. } = &files.way else {
+    let McpTransport::Command { environment, .. } = &files.way else {
         panic!("a command")
     };
     let environment: Vec<_> = environment
@@ -350,7 +350,7 @@ fn mcp_servers_are_read_with_keys_from_the_environment() {
             ("PATH", "/bin")
         ]
     );
-    let McpWay::Url { headers, .. } = &web.way else {
+    let McpTransport::Url { headers, .. } = &web.way else {
         panic!("an address")
     };
     assert_eq!(headers[0].1.reveal(), "Bearer s3cret");

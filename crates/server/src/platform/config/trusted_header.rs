@@ -23,7 +23,7 @@ const OTHERS: [&str; 12] = [
     "x-forwarded-for",
 ];
 /// Networks with shorter prefixes are no place for proxies: two of them may be everybody.
-const SHORTEST_PREFIXES: (u8, u8) = (8, 7);
+const MIN_PREFIXES: (u8, u8) = (8, 7);
 
 /// A proxy in front that says who somebody is.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl RawTrustedHeader {
              connects from, such as 127.0.0.1"
         );
         ensure!(
-            proxies.are_narrow(SHORTEST_PREFIXES),
+            proxies.are_narrow(MIN_PREFIXES),
             "trusted_header.proxies has a network that is too wide: everybody in it could be anybody here. Name the \
              addresses that the proxy connects from"
         );

@@ -36,7 +36,7 @@ pub struct WebSettings {
 #[derive(Debug, Clone)]
 pub struct BrowserSettings {
     /// How.
-    pub way: BrowserWay,
+    pub way: BrowserKind,
     /// Hosts whose pages always go there.
     pub hosts: Vec<String>,
     /// For one page.
@@ -45,7 +45,7 @@ pub struct BrowserSettings {
 
 /// How scripts are run.
 #[derive(Debug, Clone)]
-pub enum BrowserWay {
+pub enum BrowserKind {
     /// By this program, a Chromium.
     Chromium(PathBuf),
     /// By Crawl4AI.
@@ -184,8 +184,8 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
     );
     let way = match raw.browser.trim() {
         "" => return Ok(None),
-        "auto" => BrowserWay::Chromium(find_chromium(environment)?),
-        path if path.starts_with('/') => BrowserWay::Chromium(path.into()),
+        "auto" => BrowserKind::Chromium(find_chromium(environment)?),
+        path if path.starts_with('/') => BrowserKind::Chromium(path.into()),
         address => {
             let (host, mut url) = address_of(address).ok_or_else(|| {
                 anyhow::anyhow!(
@@ -198,7 +198,7 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
                 url.set_path(&path);
             }
             let key = (!raw.browser_key.is_empty()).then(|| Secret::new(raw.browser_key.clone()));
-            BrowserWay::Crawl4Ai { url, host, key }
+            BrowserKind::Crawl4Ai { url, host, key }
         }
     };
     let hosts = raw.browser_hosts.iter().map(|host| {
@@ -429,10 +429,10 @@ mod tests {
             .unwrap()
             .unwrap();
         assert!(
-            matches!(named.way, BrowserWay::Chromium(path) if path.to_str() == Some("/opt/chromium"))
+            matches!(named.way, BrowserKind::Chromium(path) if path.to_str() == Some("/opt/chromium"))
         );
         assert_eq!(named.hosts, ["app.example.org", "127.0.0.1"]);
-        let BrowserWay::Crawl4Ai { url, host, .. } =
+        let BrowserKind::Crawl4Ai { url, host, .. } =
             browser("http://10.0.0.9:11235/", &[]).unwrap().unwrap().way
         else {
             panic!("an address")

@@ -18,7 +18,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(30);
 /// What any body may take, however short it is.
 const GRACE: Duration = Duration::from_secs(20);
 /// After that, the least average rate.
-const LEAST_BYTES_PER_SECOND: u64 = 1000;
+const MIN_BYTES_PER_SECOND: u64 = 1000;
 
 /// A body came more slowly than we wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +52,7 @@ impl<B, F> Paced<B, F> {
 
     /// Until when the reader waits for more, from `now` on.
     fn deadline(&self, now: Instant) -> Instant {
-        let earned = Duration::from_secs(self.received_bytes / LEAST_BYTES_PER_SECOND);
+        let earned = Duration::from_secs(self.received_bytes / MIN_BYTES_PER_SECOND);
         now + (GRACE + earned).saturating_sub(self.waited).min(IDLE_LIMIT)
     }
 

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::{MAX_ANSWER_BYTES, Said};
-use crate::platform::config::HookWay;
+use crate::platform::config::HookTransport;
 
 /// How much of what it writes to its standard error is read, bytes.
 const MAX_ERRORS_BYTES: usize = 8_000;
@@ -17,7 +17,7 @@ const MAX_ERRORS_BYTES: usize = 8_000;
 const DENIES: i32 = 2;
 
 /// Runs it to its end. Whoever drops it kills it.
-pub(super) async fn run(way: &HookWay, body: String) -> Result<Said, String> {
+pub(super) async fn run(way: &HookTransport, body: String) -> Result<Said, String> {
     let mut group = start(way).map_err(|error| format!("it cannot be started: {error}"))?;
     let child = &mut group.child;
     let (Some(mut input), Some(output), Some(errors)) =
@@ -58,8 +58,8 @@ pub(super) async fn run(way: &HookWay, body: String) -> Result<Said, String> {
     }
 }
 
-fn start(way: &HookWay) -> io::Result<Group> {
-    let HookWay::Command {
+fn start(way: &HookTransport) -> io::Result<Group> {
+    let HookTransport::Command {
         command: path,
         arguments,
         environment,

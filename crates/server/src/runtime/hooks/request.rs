@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use super::{All, MAX_ANSWER_BYTES};
 use crate::{
-    platform::config::HookWay,
+    platform::config::HookTransport,
     platform::{outbound_fault::of_fault, standard_webhooks::sign},
 };
 
@@ -28,7 +28,7 @@ const LIMITS: Limits = Limits {
 /// Sends it until an answer comes that another try would not change. Whoever drops it gives up.
 pub(super) async fn send(
     all: &All,
-    way: &HookWay,
+    way: &HookTransport,
     id: &str,
     body: String,
 ) -> Result<String, String> {
@@ -58,8 +58,13 @@ pub(super) async fn send(
     }
 }
 
-async fn send_once(all: &All, way: &HookWay, id: &str, body: String) -> Result<Answer, Fault> {
-    let HookWay::Url {
+async fn send_once(
+    all: &All,
+    way: &HookTransport,
+    id: &str,
+    body: String,
+) -> Result<Answer, Fault> {
+    let HookTransport::Url {
         url,
         secret,
         headers,

@@ -21,7 +21,7 @@ use super::{
 const EMITTER_CAPACITY: usize = 256;
 /// How long a log that could not be read is left alone, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// One run from here to its end or that of the lease, with its rests between. What it needs only while it works or comes
 /// back is in boxes, as ten thousand of these may rest.
@@ -146,7 +146,7 @@ async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
             }
         }
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 

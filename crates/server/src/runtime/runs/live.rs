@@ -13,7 +13,7 @@ use store::Principal;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{LogSoFar, NewLiveRun, resting::Bed};
+use super::{LogSoFar, NewLiveRun, hibernation::HibernationState};
 
 /// Events kept for readers that follow closely; others read from the database.
 const TAIL_EVENTS: usize = 64;
@@ -59,7 +59,7 @@ pub struct LiveRun {
     seen: watch::Sender<Seen>,
     /// Approvals and questions without an answer, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
-    pub(super) bed: Bed,
+    pub(super) bed: HibernationState,
 }
 
 #[derive(Debug, Default)]
@@ -154,7 +154,7 @@ impl LiveRun {
             tail,
             seen,
             waiting,
-            bed: Bed::default(),
+            bed: HibernationState::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use store::{McpSignIn, StoreError};
 
 use super::{
     account::{Account, Credential, Grant},
-    personal::Personal,
+    user_connections::UserConnections,
 };
 use crate::{
     error::ApiError,
@@ -24,7 +24,7 @@ use crate::{
 /// How long a person may take.
 const TIME_LIMIT_MS: i64 = 10 * 60 * 1000;
 /// Most sign-ins that one person has open.
-const MOST_OPEN: u32 = 20;
+const MAX_OPEN: u32 = 20;
 /// What a person comes back with is no longer than this, bytes.
 const CODE_LIMIT_BYTES: usize = 8_000;
 
@@ -85,7 +85,7 @@ pub enum Ended {
     Unreachable,
 }
 
-impl Personal {
+impl UserConnections {
     /// Whether the sign-in that the server names may be shown our secret: the server alone does not say that.
     fn may_know_us(&self, oauth: &OAuth, issuer: &str) -> bool {
         match &oauth.issuer {
@@ -176,7 +176,7 @@ impl Personal {
         match self
             .vault
             .store
-            .begin_mcp_sign_in(&begun, MOST_OPEN, now)
+            .begin_mcp_sign_in(&begun, MAX_OPEN, now)
             .await
         {
             Err(StoreError::Conflict("limit")) => Err(ApiError::rate_limited(600)),

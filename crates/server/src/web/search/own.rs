@@ -9,7 +9,7 @@ use domain::DocumentId;
 use store::{Principal, Store};
 
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
-use crate::documents::{Documents, MOST_FOUND, Wish};
+use crate::documents::{Documents, MAX_FOUND, SearchRequest};
 
 /// Several passages of a page are one hit, so more of them are looked for.
 const PASSAGES_OF_A_PAGE: usize = 3;
@@ -31,8 +31,8 @@ pub(super) async fn search(
         return Ok(Vec::new());
     }
     let pages: Vec<DocumentId> = addresses.keys().copied().collect();
-    let limit_passages = (limit * PASSAGES_OF_A_PAGE).min(MOST_FOUND);
-    let wish = Wish {
+    let limit_passages = (limit * PASSAGES_OF_A_PAGE).min(MAX_FOUND);
+    let wish = SearchRequest {
         query,
         collections: Some(collections.into_iter().collect()),
         documents: pages,

@@ -10,8 +10,9 @@ use reqwest::{
 use serde_json::{Value, json};
 
 use super::{
-    SNIPPET_CHARS, TITLE_CHARS, WebHit, distinct, plain,
-    resting::{NoAnswer, Why},
+    SNIPPET_CHARS, TITLE_CHARS, WebHit,
+    cooldowns::{NoAnswer, Why},
+    distinct, plain,
 };
 use crate::{
     platform::config::{SearchKind, SearchSettings},

@@ -25,7 +25,7 @@ fn behind(stream: &str, after: u64) -> &str {
     &stream[end..]
 }
 
-/// LocalizedText, thoughts and calls, one of which asks a person; then the rest.
+/// Words, thoughts and calls, one of which asks a person; then the rest.
 fn talks_and_asks() -> Behaviour {
     let text = |text: &str| Step::Text {
         text: text.to_owned(),

@@ -163,7 +163,7 @@ fn what_servers_say_holds_where_nothing_is_set() {
 
 #[test]
 fn the_default_is_the_chosen_model_or_the_first_and_never_an_unchosen_tour() {
-    let permit = Permit::new(
+    let permit = Permissions::new(
         Arc::default(),
         Arc::new(Authority::of_account(UserId::generate())),
         true,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const WISH: Wish = Wish {
+const WISH: UsageEstimate = UsageEstimate {
     input_tokens: 10,
     max_output_tokens: Some(10),
     prices: None,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 const PAGE: usize = 20;
-const LONGEST_PAGE: usize = 100;
+const MAX_PAGE: usize = 100;
 
 /// Which items are wanted.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,8 +51,8 @@ fn page(mut items: Vec<Value>, query: &ItemsQuery) -> Result<Value, ApiError> {
         }
     }
     let limit = query.limit.unwrap_or(PAGE);
-    if !(1..=LONGEST_PAGE).contains(&limit) {
-        let message = format!("`limit` must be a number from 1 to {LONGEST_PAGE}.");
+    if !(1..=MAX_PAGE).contains(&limit) {
+        let message = format!("`limit` must be a number from 1 to {MAX_PAGE}.");
         return Err(ApiError::invalid(message).with_field(Some("limit")));
     }
     let start = match &query.after {

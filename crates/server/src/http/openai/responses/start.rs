@@ -13,7 +13,7 @@ use wire::{
 };
 
 use super::{
-    super::{agent, asked::Asked, invalid},
+    super::{agent, invalid, requested_model::RequestedModel},
     earlier,
 };
 use crate::{
@@ -44,7 +44,7 @@ pub(super) async fn start(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
@@ -132,7 +132,7 @@ pub(super) async fn start(
 async fn worker(
     app: &App,
     caller: &Caller,
-    asked: &Asked<'_>,
+    asked: &RequestedModel<'_>,
     request: &mut ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     app.models.first_look().await;

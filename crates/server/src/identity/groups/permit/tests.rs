@@ -8,7 +8,7 @@ use crate::identity::auth::Authority;
 
 /// A server with these rules, on which one person is in the first of two groups.
 struct House {
-    known: Arc<Known>,
+    known: Arc<GroupDirectory>,
     person: UserId,
 }
 
@@ -34,24 +34,24 @@ impl House {
             permissions,
         };
         Self {
-            known: Arc::new(Known::of(all, Default::default())),
+            known: Arc::new(GroupDirectory::of(all, Default::default())),
             person,
         }
     }
 
-    fn permit(&self, account: UserId, is_admin: bool) -> Permit {
-        Permit::new(
+    fn permit(&self, account: UserId, is_admin: bool) -> Permissions {
+        Permissions::new(
             Arc::clone(&self.known),
             Arc::new(Authority::of_account(account)),
             is_admin,
         )
     }
 
-    fn person(&self) -> Permit {
+    fn person(&self) -> Permissions {
         self.permit(self.person, false)
     }
 
-    fn stranger(&self) -> Permit {
+    fn stranger(&self) -> Permissions {
         self.permit(UserId::generate(), false)
     }
 }
@@ -60,10 +60,10 @@ impl House {
 fn without_rules_all_is_everybodys() {
     let house = House::with(&[]);
     for thing in [
-        Thing::Model("m"),
-        Thing::Agent("a"),
-        Thing::Tool("t"),
-        Thing::Right(Right::Sharing),
+        Resource::Model("m"),
+        Resource::Agent("a"),
+        Resource::Tool("t"),
+        Resource::Right(Right::Sharing),
     ] {
         assert!(
             house.person().allows(thing) && house.stranger().allows(thing),
@@ -88,16 +88,20 @@ fn what_is_for_groups_is_for_those_alone() {
         ("nobodys", false, false),
         ("other", true, true),
     ] {
-        assert_eq!(person.allows(Thing::Model(model)), member, "{model}");
+        assert_eq!(person.allows(Resource::Model(model)), member, "{model}");
         assert_eq!(
-            house.stranger().allows(Thing::Model(model)),
+            house.stranger().allows(Resource::Model(model)),
             stranger,
             "{model}"
         );
-        assert!(house.permit(house.person, true).allows(Thing::Model(model)));
+        assert!(
+            house
+                .permit(house.person, true)
+                .allows(Resource::Model(model))
+        );
     }
     assert!(
-        !person.allows(Thing::Agent("large")),
+        !person.allows(Resource::Agent("large")),
         "a name is of its kind"
     );
 }
@@ -116,16 +120,16 @@ fn the_narrowest_rule_decides() {
     ]);
     let (person, stranger) = (house.person(), house.stranger());
     for (thing, member, other) in [
-        (Thing::Model("any"), true, false),
-        (Thing::Model("small"), true, true),
-        (Thing::Model("secret"), false, false),
-        (Thing::Model(TOUR), true, true),
-        (Thing::Tool("crm__read"), true, false),
-        (Thing::Tool("crm__help"), true, true),
-        (Thing::Tool("crm__write"), false, false),
-        (Thing::Tool("web__delete"), false, false),
-        (Thing::Tool("web__get"), true, true),
-        (Thing::Tool("crm"), true, true),
+        (Resource::Model("any"), true, false),
+        (Resource::Model("small"), true, true),
+        (Resource::Model("secret"), false, false),
+        (Resource::Model(TOUR), true, true),
+        (Resource::Tool("crm__read"), true, false),
+        (Resource::Tool("crm__help"), true, true),
+        (Resource::Tool("crm__write"), false, false),
+        (Resource::Tool("web__delete"), false, false),
+        (Resource::Tool("web__get"), true, true),
+        (Resource::Tool("crm"), true, true),
     ] {
         assert_eq!(
             (person.allows(thing), stranger.allows(thing)),
@@ -148,12 +152,12 @@ fn programs_need_their_right_too() {
         ("right", "programs", Some(false), &[0]),
         ("tool", "shell", Some(true), &[]),
     ]);
-    assert!(house.person().allows(Thing::Tool("shell")));
+    assert!(house.person().allows(Resource::Tool("shell")));
     assert!(
-        !house.stranger().allows(Thing::Tool("shell"))
-            && !house.stranger().allows(Thing::Tool("python"))
+        !house.stranger().allows(Resource::Tool("shell"))
+            && !house.stranger().allows(Resource::Tool("python"))
     );
-    assert!(house.stranger().allows(Thing::Tool("read_file")));
+    assert!(house.stranger().allows(Resource::Tool("read_file")));
     assert!(
         house.stranger().check(Right::Programs).is_err()
             && house.stranger().check(Right::Sharing).is_ok()

@@ -35,12 +35,12 @@ pub enum Resume {
 type ReadLog = Box<dyn Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync>;
 
 /// How runs come back from their rest.
-pub(super) struct Rest {
+pub(super) struct Hibernation {
     pub(super) read_log: OnceLock<ReadLog>,
     pub(super) reading: Semaphore,
 }
 
-impl Default for Rest {
+impl Default for Hibernation {
     fn default() -> Self {
         Self {
             read_log: OnceLock::new(),
@@ -51,7 +51,7 @@ impl Default for Rest {
 
 /// What one run needs for its rest.
 #[derive(Debug, Default)]
-pub(super) struct Bed {
+pub(super) struct HibernationState {
     /// Drops the agent, where the run can go on from its log.
     put_down: Mutex<Option<CancellationToken>>,
     /// The log's last event at the last look.
@@ -61,7 +61,7 @@ pub(super) struct Bed {
 
 /// A run that could not be brought back to take an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StillResting;
+pub struct StillHibernated;
 
 impl Runs {
     /// Says how a run's log is read to go on with it. Before that no run is put to rest.
@@ -149,7 +149,7 @@ impl LiveRun {
     ///
     /// # Errors
     /// Where it does not come back in time, as when the database does not answer.
-    pub async fn wake_for(&self, ask: &str) -> Result<(), StillResting> {
+    pub async fn wake_for(&self, ask: &str) -> Result<(), StillHibernated> {
         if !self.pending_input.is_away() || !self.waits_for(ask) {
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl LiveRun {
             () = self.pending_input.asked(ask) => Ok(()),
             () = self.withdrawn(ask) => Ok(()),
             () = self.ended() => Ok(()),
-            () = tokio::time::sleep(WAKES_WITHIN) => Err(StillResting),
+            () = tokio::time::sleep(WAKES_WITHIN) => Err(StillHibernated),
         }
     }
 
@@ -166,7 +166,7 @@ impl LiveRun {
     ///
     /// # Errors
     /// Those of [`LiveRun::wake_for`].
-    pub async fn wake_waiting(&self) -> Result<(), StillResting> {
+    pub async fn wake_waiting(&self) -> Result<(), StillHibernated> {
         match self.waiting().first().and_then(|asked| asks(asked)) {
             Some(ask) => self.wake_for(ask).await,
             None => Ok(()),
@@ -177,7 +177,7 @@ impl LiveRun {
     ///
     /// # Errors
     /// Those of [`LiveRun::wake_for`].
-    pub async fn wake_agent(&self, agent: &str) -> Result<(), StillResting> {
+    pub async fn wake_agent(&self, agent: &str) -> Result<(), StillHibernated> {
         let open = self.waiting();
         let waits = open
             .iter()

@@ -43,16 +43,16 @@ impl NoAnswer {
 
 /// Which searches are left out, and why. It is the process's own, and forgotten with it.
 #[derive(Debug, Default)]
-pub(crate) struct Resting(Mutex<HashMap<String, Rest>>);
+pub(crate) struct Cooldowns(Mutex<HashMap<String, Cooldown>>);
 
 #[derive(Debug, Clone)]
-struct Rest {
+struct Cooldown {
     until: Instant,
     length: Duration,
     words: String,
 }
 
-impl Resting {
+impl Cooldowns {
     /// What the one of this name has done, where it is left out just now.
     pub(super) fn why(&self, name: &str, now: Instant) -> Option<String> {
         self.all()
@@ -74,7 +74,7 @@ impl Resting {
         let words = no_answer.words.clone();
         all.insert(
             name.to_owned(),
-            Rest {
+            Cooldown {
                 until: now + length,
                 length,
                 words,
@@ -87,7 +87,7 @@ impl Resting {
         self.all().remove(name);
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Rest>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Cooldown>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(resting: &Resting, why: Why, expected_seconds: u64) {
+    fn check(resting: &Cooldowns, why: Why, expected_seconds: u64) {
         let now = Instant::now();
         resting.note_no_answer(
             "a",
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn rests_are_short_at_first_and_bounded() {
-        let resting = Resting::default();
+        let resting = Cooldowns::default();
         for expected in [10, 20, 40, 80, 160, 320, 600, 600] {
             check(&resting, Why::Failed, expected);
         }

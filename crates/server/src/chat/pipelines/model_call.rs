@@ -27,7 +27,7 @@ use crate::{
     gateway::{
         caller_info::OneShotAbout,
         models::ResolvedModel,
-        usage::{PaidCall, Wish},
+        usage::{PaidCall, UsageEstimate},
     },
 };
 
@@ -202,7 +202,7 @@ impl Pipelines {
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
     ) -> Result<Asked<T>, ApiError> {
         let model = &job.model;
-        let wish = Wish {
+        let wish = UsageEstimate {
             input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64,
             max_output_tokens: Some(job.bounds.output_tokens),
             prices: model.prices,

@@ -9,26 +9,26 @@ use super::{
     McpServerNow, McpServers, RunIs,
     account::Credential,
     missing,
-    personal::Personal,
     sign_in::{Back, Ended, Signer},
+    user_connections::UserConnections,
 };
-use crate::{error::ApiError, identity::groups::Permit, messages, platform::config::SignIn};
+use crate::{error::ApiError, identity::groups::Permissions, messages, platform::config::SignIn};
 
 /// Longest token that a person may enter, bytes.
 const TOKEN_LIMIT_BYTES: usize = 4_000;
 
 /// A server as one person sees it.
-pub struct Yours {
+pub struct UserServer {
     /// Its name.
     pub name: String,
     /// Whether they sign in there; otherwise they enter a token here.
     pub is_oauth: bool,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: SignInState,
 }
 
 /// How it stands with a person at a server.
-pub enum Standing {
+pub enum SignInState {
     /// They have not signed in.
     SignedOut,
     /// They have to sign in again.
@@ -42,7 +42,11 @@ impl McpServers {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn of(&self, user: UserId, permit: &Permit) -> Result<Vec<Yours>, ApiError> {
+    pub async fn of(
+        &self,
+        user: UserId,
+        permit: &Permissions,
+    ) -> Result<Vec<UserServer>, ApiError> {
         let mut all = Vec::new();
         for personal in self
             .0
@@ -51,15 +55,15 @@ impl McpServers {
             .filter(|server| permit.allows_server(&server.server.name))
         {
             let standing = match personal.account(user).read().await? {
-                None => Standing::SignedOut,
-                Some(Credential::Lapsed { .. }) => Standing::Lapsed,
+                None => SignInState::SignedOut,
+                Some(Credential::Lapsed { .. }) => SignInState::Lapsed,
                 Some(_) => {
                     let known = personal.open(user).map_err(ApiError::internal)?;
-                    Standing::SignedIn(known.map(|known| known.now()))
+                    SignInState::SignedIn(known.map(|known| known.now()))
                 }
             };
             let is_oauth = matches!(personal.sign_in, SignIn::OAuth(_));
-            all.push(Yours {
+            all.push(UserServer {
                 name: personal.server.name.clone(),
                 is_oauth,
                 standing,
@@ -74,7 +78,7 @@ impl McpServers {
     /// With a sentence that says why they cannot.
     pub async fn begin_sign_in(
         &self,
-        (name, permit): (&str, &Permit),
+        (name, permit): (&str, &Permissions),
         by: &Signer,
         redirect: &str,
     ) -> Result<Url, ApiError> {
@@ -114,7 +118,7 @@ impl McpServers {
     /// Where the server takes none, or it cannot be sent.
     pub async fn put_token(
         &self,
-        (name, permit): (&str, &Permit),
+        (name, permit): (&str, &Permissions),
         user: UserId,
         token: &Secret,
     ) -> Result<(), ApiError> {
@@ -153,7 +157,7 @@ impl McpServers {
     }
 
     /// One that the person may use. One that is for others is answered like one that is not there.
-    fn permitted(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
+    fn permitted(&self, name: &str, permit: &Permissions) -> Result<&UserConnections, ApiError> {
         let found = self.personal(name)?;
         permit
             .allows_server(name)
@@ -161,7 +165,7 @@ impl McpServers {
             .ok_or_else(no_such_sign_in)
     }
 
-    fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
+    fn personal(&self, name: &str) -> Result<&UserConnections, ApiError> {
         let found = self
             .0
             .personal
@@ -175,7 +179,7 @@ fn no_such_sign_in() -> ApiError {
     ApiError::not_found(messages::Settings::NoMcpSignIn)
 }
 
-impl Personal {
+impl UserConnections {
     /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
     pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
         let name = &self.server.name;

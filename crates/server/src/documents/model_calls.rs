@@ -18,7 +18,7 @@ use crate::{
     documents::Documents,
     gateway::{
         models::ModelServer,
-        usage::{Amount, Wish},
+        usage::{Amount, UsageEstimate},
     },
     messages,
 };
@@ -28,15 +28,15 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// Why a model did not help.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NoHelp {
-    pub(super) kind: NoHelpKind,
+pub(super) struct ModelUnavailable {
+    pub(super) kind: UnavailableKind,
     /// In a sentence.
     pub(super) words: LocalizedText,
 }
 
 /// Who is to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoHelpKind {
+pub(super) enum UnavailableKind {
     /// The account's limits: later it may be asked again, seconds.
     Limited(u64),
     /// The server did not take the texts, most often as they are too long.
@@ -47,10 +47,10 @@ pub(super) enum NoHelpKind {
     Failed,
 }
 
-impl NoHelp {
+impl ModelUnavailable {
     pub(super) fn failed(words: impl Into<LocalizedText>) -> Self {
         Self {
-            kind: NoHelpKind::Failed,
+            kind: UnavailableKind::Failed,
             words: words.into(),
         }
     }
@@ -64,7 +64,7 @@ impl Documents {
         model: &str,
         texts: &[String],
         (urgency, deadline): (Urgency, Duration),
-    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+    ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
         if model == embedder::MODEL {
             return self.built_in.embed(texts, urgency, deadline).await;
         }
@@ -84,7 +84,7 @@ impl Documents {
         model: &str,
         (query, passages): (&str, &[&str]),
         deadline: Duration,
-    ) -> Result<Vec<Option<f32>>, NoHelp> {
+    ) -> Result<Vec<Option<f32>>, ModelUnavailable> {
         let server = self.helper(model, "rerank")?;
         let upstream = &server.upstream;
         let body = rerank::encode(upstream.model(), query, passages);
@@ -107,11 +107,12 @@ impl Documents {
     }
 
     /// The model that the settings name: it is for everybody, whoever may choose it for chats.
-    fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
+    fn helper(&self, model: &str, call: &str) -> Result<ModelServer, ModelUnavailable> {
         let found = self.models.upstream_for_all(model, call);
-        let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
+        let found =
+            found.map_err(|error| ModelUnavailable::failed(error.problem().clone().words()))?;
         found.ok_or_else(|| {
-            NoHelp::failed(messages::Settings::NoModelServer {
+            ModelUnavailable::failed(messages::Settings::NoModelServer {
                 model: model.to_owned(),
             })
         })
@@ -129,9 +130,9 @@ impl Documents {
         }: &ModelServer,
         bytes: usize,
         ask: impl AsyncFnOnce(ForwardContext) -> Result<(T, Option<u64>), ForwardError>,
-    ) -> Result<T, NoHelp> {
+    ) -> Result<T, ModelUnavailable> {
         let estimated = bytes as u64 / BYTES_PER_TOKEN;
-        let wish = Wish {
+        let wish = UsageEstimate {
             input_tokens: estimated,
             max_output_tokens: Some(0),
             prices: *prices,
@@ -139,13 +140,13 @@ impl Documents {
         self.usage
             .know(principal)
             .await
-            .map_err(|error| NoHelp::failed(error.to_string()))?;
+            .map_err(|error| ModelUnavailable::failed(error.to_string()))?;
         let caller = match trusted {
             true => Some(
                 self.gateway
                     .caller_headers(principal)
                     .await
-                    .map_err(|error| NoHelp::failed(error.to_string()))?,
+                    .map_err(|error| ModelUnavailable::failed(error.to_string()))?,
             ),
             false => None,
         };
@@ -156,8 +157,8 @@ impl Documents {
         let held = self
             .usage
             .begin(principal, wish)
-            .map_err(|refused| NoHelp {
-                kind: NoHelpKind::Limited(refused.wait_s),
+            .map_err(|refused| ModelUnavailable {
+                kind: UnavailableKind::Limited(refused.wait_s),
                 words: refused.words,
             })?;
         let result = ask(told).await.map_err(no_answer);
@@ -180,14 +181,14 @@ fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     (tokens, call_cost(prices, tokens))
 }
 
-fn no_answer(no: ForwardError) -> NoHelp {
+fn no_answer(no: ForwardError) -> ModelUnavailable {
     let error = no.into_error();
     let kind = match error.code {
-        ProblemCode::ModelTimeout => NoHelpKind::Late,
-        ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
-        _ => NoHelpKind::Failed,
+        ProblemCode::ModelTimeout => UnavailableKind::Late,
+        ProblemCode::ModelRejected | ProblemCode::ModelContextFull => UnavailableKind::Texts,
+        _ => UnavailableKind::Failed,
     };
-    NoHelp {
+    ModelUnavailable {
         kind,
         words: error.words(),
     }

@@ -7,7 +7,7 @@ use mcp::{OfferedTool, Server, Transport};
 use super::{McpServerNow, problem, tools::Usable};
 use crate::platform::config::Approval;
 
-pub(super) struct Known {
+pub(super) struct ToolCatalog {
     pub(super) server: Arc<Server>,
     approval: Approval,
     made: Mutex<Option<Made>>,
@@ -19,7 +19,7 @@ struct Made {
     usable: Arc<Usable>,
 }
 
-impl Known {
+impl ToolCatalog {
     pub(super) fn new(server: Arc<Server>, approval: Approval) -> Self {
         Self {
             server,

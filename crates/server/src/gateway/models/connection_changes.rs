@@ -15,7 +15,7 @@ use crate::{error::ApiError, messages, platform::config::ConnectionSource};
 /// Somebody waits at a form.
 pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// More would be tried one after the other at a bad time.
-const MOST_KEYS: u32 = 16;
+const MAX_KEYS: u32 = 16;
 
 /// A server to add, which offered `models` just now.
 #[derive(Debug)]
@@ -258,11 +258,11 @@ impl Models {
             return Err(ApiError::conflict(messages::Settings::ConnectionKeyKnown));
         }
         let row = self.seal(id, key, weight, created_at)?;
-        match self.store.create_connection_key(id, &row, MOST_KEYS).await {
+        match self.store.create_connection_key(id, &row, MAX_KEYS).await {
             Err(StoreError::Conflict(_)) => {
                 return Err(ApiError::conflict(
                     messages::Settings::TooManyConnectionKeys {
-                        count: MOST_KEYS.into(),
+                        count: MAX_KEYS.into(),
                     },
                 ));
             }

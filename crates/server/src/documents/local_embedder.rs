@@ -11,20 +11,20 @@ use domain::LocalizedText;
 use embedder::{Embedder, Files, LIBRARY, NETWORK, TOKENIZER, Unusable, Urgency, reads};
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::asking::{NoHelp, NoHelpKind};
+use super::model_calls::{ModelUnavailable, UnavailableKind};
 use crate::{messages, platform::config::KnowledgeSettings};
 
 /// Numbers of a vector of this model.
 const DIMENSIONS: usize = 384;
 
 /// The built-in model, loaded once it is needed.
-pub(super) struct BuiltIn {
+pub(super) struct LocalEmbedder {
     files: Files,
     threads: usize,
     loaded: Mutex<Option<Arc<Embedder>>>,
 }
 
-impl BuiltIn {
+impl LocalEmbedder {
     /// `program` is this one: the library may lie beside it.
     pub(super) fn new(settings: &KnowledgeSettings, program: &Path) -> Self {
         let files = files(settings, program);
@@ -42,7 +42,7 @@ impl BuiltIn {
         texts: &[String],
         urgency: Urgency,
         deadline: Duration,
-    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+    ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
         let (this, texts) = (Arc::clone(self), texts.to_vec());
         let work = spawn_blocking(move || {
             let (read, places): (Vec<String>, Vec<usize>) = texts
@@ -58,16 +58,16 @@ impl BuiltIn {
             }
             Ok(vectors)
         });
-        let late = |_| NoHelp {
-            kind: NoHelpKind::Late,
+        let late = |_| ModelUnavailable {
+            kind: UnavailableKind::Late,
             words: messages::Knowledge::BuiltInSlow {
                 seconds: deadline.as_secs(),
             }
             .into(),
         };
         let made = timeout(deadline, work).await.map_err(late)?;
-        let made = made.map_err(|error| NoHelp::failed(error.to_string()))?;
-        made.map_err(|unusable: Unusable| NoHelp::failed(advice(&unusable)))
+        let made = made.map_err(|error| ModelUnavailable::failed(error.to_string()))?;
+        made.map_err(|unusable: Unusable| ModelUnavailable::failed(advice(&unusable)))
     }
 
     /// Which of its files is missing, in words.

@@ -33,7 +33,7 @@ use crate::{
 /// [Alternative answers](docs/models/several-answers.md). Each is a run of its own, 8 at a time at most.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "NewAlternatives")]
-pub(super) struct OthersWish {
+pub(super) struct NewAlternatives {
     /// The models that are asked; the default model if there are none.
     #[serde(default)]
     models: Vec<String>,
@@ -47,7 +47,7 @@ pub(super) struct OthersWish {
 /// The answers that have begun.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Alternatives")]
-pub(super) struct Others {
+pub(super) struct Alternatives {
     answers: Vec<Begun>,
 }
 
@@ -59,9 +59,9 @@ pub(super) async fn ask(
     uri: Uri,
     headers: HeaderMap,
     RawJson(body): RawJson,
-) -> Result<Json<Others>, ApiError> {
+) -> Result<Json<Alternatives>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
-    let wish: OthersWish = parse(&body)?;
+    let wish: NewAlternatives = parse(&body)?;
     let metadata = wire::passed_on(&wish.metadata);
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let samples = match wish.samples {
@@ -130,7 +130,7 @@ pub(super) async fn ask(
                 .await?,
         );
     }
-    Ok(Json(Others { answers }))
+    Ok(Json(Alternatives { answers }))
 }
 
 /// The name of one of the runs that a request starts.
@@ -202,7 +202,7 @@ pub(super) fn operations(api: &mut Operations) {
         ask,
         "Asks models for alternatives to an answer",
     )
-    .body::<OthersWish>()
+    .body::<NewAlternatives>()
     .header(
         "Idempotency-Key",
         "[Sent again](docs/reference/api.md#idempotency) with the same key, it starts nothing.",

@@ -19,7 +19,7 @@ use reqwest::{
 use ring::digest::{Context as Digest, SHA256};
 use tokio::io::AsyncWriteExt;
 
-use super::built_in::files;
+use super::local_embedder::files;
 use crate::platform::config::KnowledgeSettings;
 
 /// The network's size in bytes and its SHA-256, and those of its tokens.
@@ -37,7 +37,7 @@ const CONNECTING: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// A file that is to be at a place.
-struct Wanted {
+struct ExpectedFile {
     name: &'static str,
     place: PathBuf,
     /// Its size, where it is known, and the most it may have.
@@ -60,7 +60,7 @@ pub(crate) async fn fetch_model(
 ) -> anyhow::Result<Vec<String>> {
     let base = folder_address(from)?;
     let files = files(settings, program);
-    let wanted = |name, place: &Path, (bytes, sha256): (u64, &str)| Wanted {
+    let wanted = |name, place: &Path, (bytes, sha256): (u64, &str)| ExpectedFile {
         name,
         place: place.to_owned(),
         bytes: Some(bytes),
@@ -76,7 +76,7 @@ pub(crate) async fn fetch_model(
         ensure!(is_sha256, "--library-sha256 must be 64 hexadecimal digits");
         let sha256 = sha256.to_ascii_lowercase();
         let (place, limit_bytes) = (files.library.clone(), LIBRARY_LIMIT_BYTES);
-        all.push(Wanted {
+        all.push(ExpectedFile {
             name: LIBRARY,
             place,
             bytes: None,
@@ -108,7 +108,7 @@ fn folder_address(from: &str) -> anyhow::Result<Url> {
     Ok(url)
 }
 
-async fn fetch(base: &Url, all: &[Wanted]) -> anyhow::Result<Vec<String>> {
+async fn fetch(base: &Url, all: &[ExpectedFile]) -> anyhow::Result<Vec<String>> {
     // It also says who does TLS, of which this client knows nothing.
     HttpClient::new()?;
     let client = Client::builder()
@@ -131,8 +131,8 @@ async fn fetch(base: &Url, all: &[Wanted]) -> anyhow::Result<Vec<String>> {
 }
 
 /// Brings a file; gives its size.
-async fn bring(client: &Client, base: &Url, wanted: &Wanted) -> anyhow::Result<u64> {
-    let Wanted {
+async fn bring(client: &Client, base: &Url, wanted: &ExpectedFile) -> anyhow::Result<u64> {
+    let ExpectedFile {
         name,
         place,
         bytes,
@@ -299,10 +299,10 @@ mod tests {
             .to_owned()
     }
 
-    fn wanted(folder: &Path, sha256: &str) -> Wanted {
+    fn wanted(folder: &Path, sha256: &str) -> ExpectedFile {
         let bytes = CONTENT.len() as u64;
         let place = folder.join("deep").join(NETWORK);
-        Wanted {
+        ExpectedFile {
             name: NETWORK,
             place,
             bytes: Some(bytes),
@@ -342,7 +342,7 @@ mod tests {
             error.contains("another file") && error.contains(&sum()),
             "{error}"
         );
-        let shorter = [Wanted {
+        let shorter = [ExpectedFile {
             limit_bytes: 9,
             bytes: Some(9),
             ..wanted(folder.path(), &sum())

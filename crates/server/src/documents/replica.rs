@@ -11,20 +11,20 @@ use crate::{documents::Documents, error::ApiError, platform::secret::random_byte
 /// The setting that tells our part of a database that others use, too, from theirs.
 const HOME: &str = "knowledge.home";
 /// Why a copy could not be made.
-pub(super) enum NoCopy<E> {
+pub(super) enum ReplicaError<E> {
     /// Of the other database.
     There(E),
     /// Of ours.
     Here(ApiError),
 }
 
-impl<E> From<ApiError> for NoCopy<E> {
+impl<E> From<ApiError> for ReplicaError<E> {
     fn from(error: ApiError) -> Self {
         Self::Here(error)
     }
 }
 
-impl<E> From<StoreError> for NoCopy<E> {
+impl<E> From<StoreError> for ReplicaError<E> {
     fn from(error: StoreError) -> Self {
         Self::Here(error.into())
     }

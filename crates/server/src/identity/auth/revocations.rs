@@ -20,7 +20,7 @@ use crate::error::ApiError;
 
 /// What ends with somebody's good standing.
 #[derive(Debug, Default)]
-pub struct Standing(Mutex<Open>);
+pub struct Revocations(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
@@ -38,7 +38,7 @@ struct OpenKey {
     good_until: Option<i64>,
 }
 
-impl Standing {
+impl Revocations {
     /// Cancelled when the caller's account is suspended, and soon after the session or the key is over.
     #[must_use]
     pub fn ends(&self, caller: &Caller) -> CancellationToken {
@@ -64,7 +64,7 @@ impl Standing {
     }
 
     /// Answers a request of `caller`, unless the good standing ends before that. A stream ends with it too.
-    pub async fn while_good(
+    pub async fn until_revoked(
         &self,
         caller: &Caller,
         answer: impl Future<Output = Response>,

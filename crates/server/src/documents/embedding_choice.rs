@@ -38,7 +38,7 @@ pub(crate) struct EmbeddingChoice {
 
 /// What makes vectors now, and where they go.
 #[derive(Debug, Clone)]
-pub(super) struct InForce {
+pub(super) struct ActiveEmbedding {
     pub(super) settings: Arc<EmbeddingSettings>,
     pub(super) space: EmbeddingSpaceId,
     /// When it was last said that the space is in use.
@@ -48,7 +48,7 @@ pub(super) struct InForce {
 /// The outcome of a test.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EmbeddingTest")]
-pub(crate) struct EmbeddingTried {
+pub(crate) struct EmbeddingTest {
     /// How long it took.
     took_ms: u64,
     /// How many numbers its vectors have.
@@ -72,9 +72,9 @@ impl Documents {
     }
 
     /// From now on vectors are made so. What is known of how a model does is forgotten where it is another one.
-    fn set_embedding(&self, in_force: Option<InForce>) {
+    fn set_embedding(&self, in_force: Option<ActiveEmbedding>) {
         let mut helping = self.helping();
-        let space = |of: &Option<InForce>| of.as_ref().map(|known| known.space);
+        let space = |of: &Option<ActiveEmbedding>| of.as_ref().map(|known| known.space);
         if space(&helping.in_force) != space(&in_force) {
             (helping.problem, helping.rest) = (None, None);
         }
@@ -93,7 +93,7 @@ impl Documents {
     /// What makes vectors from now on, also where it was chosen on another server.
     pub(super) async fn follow_embedding_choice(
         self: &Arc<Self>,
-    ) -> Result<Option<InForce>, StoreError> {
+    ) -> Result<Option<ActiveEmbedding>, StoreError> {
         let configured = &self.config.knowledge.embedding;
         let wanted = match self.embedding_choice().await? {
             None => configured.clone(),
@@ -119,7 +119,7 @@ impl Documents {
             return Ok(Some(known));
         }
         let space = self.use_embedding(&wanted).await?;
-        let in_force = InForce {
+        let in_force = ActiveEmbedding {
             settings: Arc::new(wanted),
             space,
             said: Instant::now(),
@@ -187,7 +187,7 @@ impl Documents {
         &self,
         principal: &Principal,
         choice: &EmbeddingChoice,
-    ) -> Result<EmbeddingTried, ApiError> {
+    ) -> Result<EmbeddingTest, ApiError> {
         self.check_embedding(choice)?;
         if choice.model.is_empty() {
             return Err(
@@ -214,7 +214,7 @@ impl Documents {
             Ok(vector) => (Some(vector.len()), None),
             Err(no_help) => (None, Some(no_help.words)),
         };
-        Ok(EmbeddingTried {
+        Ok(EmbeddingTest {
             took_ms,
             dimensions,
             problem,

@@ -22,33 +22,33 @@ const BATCH_BYTES: usize = 8_000_000;
 
 /// What a collection is searched with.
 #[derive(Clone)]
-pub(super) struct Loaded {
+pub(super) struct CachedIndex {
     pub(super) index: Index,
     /// Where its vectors are from; nothing where it has none.
     pub(super) space: Option<EmbeddingSpaceId>,
     /// The collection's when it was last looked at.
     version: u64,
-    documents: HashMap<u128, Arc<LoadedDocument>>,
+    documents: HashMap<u128, Arc<CachedDocument>>,
     /// Which search it served last.
     used: Arc<AtomicU64>,
 }
 
 /// What is needed of a document when something of it is found.
 #[derive(Clone)]
-pub(super) struct LoadedDocument {
+pub(super) struct CachedDocument {
     pub(super) id: DocumentId,
     pub(super) name: String,
     version: u64,
     /// Whether its pieces have vectors here.
     is_embedded: bool,
-    places: Vec<Place>,
+    places: Vec<Position>,
     /// The headings of pieces: many pieces have the same.
     headings: Vec<Vec<String>>,
 }
 
 /// Where a piece stands in its document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Position {
     start: u32,
     end: u32,
     /// 0 for none.
@@ -56,7 +56,7 @@ pub(super) struct Place {
     headings: u32,
 }
 
-impl Place {
+impl Position {
     /// In characters.
     pub(super) fn characters(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -67,8 +67,8 @@ impl Place {
     }
 }
 
-impl LoadedDocument {
-    pub(super) fn headings(&self, place: Place) -> &[String] {
+impl CachedDocument {
+    pub(super) fn headings(&self, place: Position) -> &[String] {
         self.headings
             .get(place.headings as usize)
             .map_or(&[], Vec::as_slice)
@@ -81,19 +81,19 @@ impl LoadedDocument {
             .flatten()
             .map(|heading| heading.len() + 24)
             .sum();
-        size_of::<Self>() + self.name.len() + self.places.len() * size_of::<Place>() + words
+        size_of::<Self>() + self.name.len() + self.places.len() * size_of::<Position>() + words
     }
 }
 
 /// The places of pieces, and all their headings once.
-fn places(chunks: &[Chunk]) -> (Vec<Place>, Vec<Vec<String>>) {
+fn places(chunks: &[Chunk]) -> (Vec<Position>, Vec<Vec<String>>) {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mut headings: Vec<Vec<String>> = Vec::new();
     let places = chunks.iter().map(|chunk| {
         if headings.last() != Some(&chunk.headings) {
             headings.push(chunk.headings.clone());
         }
-        Place {
+        Position {
             start: small(chunk.characters.start),
             end: small(chunk.characters.end),
             page: chunk.page.unwrap_or(0),
@@ -166,7 +166,7 @@ pub(super) fn serving(
     }
 }
 
-impl Loaded {
+impl CachedIndex {
     pub(super) fn version(&self) -> u64 {
         self.version
     }
@@ -207,7 +207,7 @@ impl Loaded {
     }
 
     /// A piece that was found.
-    pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, Place)> {
+    pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&CachedDocument, Position)> {
         let document = self.documents.get(&document)?;
         Some((
             document,
@@ -380,7 +380,7 @@ impl Loaded {
             }],
         );
         let (places, headings) = places(&chunks);
-        let loaded = LoadedDocument {
+        let loaded = CachedDocument {
             id,
             name,
             version,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::{DocumentFilter, Store, StoreError};
 
 /// Most endings that are named, and the longest of them.
-pub(crate) const MOST_ENDINGS: usize = 30;
+pub(crate) const MAX_ENDINGS: usize = 30;
 pub(crate) const ENDING_CHARS: usize = 16;
 /// Longest part of a document's name, characters.
 pub(crate) const NAME_CHARS: usize = 200;
@@ -49,12 +49,12 @@ const KINDS: [(&[&str], &[&str]); 8] = [
     ),
 ];
 
-/// LocalizedText that say nothing of the kind.
+/// Words that say nothing of the kind.
 const FILLERS: [&str; 6] = ["and", "or", "file", "files", "document", "documents"];
 
 /// What a model writes to narrow its search.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct FilterArguments {
     #[serde(default)]
     types: Value,
     #[serde(default)]
@@ -65,7 +65,7 @@ pub(super) struct Wanted {
     until: Value,
 }
 
-impl Wanted {
+impl FilterArguments {
     /// Which documents are meant.
     ///
     /// # Errors
@@ -129,8 +129,8 @@ fn endings(types: &Value) -> Result<Vec<String>, String> {
             None if is_ending(&word) => endings.push(word),
             None => return Err(format!("“{}” is no kind of files.", shortened(&word))),
         }
-        if endings.len() > MOST_ENDINGS {
-            return Err(format!("`types` may name {MOST_ENDINGS} kinds of files."));
+        if endings.len() > MAX_ENDINGS {
+            return Err(format!("`types` may name {MAX_ENDINGS} kinds of files."));
         }
     }
     Ok(endings)
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn filter(arguments: Value) -> Result<DocumentFilter, String> {
-        serde_json::from_value::<Wanted>(arguments)
+        serde_json::from_value::<FilterArguments>(arguments)
             .unwrap()
             .filter()
     }

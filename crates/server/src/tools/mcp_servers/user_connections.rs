@@ -19,7 +19,7 @@ use tokio_util::{
 use super::{
     account::{Account, Vault},
     definition,
-    known::Known,
+    tool_catalog::ToolCatalog,
 };
 use crate::{
     identity::oauth::chosen_hosts,
@@ -27,28 +27,28 @@ use crate::{
 };
 
 /// Most connections to one server at once.
-const MOST_OPEN: usize = 300;
+const MAX_OPEN: usize = 300;
 /// How long one stays open that nobody needs.
 const IDLE_LIMIT: Duration = Duration::from_secs(15 * 60);
 
-pub(super) struct Personal {
+pub(super) struct UserConnections {
     pub(super) server: McpServer,
     pub(super) url: Url,
     pub(super) sign_in: SignIn,
     pub(super) vault: Arc<Vault>,
     pub(super) tasks: TaskTracker,
     pub(super) stopping: CancellationToken,
-    pub(super) people: Mutex<HashMap<UserId, Person>>,
+    pub(super) people: Mutex<HashMap<UserId, UserConnection>>,
 }
 
 /// Somebody's connection. Dropping it closes it.
-pub(super) struct Person {
-    known: Arc<Known>,
+pub(super) struct UserConnection {
+    known: Arc<ToolCatalog>,
     used: Instant,
     _open: DropGuard,
 }
 
-impl Personal {
+impl UserConnections {
     pub(super) fn account(&self, user: UserId) -> Account {
         let (vault, server) = (Arc::clone(&self.vault), self.server.name.clone());
         Account {
@@ -70,13 +70,13 @@ impl Personal {
     }
 
     /// The person's connection, begun now where there is none; nothing where there are too many.
-    pub(super) fn open(&self, user: UserId) -> anyhow::Result<Option<Arc<Known>>> {
+    pub(super) fn open(&self, user: UserId) -> anyhow::Result<Option<Arc<ToolCatalog>>> {
         let mut people = self.people();
         if let Some(person) = people.get_mut(&user) {
             person.used = Instant::now();
             return Ok(Some(Arc::clone(&person.known)));
         }
-        if people.len() >= MOST_OPEN {
+        if people.len() >= MAX_OPEN {
             let idle = people.iter().filter(|(_, person)| !person.known.is_used());
             let Some(longest) = idle
                 .min_by_key(|(_, person)| person.used)
@@ -89,8 +89,8 @@ impl Personal {
         let close = self.stopping.child_token();
         let definition = definition(&self.server, &self.vault.http, Some(self.bearer(user)))?;
         let server = Server::start(definition, &self.tasks, close.clone());
-        let known = Arc::new(Known::new(server, self.server.approval));
-        let person = Person {
+        let known = Arc::new(ToolCatalog::new(server, self.server.approval));
+        let person = UserConnection {
             known: Arc::clone(&known),
             used: Instant::now(),
             _open: close.drop_guard(),
@@ -130,7 +130,7 @@ impl Personal {
         });
     }
 
-    fn people(&self) -> MutexGuard<'_, HashMap<UserId, Person>> {
+    fn people(&self) -> MutexGuard<'_, HashMap<UserId, UserConnection>> {
         self.people.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,13 +12,13 @@ use super::{Inner, Runs, recorder::GIVE_UP_AFTER};
 
 /// Those that nobody has fetched, and the time after which a run is one.
 #[derive(Debug)]
-pub(super) struct GivenUpRuns {
+pub(super) struct RetryQueue {
     runs: Mutex<Vec<RunId>>,
     more: Arc<Notify>,
     after: Mutex<Duration>,
 }
 
-impl Default for GivenUpRuns {
+impl Default for RetryQueue {
     fn default() -> Self {
         Self {
             runs: Mutex::default(),
@@ -28,7 +28,7 @@ impl Default for GivenUpRuns {
     }
 }
 
-impl GivenUpRuns {
+impl RetryQueue {
     pub(super) fn push(&self, run: RunId) {
         self.runs
             .lock()

@@ -11,7 +11,7 @@ use store::{Document, Embedding, StoreError};
 
 /// How far the documents of a collection are embedded.
 #[derive(Debug)]
-pub(crate) struct Far {
+pub(crate) struct EmbeddingProgress {
     /// By document; nothing where no model embeds.
     embeddings: Option<HashMap<DocumentId, Embedding>>,
     /// Why nothing is embedded at the moment.
@@ -21,7 +21,7 @@ pub(crate) struct Far {
 /// How far a document is embedded.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DocumentMeaning")]
-pub(crate) struct Meaning {
+pub(crate) struct DocumentEmbedding {
     /// How many of its passages have their vectors.
     done: u64,
     /// How many passages it has.
@@ -61,9 +61,12 @@ pub(crate) struct DocumentProblem {
 
 impl Documents {
     /// How far the documents of a collection are embedded by the model that is set.
-    pub(crate) async fn far(&self, collection: CollectionId) -> Result<Far, StoreError> {
+    pub(crate) async fn far(
+        &self,
+        collection: CollectionId,
+    ) -> Result<EmbeddingProgress, StoreError> {
         let Some(space) = self.space() else {
-            return Ok(Far {
+            return Ok(EmbeddingProgress {
                 embeddings: None,
                 no_help: None,
             });
@@ -75,16 +78,16 @@ impl Documents {
         let no_help = self
             .no_help()
             .and_then(|problem| serde_json::from_str(&problem).ok());
-        Ok(Far {
+        Ok(EmbeddingProgress {
             embeddings: Some(of_space.collect()),
             no_help,
         })
     }
 }
 
-impl Far {
+impl EmbeddingProgress {
     /// Of one document; nothing where no model embeds, or there is no text yet.
-    pub(crate) fn of(&self, document: &Document) -> Option<Meaning> {
+    pub(crate) fn of(&self, document: &Document) -> Option<DocumentEmbedding> {
         let embeddings = self.embeddings.as_ref().filter(|_| document.version > 0)?;
         let far = embeddings
             .get(&document.id)
@@ -95,7 +98,7 @@ impl Far {
             Some(problem) => serde_json::from_str(problem).ok(),
             None => self.no_help.clone(),
         };
-        Some(Meaning {
+        Some(DocumentEmbedding {
             done,
             chunks: document.chunks,
             problem,

@@ -9,7 +9,7 @@ use crate::{app::App, error::ApiError, gateway::models::ModelServer, identity::a
 
 /// A request for a model or an agent.
 #[derive(Debug)]
-pub(in crate::http) struct Asked<'a> {
+pub(in crate::http) struct RequestedModel<'a> {
     /// What is known of the request.
     pub(in crate::http) passing: PassedRequest<'a>,
     /// The id that its name is an alias for, if it is one.
@@ -18,7 +18,7 @@ pub(in crate::http) struct Asked<'a> {
     pub(in crate::http) agent: Option<AgentModel>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestedModel<'a> {
     /// Looks into a request body.
     ///
     /// # Errors

@@ -14,18 +14,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
-use super::{Models, connecting::LIST_TIMEOUT};
+use super::{Models, connection_changes::LIST_TIMEOUT};
 use crate::{error::ApiError, messages};
 
 /// A small model may have to be loaded first.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(45);
-const MOST_TOKENS: u64 = 64;
+const MAX_TOKENS: u64 = 64;
 const SHOWN_CHARS: usize = 200;
 
 /// The outcome of a test of a connection.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConnectionTest")]
-pub struct Tried {
+pub struct ConnectionTest {
     /// How many models it offers.
     pub models: Option<usize>,
     /// Why it does not list them.
@@ -33,15 +33,15 @@ pub struct Tried {
     /// How long that took.
     pub took_ms: u64,
     /// Each key alone.
-    pub keys: Vec<KeyTried>,
+    pub keys: Vec<KeyTest>,
     /// What the model answered, where one was named.
-    pub answer: Option<TriedModel>,
+    pub answer: Option<ModelTest>,
 }
 
 /// The outcome of a test of a key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConnectionKeyTest")]
-pub struct KeyTried {
+pub struct KeyTest {
     /// `null` if it comes from the environment.
     pub id: Option<ConnectionKeyId>,
     /// Why it does not work.
@@ -51,7 +51,7 @@ pub struct KeyTried {
 /// The answer of a model.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ModelTest")]
-pub struct TriedModel {
+pub struct ModelTest {
     /// Its beginning.
     pub text: String,
     /// Why there is none.
@@ -65,7 +65,11 @@ impl Models {
     ///
     /// # Errors
     /// 404 where there is no such connection.
-    pub async fn try_out(&self, id: ConnectionId, model: Option<&str>) -> Result<Tried, ApiError> {
+    pub async fn try_out(
+        &self,
+        id: ConnectionId,
+        model: Option<&str>,
+    ) -> Result<ConnectionTest, ApiError> {
         let known = self.connection(id)?;
         let settings = &known.server.settings;
         let keys: Vec<Option<&Secret>> = match &settings.keys[..] {
@@ -116,14 +120,14 @@ impl Models {
             first_problem
         };
         let mut results = lists.into_iter();
-        let keys = known.keys.iter().map(|key| KeyTried {
+        let keys = known.keys.iter().map(|key| KeyTest {
             id: key.id,
             problem: match key.is_open {
                 true => results.next().and_then(Result::err).map(ModelError::words),
                 false => Some(messages::Settings::KeyUnreadable.into()),
             },
         });
-        Ok(Tried {
+        Ok(ConnectionTest {
             models,
             problem,
             took_ms,
@@ -132,7 +136,7 @@ impl Models {
         })
     }
 
-    async fn hear(&self, target: OpenAiSettings) -> TriedModel {
+    async fn hear(&self, target: OpenAiSettings) -> ModelTest {
         let started = Instant::now();
         let model = ChatModel::openai(target, &self.http);
         let answer = timeout(ANSWER_TIMEOUT, say_ok(&model)).await;
@@ -146,7 +150,7 @@ impl Models {
             Ok(text) => (text.trim().chars().take(SHOWN_CHARS).collect(), None),
             Err(error) => (String::new(), Some(error.words())),
         };
-        TriedModel {
+        ModelTest {
             text,
             problem,
             took_ms: millis(started),
@@ -161,7 +165,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         tool_mode: ToolMode::Off,
         tool_prompt: None,
         parameters: &ModelParameters {
-            max_output_tokens: Some(MOST_TOKENS),
+            max_output_tokens: Some(MAX_TOKENS),
             ..ModelParameters::default()
         },
         answer_format: None,

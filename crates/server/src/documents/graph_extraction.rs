@@ -10,7 +10,7 @@ use serde_json::Map;
 use store::{GraphPiece, GraphTask, StoreError, Words};
 use tokio::task::spawn_blocking;
 
-use super::{on_account::Asked, reading::as_column};
+use super::{metered_calls::MeteredCall, reading::as_column};
 use crate::{
     documents::Documents, error::ApiError, gateway::models::ResolvedModel,
     identity::auth::Authority, messages, platform::jobs::Next,
@@ -126,8 +126,8 @@ impl Documents {
             })
             .await?;
         match asked {
-            Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
-            Asked::Answered(_) => {
+            MeteredCall::Answered(asked) if asked.found.is_some() => Ok(asked.found),
+            MeteredCall::Answered(_) => {
                 let words = messages::Knowledge::NotInFormOf {
                     name: model.model.name().to_owned(),
                 }
@@ -135,12 +135,12 @@ impl Documents {
                 self.note_no_graph(of, "form", words, None).await?;
                 Ok(None)
             }
-            Asked::Limited { words, wait_s } => {
+            MeteredCall::Limited { words, wait_s } => {
                 self.note_no_graph(of, "limited", words, Some(wait_s))
                     .await?;
                 Ok(None)
             }
-            Asked::Failed(error) => {
+            MeteredCall::Failed(error) => {
                 let code = if error.code == ProblemCode::ModelTimeout {
                     "late"
                 } else {

@@ -8,12 +8,12 @@ use crate::{
     documents::Documents,
     gateway::{
         models::ResolvedModel,
-        usage::{Amount, Wish},
+        usage::{Amount, UsageEstimate},
     },
 };
 
 /// What became of a question.
-pub(super) enum Asked<T> {
+pub(super) enum MeteredCall<T> {
     Answered(T),
     /// The account has a limit that does not let it be asked now.
     Limited {
@@ -32,9 +32,9 @@ impl Documents {
         (input_tokens, output_tokens): (u64, u64),
         asking: impl Future<Output = Result<T, ModelError>>,
         used: impl Fn(&T) -> (Tokens, Option<u64>),
-    ) -> Result<Asked<T>, StoreError> {
+    ) -> Result<MeteredCall<T>, StoreError> {
         let principal = Principal::of_account(owner);
-        let wish = Wish {
+        let wish = UsageEstimate {
             input_tokens,
             max_output_tokens: Some(output_tokens),
             prices: model.prices,
@@ -43,7 +43,7 @@ impl Documents {
         let held = match self.usage.begin(&principal, wish) {
             Ok(held) => held,
             Err(refused) => {
-                return Ok(Asked::Limited {
+                return Ok(MeteredCall::Limited {
                     words: refused.words,
                     wait_s: refused.wait_s,
                 });
@@ -64,8 +64,8 @@ impl Documents {
             );
         }
         Ok(match asked {
-            Ok(answer) => Asked::Answered(answer),
-            Err(error) => Asked::Failed(error),
+            Ok(answer) => MeteredCall::Answered(answer),
+            Err(error) => MeteredCall::Failed(error),
         })
     }
 }
