@@ -39,7 +39,10 @@ fn main() {
         println!("cargo::error=Cannot make web/dist: {problem}.");
     }
     if !wanted {
-        println!("cargo::rerun-if-changed={}", web.join("dist").display());
+        // Debug builds read the files when asked for: a new web app needs no new program.
+        if variable("PROFILE") == "release" {
+            println!("cargo::rerun-if-changed={}", web.join("dist").display());
+        }
         return;
     }
     // A path that is not there would make cargo run this each time.

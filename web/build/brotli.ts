@@ -1,4 +1,4 @@
-/** Vite plugin: writes `name.br` (brotli 11) beside every text asset of the finished build. */
+/** Vite plugin: writes `name.br` (brotli 11) next to every text asset of the finished build. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";

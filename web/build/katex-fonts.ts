@@ -1,4 +1,4 @@
-/** Drops KaTeX's woff and ttf fonts from the build: every browser we support reads woff2. */
+/** Drops KaTeX's woff and ttf fonts from the build: every supported browser reads woff2. */
 import type { Plugin } from "vite";
 
 export function katexFonts(): Plugin {

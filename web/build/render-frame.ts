@@ -1,6 +1,6 @@
 /**
- * Vite plugin: `render-frame.html`, the document in which untrusted markup is drawn. Its one script is inlined, because a
- * document with an opaque origin gets no files that ask for a cookie, as behind a proxy that signs people in.
+ * Vite plugin: `render-frame.html`, the document in which untrusted markup is rendered. Its only script is inlined,
+ * because a document with an opaque origin sends no cookies, so an authenticating proxy would refuse it any file.
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -28,11 +28,11 @@ async function bundle(): Promise<string> {
   const files = outputs.flatMap((output) => ("output" in output ? output.output : []));
   const [script, ...rest] = files;
   if (script?.type !== "chunk" || rest.length > 0) throw new Error(`${entry} is not one script`);
-  // Inside of strings and patterns alone; either would end the script, or begin a comment of HTML.
+  // These sequences occur only inside strings and patterns; either would end the script or begin an HTML comment.
   return script.code.replace(/<(?=\/script|!--|script)/gi, "\\x3C");
 }
 
-/** The server's policy allows inline scripts in this document; this one allows only ours. */
+/** The server's CSP allows inline scripts in this document; its own CSP allows only this one. */
 async function documentOf(): Promise<string> {
   const script = await bundle();
   const hash = createHash("sha256").update(script).digest("base64");
@@ -56,7 +56,7 @@ export function renderFrame(): Plugin {
     async generateBundle() {
       this.emitFile({ type: "asset", fileName, source: await documentOf() });
     },
-    /** With live reload it is made when it is first asked for. */
+    /** In the dev server it is built on first request. */
     configureServer(server) {
       server.middlewares.use(`/${fileName}`, (_request, response, next) => {
         made ??= documentOf();

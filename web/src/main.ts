@@ -1,4 +1,4 @@
-/** Starts the app. */
+/** Entry point: mounts the app. */
 import { mount } from "svelte";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -11,7 +11,7 @@ watchTheme();
 watchChunkErrors();
 const target = document.getElementById("app");
 if (target) {
-  // Without its dictionary the page still works, in English.
+  // If the dictionary fails to load, the page works in English.
   void loadLanguage()
     .catch(() => {})
     .then(() => mount(App, { target }));

@@ -1,4 +1,4 @@
-//! The active time of a run: it does not count while all of the run waits for people.
+//! The active time of a run, which excludes the time in which the whole run waits for people.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -7,7 +7,7 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-/// A clock that runs while anything of the run is busy.
+/// A clock that runs while any part of the run is busy.
 #[derive(Debug)]
 pub(crate) struct ActiveTime {
     state: Mutex<State>,
@@ -18,22 +18,22 @@ pub(crate) struct ActiveTime {
 #[derive(Debug)]
 struct State {
     busy: usize,
-    /// Up to `since`.
+    /// The time up to `since`.
     spent: Duration,
-    /// When something became busy, if anything is.
+    /// When the clock last started, if it is running.
     since: Instant,
-    /// Waits for the clock to start again.
+    /// A task waits for the clock to start again.
     is_awaited: bool,
 }
 
-/// Keeps the clock running.
+/// Keeps the clock running until dropped.
 pub(crate) struct Busy<'a>(&'a ActiveTime);
 
-/// Gives one [`Busy`] back for a while: the work waits for a person.
+/// Suspends one [`Busy`] until dropped, while the work waits for a person.
 pub(crate) struct Idle<'a>(&'a ActiveTime);
 
 impl ActiveTime {
-    /// A clock that shows `spent`.
+    /// A clock that starts at `spent`.
     pub(crate) fn new(spent: Duration) -> Self {
         let state = State {
             busy: 0,
@@ -47,13 +47,13 @@ impl ActiveTime {
         }
     }
 
-    /// Lets the clock run.
+    /// Starts the clock, or keeps it running.
     pub(crate) fn busy(&self) -> Busy<'_> {
         self.begin();
         Busy(self)
     }
 
-    /// Stops the clock for the holder of a [`Busy`] while it waits for a person.
+    /// Releases the holder's [`Busy`] while it waits for a person.
     pub(crate) fn idle(&self) -> Idle<'_> {
         self.end();
         Idle(self)
@@ -78,12 +78,12 @@ impl ActiveTime {
         state.busy = state.busy.saturating_sub(1);
     }
 
-    /// The time on the clock.
+    /// The active time so far.
     pub(crate) fn spent(&self) -> Duration {
         self.lock().spent()
     }
 
-    /// Waits until the clock shows `limit`.
+    /// Waits until the active time reaches `limit`.
     pub(crate) async fn reaches(&self, limit: Duration) {
         loop {
             let left = {

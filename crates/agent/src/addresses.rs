@@ -1,7 +1,7 @@
-//! The addresses of the web that an agent may open without asking. A model that obeys instructions planted in a page could
-//! write what it knows into an address and open that; so an address is opened with a person's approval only, unless a person
-//! has named it or it is a result of a search that this agent has made. The findings of another agent count for that agent
-//! alone: a model repeats any address it reads.
+//! The web addresses that an agent may open without approval. A model that follows instructions injected by a page
+//! could encode data in a URL and leak it by opening that URL. Opening an address therefore requires a person's
+//! approval, unless a person has named it or it is a search result of this agent. Another agent's findings do not
+//! count, since a model repeats any address it reads.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,13 +16,13 @@ use crate::{
     turns::AgentContext,
 };
 
-/// Maximum number of addresses that are kept: a page of links must not fill the memory.
+/// Maximum number of stored addresses, so that a page full of links cannot exhaust memory.
 const MOST: usize = 50_000;
 /// Maximum length of a known address, bytes; longer ones are never requested.
 const BYTES: usize = 4_000;
-/// Characters that may follow an address without being part of it.
+/// Punctuation that may follow an address without being part of it.
 const BEHIND: &str = ".,;:!?)]}'*_»”’。，、）";
-/// What ends an address in some texts and is part of it in others.
+/// Characters that end an address in some texts and belong to it in others.
 const DOUBTFUL: &[char] = &[')', ']', '}', '\'', '»', '”', '’', '。', '，', '、', '）'];
 
 /// A set of addresses: those that people have named in a run, or those that one agent has found.
@@ -41,7 +41,7 @@ impl Addresses {
         known
     }
 
-    /// Learns the addresses that the agent has found by searching and reading in its own conversation.
+    /// Adds the addresses that the agent has found by searching and reading in its own conversation.
     fn learn_found_in(&self, history: &[Message], tools: &Toolbox) {
         let mut searches: HashMap<&str, (Found, &str)> = HashMap::new();
         for message in history {
@@ -63,12 +63,12 @@ impl Addresses {
         }
     }
 
-    /// Learns all addresses in a text.
+    /// Adds all addresses in a text.
     pub(crate) fn learn(&self, text: &str) {
         self.learn_where(text, |_| true);
     }
 
-    /// Learns the addresses of a search's results, except those in the query.
+    /// Adds the addresses in a search's results, except those in the query.
     fn learn_results(&self, found: Found, asked: &str, result: &str) {
         let asked = Self::of_text(asked);
         let mut known = self.lock();
@@ -79,7 +79,7 @@ impl Addresses {
         }
     }
 
-    /// Learns the addresses in a person's answer, except those that the model put into the question.
+    /// Adds the addresses in a person's answer, except those that the model put into the question.
     fn learn_answer(&self, asked: &str, answer: &str) {
         let asked = Self::of_text(asked);
         self.learn_where(answer, |key| !asked.contains(key));
@@ -119,12 +119,12 @@ impl Addresses {
 }
 
 impl AgentContext {
-    /// Learns the addresses of the agent's earlier conversation, which it continues.
+    /// Adds the addresses of the agent's earlier conversation, which it continues.
     pub(crate) fn learn_of_history(&self, history: &[Message]) {
         self.found.learn_found_in(history, &self.spec.tools);
     }
 
-    /// Learns from a finished call. A page's links are not trusted: only other addresses on its own host.
+    /// Adds the addresses of a finished call. Of a page's links, only those to its own host are trusted.
     pub(crate) fn learn_of_call(&self, tool: &Tool, arguments: &Value, result: &str) {
         match tool.names_addresses() {
             Some(Names::Found(found)) => {
@@ -142,14 +142,14 @@ impl AgentContext {
         }
     }
 
-    /// Whether this call opens an address that neither a person has named nor this agent has found.
+    /// Whether this call opens an address that no person has named and this agent has not found.
     pub(crate) fn opens_new_address(&self, tool: &Tool, arguments: &Value) -> bool {
         tool.opens(arguments)
             .is_some_and(|address| !self.run.said.has(address) && !self.found.has(address))
     }
 }
 
-/// From the scheme on, if there is one; otherwise without leading brackets.
+/// The text from the scheme on if there is one, otherwise without leading brackets.
 fn start(piece: &str) -> &str {
     let lower = piece.to_ascii_lowercase();
     let scheme = ["https://", "http://"]
@@ -162,7 +162,7 @@ fn start(piece: &str) -> &str {
     }
 }
 
-/// The address with and without the characters that follow it.
+/// The address with and without trailing punctuation.
 fn forms(address: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(address), |longer| {
         longer.strip_suffix(|char| BEHIND.contains(char))
@@ -171,7 +171,7 @@ fn forms(address: &str) -> impl Iterator<Item = &str> {
     .filter(|form| !form.is_empty())
 }
 
-/// The normal form of an address, equal for all spellings that lead to the same page.
+/// The normalized form of an address, equal for all spellings that lead to the same page.
 fn key(address: &str) -> Box<str> {
     let address = address.split('#').next().unwrap_or_default();
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();

@@ -1,4 +1,5 @@
-//! An agent as an administrator defines it, in the configuration file or on the page: one schema with one validation.
+//! An agent defined by an administrator, in the configuration file or in the web interface, with one schema and one
+//! validation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,13 +12,13 @@ use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox, messag
 const NAME_LIMIT: usize = 40;
 const DESCRIPTION_LIMIT_CHARS: usize = 500;
 const INSTRUCTIONS_LIMIT_BYTES: usize = 50_000;
-/// Maximum number of names in one of its lists.
+/// Maximum number of names in a list.
 const LIST_LIMIT: usize = 200;
-/// Maximum length of one of them.
+/// Maximum length of a name in a list.
 const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
 const MINUTES_LIMIT: u32 = 525_600;
-/// Names with another meaning in a URL, a model's id or `task`.
+/// Names that have another meaning in a URL, a model's id or `task`.
 pub const RESERVED_NAMES: [&str; 9] = [
     "agent", "deep", "default", "explore", "general", "main", "model", "research", "tour",
 ];
@@ -35,9 +36,9 @@ pub fn is_built_in(name: &str) -> bool {
 pub struct AgentDefinition {
     /// Its name in requests and in `task`: lowercase letters, digits and `-`.
     pub name: String,
-    /// Its purpose, which people read in the list and other agents before they delegate to it.
+    /// Its purpose, shown to people in the list and to other agents that may delegate to it.
     pub description: String,
-    /// Its system message. The rules for all agents follow it.
+    /// Its system message. The rules for all agents are appended.
     pub instructions: String,
     /// The model it uses; that of the caller if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,7 @@ pub struct AgentDefinition {
     /// The parameters of its model calls that a chat does not set.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub parameters: ModelParameters,
-    /// The tools it has; a star at the end matches anything. All if absent.
+    /// The tools it has; a trailing `*` matches any text. All if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     /// The agents it may delegate to; all that may be called if absent.
@@ -54,7 +55,7 @@ pub struct AgentDefinition {
     /// The skills it may load; all if absent and it has the tool `skill`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// The names of the collections of documents that it searches; all that its person may if absent.
+    /// The names of the document collections it searches; all that the person may access if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collections: Option<Vec<String>>,
     /// Its limits.
@@ -68,21 +69,21 @@ pub struct AgentDefinition {
     pub enabled: bool,
 }
 
-/// The limits of an agent. An absent one is that of the server.
+/// The limits of an agent. The server's limit applies where one is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AgentLimits")]
 #[serde(deny_unknown_fields)]
 pub struct DefinedLimits {
-    /// Model calls of its own.
+    /// Maximum number of its own model calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
-    /// Tokens, with its sub-agents.
+    /// Maximum number of tokens, including its sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// US dollars, with its sub-agents.
+    /// Maximum cost in US dollars, including its sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Active minutes of the run.
+    /// Maximum active minutes of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<f64>,
 }
@@ -92,10 +93,10 @@ fn yes() -> bool {
 }
 
 impl AgentDefinition {
-    /// Validates it.
+    /// Validates the definition.
     ///
     /// # Errors
-    /// The first invalid field.
+    /// Returns the first invalid field.
     pub fn check(&self) -> Result<(), messages::Agents> {
         check_name(&self.name)?;
         let characters = self.description.chars().count();
@@ -140,7 +141,7 @@ impl AgentDefinition {
         self.limits.check()
     }
 
-    /// The agent with those of `tools` that it may use.
+    /// The agent with the subset of `tools` that it may use.
     #[must_use]
     pub fn spec(&self, tools: &Toolbox, models: Option<Models>) -> AgentSpec {
         let may_use = match &self.tools {
@@ -228,7 +229,7 @@ impl DefinedLimits {
         Ok(())
     }
 
-    /// In the units of a run's limits.
+    /// The limits in the units of a run's limits.
     #[must_use]
     pub fn of_agent(&self) -> AgentLimits {
         #[expect(

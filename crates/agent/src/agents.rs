@@ -1,4 +1,4 @@
-//! The agents a run has: the main one and those it may hand work to.
+//! The agents of a run: the main agent and the sub-agents it may delegate to.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::{
     },
 };
 
-/// One kind of agent.
+/// The definition of an agent within a run.
 #[derive(Debug, Clone)]
 pub struct AgentSpec {
-    /// What `task` calls it by.
+    /// Its name in `task` calls.
     pub name: String,
-    /// The owner of its memories: its own name, also if it works as the main agent.
+    /// The name that owns its memories: its own name, even if it works as the main agent.
     pub known_as: String,
-    /// Its purpose, for agents that may hand work to it.
+    /// Its purpose, shown to agents that may delegate to it.
     pub description: String,
     /// Its system message.
     pub instructions: String,
@@ -29,17 +29,17 @@ pub struct AgentSpec {
     pub tools: Toolbox,
     /// The tools it may be given, including tools that are discovered later.
     pub may_use: ToolChoice,
-    /// Its own model with fallbacks; without one, that of its parent.
+    /// Its own model with fallbacks; its parent's if `None`.
     pub models: Option<Arc<Models>>,
     /// The parameters of its model calls.
     pub parameters: ModelParameters,
     /// Its limits.
     pub limits: AgentLimits,
-    /// The names of the sub-agents it may hand work to; all if missing.
+    /// The names of the sub-agents it may delegate to; all if `None`.
     pub sub_agents: Option<Vec<String>>,
-    /// The names of the skills it may use; if missing, all of them, provided it has the skill tool.
+    /// The names of the skills it may use; all if `None`, provided it has the skill tool.
     pub may_know: Option<Vec<String>>,
-    /// Those that there are.
+    /// The available skills.
     pub skills: Arc<[Arc<Skill>]>,
 }
 
@@ -50,17 +50,17 @@ pub enum ToolChoice {
     /// All of them.
     #[default]
     All,
-    /// Those whose names fit one of these.
+    /// Tools whose names match one of these patterns.
     Only(Vec<Pattern>),
-    /// All but those whose names fit one of these.
+    /// All tools except those whose names match one of these patterns.
     Except(Vec<Pattern>),
 }
 
 impl ToolChoice {
-    /// The tools of these names.
+    /// The tools with these names.
     ///
     /// # Errors
-    /// If a name is far too long.
+    /// If a name exceeds the length limit of a pattern.
     pub fn named(names: &[&str]) -> Result<Self, ToolFailure> {
         let pattern = |name: &&str| Pattern::try_from((*name).to_owned());
         let patterns: Result<_, _> = names.iter().map(pattern).collect();
@@ -94,7 +94,7 @@ pub fn may_remember(choices: &[ToolChoice]) -> bool {
 }
 
 impl AgentSpec {
-    /// An agent with those of `tools` that it may use.
+    /// An agent with the subset of `tools` that it may use.
     #[must_use]
     pub fn new(
         name: &str,
@@ -119,7 +119,7 @@ impl AgentSpec {
         }
     }
 
-    /// The same as one that another agent hands work to.
+    /// The agent as a sub-agent that others may delegate to.
     #[must_use]
     pub fn as_sub_agent(self) -> Self {
         Self {
@@ -129,17 +129,17 @@ impl AgentSpec {
     }
 }
 
-/// The main agent and its helpers.
+/// The main agent and its sub-agents.
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// Talks with the person.
+    /// The agent that talks to the person.
     pub main: AgentSpec,
-    /// May be started with the `task` tool.
+    /// Agents that may be started with the `task` tool.
     pub sub_agents: Vec<AgentSpec>,
 }
 
 impl Agents {
-    /// The agents every Glasshouse has.
+    /// The built-in agents.
     ///
     /// # Errors
     /// If a tool's schema is not valid, which a test rules out.
@@ -162,13 +162,13 @@ impl Agents {
         .introduced())
     }
 
-    /// The same agents; those that may use them have these tools too.
+    /// Adds these tools to the agents that may use them.
     #[must_use]
     pub fn with_tools(&self, tools: &[Arc<Tool>]) -> Self {
         self.with_tools_of_each(|_| tools)
     }
 
-    /// The same agents; each has those of the tools for the name that it is known as that it may use.
+    /// Adds tools per agent: `tools` maps the name that owns its memories to tools, of which it gets those it may use.
     #[must_use]
     pub fn with_tools_of_each<'a>(&self, tools: impl Fn(&str) -> &'a [Arc<Tool>]) -> Self {
         let mut agents = self.clone();
@@ -182,7 +182,7 @@ impl Agents {
         agents
     }
 
-    /// The same agents; each knows of the sub-agents that it may hand work to. One that has none has no `task`.
+    /// Describes to each agent the sub-agents it may delegate to. An agent without any loses `task`.
     #[must_use]
     pub fn introduced(&self) -> Self {
         let introduce = |agent: &AgentSpec| {
@@ -206,7 +206,7 @@ impl Agents {
         }
     }
 
-    /// The same agents with those of their tools that may be used.
+    /// Restricts each agent's tools to those that `may_use` accepts.
     #[must_use]
     pub fn permitted(mut self, may_use: impl Fn(&str) -> bool) -> Self {
         for agent in self.all_mut() {
@@ -219,7 +219,7 @@ impl Agents {
         self
     }
 
-    /// The sub-agents that an agent may hand work to.
+    /// The sub-agents that an agent may delegate to.
     pub(crate) fn sub_agents_of<'a>(
         &'a self,
         agent: &'a AgentSpec,
@@ -238,7 +238,7 @@ impl Agents {
         std::iter::once(&mut self.main).chain(&mut self.sub_agents)
     }
 
-    /// The same agents with those of their tools that every one of `choices` lets through.
+    /// Restricts each agent's tools to those that all of `choices` allow.
     #[must_use]
     pub(crate) fn narrowed(mut self, choices: &[ToolChoice]) -> Self {
         for agent in self.all_mut() {
@@ -249,7 +249,7 @@ impl Agents {
         self
     }
 
-    /// The same agents without the tools for the person's memories.
+    /// Removes the tools for the person's memories.
     #[must_use]
     pub(crate) fn without_memory(mut self) -> Self {
         for agent in self.all_mut() {
@@ -260,7 +260,7 @@ impl Agents {
         self
     }
 
-    /// The model alone, without instructions and tools of ours: for callers who want just that.
+    /// The bare model without built-in instructions and tools, for callers who want only that.
     #[must_use]
     pub fn none() -> Self {
         let nothing = Toolbox::default();

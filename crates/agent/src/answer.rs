@@ -9,26 +9,26 @@ use crate::provenance::Blocks;
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
-    /// It reached the limit on written tokens.
+    /// The model reached its output token limit.
     pub(crate) cut: bool,
-    /// The provider has paused: the same conversation with this answer continues it.
+    /// The provider has paused: repeating the conversation with this answer appended continues it.
     pub(crate) paused: bool,
     /// The model wrote only that it calls no tool.
     pub(crate) calls_nothing: bool,
     /// Input tokens of the call.
     pub(crate) input_tokens: u64,
-    /// The agent's answer, held back until hooks have checked it.
+    /// The agent's answer is held back until hooks have checked it.
     pub(crate) held: bool,
-    /// Data that has to be sent back to the provider.
+    /// Opaque data that has to be sent back to the provider.
     pub(crate) blocks: Blocks,
 }
 
-/// A tool call as the model wrote it, under the id it has in the log.
+/// A tool call as the model wrote it, with its id in the log.
 #[derive(Debug)]
 pub(crate) struct RequestedCall {
     /// Unique within the run.
     pub(crate) id: String,
-    /// With the id that the model gave it.
+    /// The call with the model's own id.
     pub(crate) written: ToolCall,
     /// Its index in the stream.
     pub(crate) index: usize,

@@ -1,4 +1,4 @@
-//! Answers in JSON: the requested format, and the writing of an answer in it.
+//! JSON answers: the requested format, and rewriting an answer to match it.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ use crate::{
     turns::{AgentContext, Stop, check_budget},
 };
 
-/// How often the model may try once its first answer did not fit.
+/// Maximum number of further attempts if the model's first answer does not match.
 const TRIES: u32 = 2;
-/// The JSON an answer has to be.
+/// The JSON format required of an answer.
 pub struct AnswerForm {
     /// The type in chat completions: `json_object`, or `json_schema` with a schema.
     format: Value,
@@ -51,15 +51,15 @@ impl AnswerForm {
         )
     }
 
-    /// Whether a text is in the form.
+    /// Validates a text against the format.
     ///
     /// # Errors
-    /// The error in it.
+    /// Returns a description of the mismatch.
     pub(crate) fn check(&self, text: &str) -> Result<(), String> {
         self.read(text).map(drop)
     }
 
-    /// The answer in its format, without text that models like to put around it.
+    /// Extracts the answer in the required format, dropping text that models like to put around it.
     fn read(&self, text: &str) -> Result<String, String> {
         let json = without_fence(text);
         let value: Value =
@@ -79,7 +79,7 @@ impl fmt::Debug for AnswerForm {
     }
 }
 
-/// The content of a code fence around the whole text, or the text.
+/// The content of a code fence around the whole text, or else the text itself.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let inside = text
@@ -90,8 +90,8 @@ fn without_fence(text: &str) -> &str {
     })
 }
 
-/// Shows the answer in the requested format: as the model wrote it if that fits, else written again, then
-/// with the server's structured output if it has that.
+/// Emits the answer in the requested format: as the model wrote it if it matches, else rewritten in another call, with
+/// the server's structured output if it supports that.
 pub(crate) async fn write_in_form(
     agent: &AgentContext,
     form: &AnswerForm,

@@ -1,4 +1,4 @@
-//! Texts that are shown as a whole: answers that hooks check first, and those that no model streams.
+//! Texts that are emitted as a whole: answers that hooks check first, and texts that no model streams.
 
 use domain::EventBody;
 
@@ -10,7 +10,7 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// Shows a text that is written already, as the agent's answer or as something it says on its way.
+/// Emits a finished text, as the agent's answer or as an interim message.
 pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
     let item = agent.journal.next_item('t');
     let text = text.to_owned();
@@ -32,7 +32,7 @@ pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
     }
 }
 
-/// Shows a text as the answer, as hooks would have it.
+/// Emits a text as the answer, after hooks have checked or changed it.
 ///
 /// # Errors
 /// If a hook withholds it.
@@ -59,7 +59,7 @@ async fn show(
     Ok(text)
 }
 
-/// The text of an answer that ends the agent's work regardless of hooks, shown unless it was streamed.
+/// The text of an answer that ends the agent's work regardless of hooks, emitted unless it was streamed.
 ///
 /// # Errors
 /// If a hook withholds it.
@@ -74,18 +74,18 @@ pub(crate) async fn shown(
     }
 }
 
-/// The verdict on an answer.
+/// The hooks' verdict on an answer.
 pub(crate) enum Ended {
-    /// It is shown, and this is it.
+    /// The answer is emitted.
     With(String),
-    /// The agent continues: its hooks want something else.
+    /// The agent continues, because a hook rejected the answer.
     NotYet { said: Answer, reason: String },
 }
 
-/// Passes an answer that was held back to the hooks, and shows it. `may_go_on`: whether the agent can be sent back.
+/// Passes a held-back answer to the hooks, and emits it. `may_go_on`: whether the agent can be asked to continue.
 ///
 /// # Errors
-/// If a hook withholds it, or sends back an agent that cannot continue.
+/// If a hook withholds it, or rejects the answer of an agent that cannot continue.
 pub(crate) async fn end_with(
     agent: &AgentContext,
     step: &Step<'_>,

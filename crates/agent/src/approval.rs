@@ -1,4 +1,4 @@
-//! A person's approval of a tool call: whether it is required, and asking for it.
+//! Approval of tool calls by a person: whether it is required, and requesting it.
 
 mod rules;
 
@@ -22,18 +22,18 @@ use crate::{
 };
 use rules::Requirement;
 
-/// How a call was allowed.
+/// How a call was approved.
 pub(crate) enum Approval {
-    /// A person allowed it, perhaps with edited arguments.
+    /// By a person, possibly with edited arguments.
     Asked(Option<Value>),
-    /// It needs no approval, or has a standing one.
+    /// No approval was requested: none is required, or a standing approval applies.
     NotAsked(Option<Remembered>),
 }
 
-/// Gets the approval that the call needs.
+/// Obtains the approval that the call requires.
 ///
 /// # Errors
-/// If it must not run, with a sentence for the model.
+/// If it must not run, with a message for the model.
 pub(crate) async fn approve(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -62,7 +62,7 @@ pub(crate) async fn approve(
         Requirement::Standing(remembered) if !agent.journal.has_asked_approval(call) => {
             return Ok(Approval::NotAsked(Some(remembered)));
         }
-        // A request is already open, and the person's answer counts.
+        // A request is already open, so the person's answer counts.
         Requirement::Standing(_) => true,
     };
     let ask = AskApproval {
@@ -103,7 +103,7 @@ fn denied(reason: Option<String>) -> ToolFailure {
     ))
 }
 
-/// Why a call runs although others of its tool wait for approval, for people.
+/// The explanation, for people, of why a call runs although others of its tool require approval.
 pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     match remembered {
         Remembered::Chat => "Runs without asking: you allowed such calls in this chat.",
@@ -111,10 +111,10 @@ pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
     }
 }
 
-/// The request for approval of a call.
+/// A request for approval of a call.
 struct AskApproval {
     waiting: ApprovalRequest,
-    /// It opens an address that has not been named.
+    /// The call opens an address that was not named before.
     new_address: bool,
 }
 
@@ -131,7 +131,7 @@ impl Ask for AskApproval {
                 id: approval.id.clone(),
                 asked_at: approval.asked_at,
             },
-            // The log does not have the edited arguments.
+            // The log does not contain the edited arguments.
             Some(decided) if decided.edited => Recorded::Nothing,
             Some(decided) => Recorded::Answered(ApprovalDecision {
                 reason: decided.reason.clone(),

@@ -1,4 +1,4 @@
-//! Limits of a run over all its agents, and the usage so far.
+//! Limits of a run across all its agents, and its usage so far.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,48 +12,48 @@ use crate::{
     prices::{Prices, call_cost},
 };
 
-/// The limits of a run; when one is reached, the run ends with what it has.
+/// The limits of a run. When one is reached, the run ends with the results so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Model calls of one agent.
+    /// Maximum number of model calls of one agent.
     pub steps: u32,
-    /// Model calls of all agents.
+    /// Maximum number of model calls of all agents.
     pub all_steps: u32,
-    /// Tokens of all model calls of all agents, input and output.
+    /// Maximum number of input and output tokens of all model calls.
     pub tokens: u64,
-    /// Time in which anything of it does something; while all of it waits for people, it does not count.
+    /// Maximum active time: time in which the whole run waits for people does not count.
     pub time: Duration,
-    /// How long it waits for a person each time.
+    /// Maximum wait for a person's answer, per request.
     pub waiting: Duration,
-    /// Millionths of a US dollar, if prices are known.
+    /// Maximum cost in millionths of a US dollar, if prices are known.
     pub cost_micro_usd: u64,
-    /// How deep sub-agents may nest: 1 means that sub-agents start none.
+    /// Maximum nesting depth of sub-agents: 1 means that sub-agents cannot start any.
     pub depth: usize,
-    /// Tool calls (and so sub-agents) of one agent that run at a time.
+    /// Maximum number of concurrent tool calls (and so sub-agents) of one agent.
     pub parallel_calls: usize,
-    /// Maximum size of a tool result, bytes; a longer one is cut and says so.
+    /// Maximum size of a tool result, bytes; longer ones are cut with a note.
     pub result_bytes: usize,
-    /// The share of a model's context window that a conversation may fill before its older part becomes a summary.
+    /// The share of a model's context window that a conversation may fill before its older part is summarized.
     pub context_share: f64,
-    /// How long a tool may run, sub-agents and questions excepted.
+    /// Time limit of a tool call, except for sub-agents and questions.
     pub tool_time: Duration,
 }
 
-/// The limits of an agent with its sub-agents, within those of the run. `None` if the run's own limit applies.
+/// The limits of an agent including its sub-agents, within those of the run. `None` if only the run's limit applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AgentLimits {
-    /// Model calls of the agent itself.
+    /// Maximum number of the agent's own model calls.
     pub steps: Option<u32>,
-    /// Tokens of it and its sub-agents.
+    /// Maximum number of tokens, including its sub-agents.
     pub tokens: Option<u64>,
-    /// Millionths of a US dollar, of it and its sub-agents.
+    /// Maximum cost in millionths of a US dollar, including its sub-agents.
     pub cost_micro_usd: Option<u64>,
-    /// Time from its start in which anything of the run does something.
+    /// Maximum active time of the run, counted from the agent's start.
     pub time: Option<Duration>,
 }
 
 impl Limits {
-    /// The same, and no more than the agent may use with its sub-agents. How many steps it takes is its own matter.
+    /// These limits, capped by the agent's. The number of steps is not capped: it counts the agent's own calls only.
     pub(crate) fn within(self, agent: AgentLimits) -> Self {
         let AgentLimits {
             steps: _,
@@ -92,12 +92,12 @@ impl Default for Limits {
     }
 }
 
-/// The usage of the run so far, or of an agent with limits of its own.
+/// The usage so far of the run, or of an agent with its own limits.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     used: Mutex<Used>,
-    /// For an agent: that of its parent, and the run's clock at its start.
+    /// For an agent: its parent's budget, and the run's active time when the agent started.
     above: Option<(Arc<Budget>, Duration)>,
 }
 
@@ -121,7 +121,7 @@ impl Used {
         });
     }
 
-    /// Adds what something else has used.
+    /// Adds the usage of something else.
     pub(crate) fn add_all(&mut self, other: &Self) {
         self.usage += other.usage;
         self.steps = self.steps.saturating_add(other.steps);
@@ -141,7 +141,7 @@ impl Budget {
         }
     }
 
-    /// One for an agent that began when the run's clock showed `began`.
+    /// The budget of an agent that started at active time `began` of the run.
     pub(crate) fn of_agent(
         above: &Arc<Self>,
         agent: AgentLimits,
@@ -169,7 +169,7 @@ impl Budget {
         cost
     }
 
-    /// The run's clock at the time limit, and the reason for ending.
+    /// The active time at which the time limit is reached, and the reason for ending.
     pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
         let seconds = self.limits.time.as_secs();
         let problem = limit_reached(messages::Runs::LimitTime {
@@ -198,7 +198,7 @@ impl Budget {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses once tokens, money or steps are spent.
+    /// Fails once the limit on tokens, cost or steps is reached.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if let Some((above, _)) = &self.above {
             above.check()?;
@@ -209,8 +209,8 @@ impl Budget {
         }
     }
 
-    /// The limit that is nearly reached, if any: then there is just enough left for an answer.
-    /// `time` is the run's clock.
+    /// The limit that is nearly reached, if any; what remains is just enough for an answer. `time` is the run's active
+    /// time.
     pub(crate) fn nearly_spent(&self, time: Duration) -> Option<LocalizedText> {
         if let Some(what) = self
             .above
@@ -238,7 +238,7 @@ impl Budget {
             .map(LocalizedText::from)
     }
 
-    /// The limit whose share has been reached.
+    /// The first limit of which this share has been used.
     fn beyond(&self, share: impl Fn(u64) -> u64) -> Option<messages::Runs> {
         let used = self.used();
         let limits = &self.limits;

@@ -1,5 +1,5 @@
-//! Repairs malformed tool calls: misspelled names, arguments that are nearly JSON. Only what is unambiguous
-//! is repaired, and the log records it.
+//! Repairs malformed tool calls: misspelled names, and arguments that are nearly JSON. Only unambiguous errors are
+//! repaired, and each repair is logged.
 
 use domain::{event::NoticeLevel, message::arguments_value};
 use json_repair::repaired_object;
@@ -14,9 +14,9 @@ use crate::{
     turns::AgentContext,
 };
 
-/// The offered tool that a written name means.
+/// Resolves a name written by the model to an offered tool.
 pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
-    // Not all that can be called are offered.
+    // Some callable tools are not offered.
     if tools.get(&written).is_some() {
         return written;
     }
@@ -28,7 +28,7 @@ pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
     meant_tool(&written, &names).map_or(written, str::to_owned)
 }
 
-/// The answer with the repaired arguments of its calls. Repairs are noted in the log unless the answer comes from the log.
+/// The answer with repaired arguments in its calls. Repairs are logged, unless the answer itself comes from the log.
 pub(crate) async fn with_meant_arguments(
     agent: &AgentContext,
     tools: &Toolbox,
@@ -75,8 +75,8 @@ fn meant_arguments(written: &str, tool: Option<&Tool>) -> Option<Value> {
     coerced.or_else(|| is_repaired.then_some(whole))
 }
 
-/// The arguments with values of the types that the schema wants: a list, an object, a number or a truth value that was
-/// written into a string, and without `null` for what may be absent. `None` if there is none.
+/// Converts values to the types that the schema requires: lists, objects, numbers and booleans that were written as
+/// strings. Removes `null` where a value may be absent. `None` if nothing changes.
 fn coerced(arguments: &Value, schema: &Value) -> Option<Value> {
     let properties = schema.get("properties")?.as_object()?;
     let is_required = |name: &str| {
@@ -102,7 +102,7 @@ fn coerced(arguments: &Value, schema: &Value) -> Option<Value> {
     changed.then_some(Value::Object(meant))
 }
 
-/// The types that a schema allows; none if it does not say.
+/// The types that a schema allows; empty if it does not specify any.
 fn types_of(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -112,7 +112,7 @@ fn types_of(schema: &Value) -> Vec<&str> {
                 .iter()
                 .find_map(|of| schema.get(*of)?.as_array());
             let types: Vec<Vec<&str>> = variants.into_iter().flatten().map(types_of).collect();
-            // A variant that does not say its type may be a text.
+            // A variant without a type may be a string.
             if types.iter().any(Vec::is_empty) {
                 Vec::new()
             } else {

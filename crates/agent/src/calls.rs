@@ -1,4 +1,4 @@
-//! The tool calls of one answer: checked, approved where needed, run in parallel, answered in order.
+//! The tool calls of one answer: validated, approved if required, run concurrently, and answered in order.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -32,8 +32,8 @@ use crate::{
     turns::AgentContext,
 };
 
-/// Runs all calls but those of the caller's own tools, several at a time, and returns the tool messages in the
-/// order of the calls.
+/// Runs all calls concurrently, except those of the caller's own tools, and returns the tool messages in the order of
+/// the calls.
 pub(crate) async fn run_calls(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -54,15 +54,14 @@ pub(crate) async fn run_calls(
     run_side_by_side(agent, tools, &calls, limit_bytes).await
 }
 
-/// Runs these calls, several at a time, and returns the tool messages in their order; of each result at most
-/// `limit_bytes`.
+/// Runs these calls concurrently, and returns the tool messages in order, with at most `limit_bytes` of each result.
 pub(crate) async fn run_side_by_side(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     calls: &[&RequestedCall],
     limit_bytes: usize,
 ) -> Vec<Message> {
-    // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
+    // Boxed because the compiler cannot prove that futures from a borrowing closure are `Send`.
     let calls: Vec<_> = calls
         .iter()
         .map(|call| run_call(agent, tools, call, limit_bytes).boxed())
@@ -73,7 +72,7 @@ pub(crate) async fn run_side_by_side(
         .await
 }
 
-/// Emits calls that our own code makes, not a model.
+/// Emits calls that our own code makes instead of a model.
 pub(crate) async fn request_ours(
     agent: &AgentContext,
     wanted: Vec<(&str, Value)>,
@@ -111,23 +110,23 @@ fn describe(calls: &[&RequestedCall]) -> LocalizedText {
     }
 }
 
-/// How a call went.
+/// The outcome of a call.
 struct Finished {
     arguments: Value,
     result: Result<String, ToolFailure>,
-    /// A note for the model after the result.
+    /// A note for the model, appended to the result.
     note: Option<String>,
-    /// The files that it produced.
+    /// The files that the call produced.
     files: Vec<ToolFile>,
     took: Duration,
-    /// Its effect is unknown.
+    /// Whether it took effect is unknown.
     in_doubt: bool,
-    /// It was at work, which it is until its end is in the log.
+    /// Marks the call as running until its end is logged.
     at_work: Option<AtWork>,
 }
 
 impl Finished {
-    /// It was not run.
+    /// The outcome of a call that was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
         let result = Err(why);
         let note = None;
@@ -143,7 +142,7 @@ impl Finished {
         }
     }
 
-    /// Its result before hooks see it.
+    /// The result before hooks see it.
     fn to_keep(&self) -> KeptResult {
         let (Ok(text) | Err(ToolFailure(text))) = &self.result;
         let note = self.note.clone();
@@ -156,7 +155,7 @@ impl Finished {
         }
     }
 
-    /// It was run before the server was stopped, which came while hooks looked at its result.
+    /// The outcome of a call that ran before the server stopped while hooks were checking its result.
     fn before(arguments: Value, kept: KeptResult) -> Self {
         let KeptResult {
             text,
@@ -181,7 +180,7 @@ impl Finished {
     }
 }
 
-/// The message to the model about a call that was running when the server stopped and must not be repeated blindly.
+/// Sent to the model for a call that was running when the server stopped and must not be repeated blindly.
 const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
     you call it again.";
 
@@ -197,7 +196,7 @@ async fn run_call(
     message_for_model(agent, call, result, limit_bytes).await
 }
 
-/// Learns from a recorded call what one that has just been run teaches.
+/// Updates in-memory state from a recorded call, as running it would have done.
 fn relearn(agent: &AgentContext, tools: &Toolbox, call: &RequestedCall, result: &CallResult) {
     agent
         .code
@@ -208,7 +207,7 @@ fn relearn(agent: &AgentContext, tools: &Toolbox, call: &RequestedCall, result: 
     }
 }
 
-/// Performs a call, which a restart interrupted if it had `started`.
+/// Performs a call. It was interrupted by a restart if it had `started`.
 async fn perform(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -253,7 +252,7 @@ async fn perform(
     }
 }
 
-/// Runs a call, or settles one that had `started` with these arguments before a restart.
+/// Runs a call, or resolves one that had `started` with these arguments before a restart.
 async fn carry_out(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -268,7 +267,7 @@ async fn carry_out(
             let finished = match (kept_result(agent, id).await, tool) {
                 (Some(result), _) => Finished::before(arguments, result),
                 (None, Ok(tool)) => run_again(agent, tool, id, arguments).await,
-                // It was running, and its tool no longer exists.
+                // The call was running, and its tool no longer exists.
                 (None, Err(_)) => in_doubt(agent, id, arguments).await,
             };
             (finished, context_of_call(agent, id, name).await)
@@ -278,13 +277,13 @@ async fn carry_out(
             Err(refused) => return refused,
         },
         (Err(failure), None) => {
-            // Its tool may have gone while the server was down.
+            // Its tool may have been removed while the server was down.
             agent.journal.withdraw_approval(id).await;
             withdraw_before_tool(agent, id, name).await;
             return Finished::refused(arguments, failure);
         }
     };
-    // From the tool's result, not from the hooks' version of it.
+    // Uses the tool's own result, not the hooks' version.
     if let (Some(tool), Ok(result)) = (tools.get(name), &finished.result) {
         agent.learn_of_call(tool, &finished.arguments, result);
     }
@@ -302,13 +301,13 @@ async fn carry_out(
     )
     .await;
     if went_well && finished.result.is_err() {
-        // A hook that denies a result denies its files too.
+        // A hook that denies a result also denies its files.
         finished.files.clear();
     }
     finished
 }
 
-/// The model reads a shorter result than the log keeps: its context is dear.
+/// The result for the model, which is shorter than the one in the log, to save context.
 async fn message_for_model(
     agent: &AgentContext,
     call: &RequestedCall,
@@ -333,7 +332,7 @@ async fn message_for_model(
     message
 }
 
-/// A result as text for the model, which has to read something even if the tool returned nothing.
+/// A result as text for the model. It is never empty, even if the tool returned nothing.
 pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
     let is_silent = result.trim().is_empty();
     let result = match (error, note) {
@@ -349,10 +348,10 @@ pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
     }
 }
 
-/// The result of a call that succeeded and returned nothing, for the model.
+/// Sent to the model if a call succeeded without returning anything.
 const NOTHING_RETURNED: &str = "It completed and returned nothing.";
 
-/// How much the model reads of each of `count` results: all of them together have a third of its window.
+/// Maximum number of bytes that the model reads of each of `count` results: together they get a third of its window.
 fn model_result_bytes(agent: &AgentContext, count: usize) -> usize {
     let window = agent.models.chosen().settings().context_tokens;
     let window_bytes = window.map_or(u64::MAX, |tokens| tokens.saturating_mul(4));
@@ -402,7 +401,7 @@ fn check<'a>(
     Ok(tool)
 }
 
-/// Whether the tool may be used now: that can change during a run.
+/// Whether the tool may currently be used, which can change during a run.
 fn may_use(agent: &AgentContext, tool: &str) -> bool {
     tool == find_tools::NAME
         || agent
@@ -413,10 +412,11 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
             .is_none_or(|quota| quota.allows_tool(tool))
 }
 
-/// Runs a call that hooks and, if required, a person have approved. Returns the hooks' context for its result too.
+/// Runs a call if hooks and, where required, a person approve it. Also returns the context that hooks add to its
+/// result.
 ///
 /// # Errors
-/// If it is not run.
+/// If the call is not run.
 async fn approve_and_run(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
@@ -424,7 +424,7 @@ async fn approve_and_run(
     call: &str,
     mut arguments: Value,
 ) -> Result<(Finished, Vec<String>), Finished> {
-    // First the hooks: a person approves what will run.
+    // Hooks come first, so that the person approves what will actually run.
     let mut context = match before_tool(agent, tool, call, &mut arguments).await {
         Ok(context) => context,
         Err(denial) => {
@@ -460,7 +460,7 @@ async fn approve_and_run(
     if tool.kind().repeatable {
         agent.emitter.emit(started).await;
     } else {
-        // A server that takes over after a crash must know that this may have happened.
+        // A server that takes over after a crash must know that the call may have run.
         agent.emitter.emit_stored(started).await;
     }
     if let Some(remembered) = given {
@@ -479,7 +479,7 @@ async fn approve_and_run(
     ))
 }
 
-/// The effect of a call is known only here, except of those that continue by themselves.
+/// Marks the call as running. Only this process will know its effect, unless the call is one that can be continued.
 fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
     (!tool.kind().goes_on).then(|| agent.run.pending_input.at_work())
 }
@@ -562,14 +562,14 @@ async fn run_tool(
     };
     let asked = asked.load(Ordering::Relaxed);
     agent.journal.withdraw_questions(call, asked).await;
-    // The panic hook has reported it; the model gets a sentence and the run continues.
+    // The panic hook has reported it. The model gets an error message and the run continues.
     let result =
         result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
     (result, files)
 }
 
-/// Cuts at a character border and says so in the text.
+/// Cuts at a character boundary and notes it in the text.
 fn cut(mut text: String, limit_bytes: usize) -> (String, bool) {
     if text.len() <= limit_bytes {
         return (text, false);

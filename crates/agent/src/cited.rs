@@ -1,28 +1,28 @@
-//! The citations of a model's provider as sources of the run.
+//! Citations by a model's provider, recorded as sources of the run.
 
 use std::collections::HashMap;
 
 use domain::event::{CitedPlace, Source};
 use llm::Citation;
 
-/// Maximum number of passages listed of one source.
+/// Maximum number of cited passages per source.
 const MAX_PLACES: usize = 50;
-/// Maximum number of citations that wait for the end of their text.
+/// Maximum number of citations held until their text ends.
 const MAX_WAITING: usize = 500;
 
-/// Numbers of a run's sources: those of a provider are numbered after all others.
+/// The numbers of a run's sources. Sources cited by providers are numbered after all others.
 #[derive(Debug, Default)]
 pub(crate) struct SourceNumbers {
     /// The highest number of a source that does not come from a provider.
     taken: u64,
-    /// The highest number of all.
+    /// The highest number of all sources.
     highest: u64,
-    /// Numbers of sources of providers, by address and title.
+    /// The numbers of the providers' sources, by address and title.
     of_providers: HashMap<(String, String), u64>,
 }
 
 impl SourceNumbers {
-    /// Records sources that are in the log.
+    /// Records the numbers of sources that are in the log.
     pub(crate) fn know<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         for number in ids.filter_map(|id| id.parse::<u64>().ok()) {
             if !self.of_providers.values().any(|known| *known == number) {
@@ -37,7 +37,7 @@ impl SourceNumbers {
         u64::try_from(number).is_ok_and(|number| number <= self.taken)
     }
 
-    /// The number of a provider's source. `wanted` is the one that the text cites already.
+    /// The number for a provider's source. `wanted` is the number that the text already cites.
     fn number(&mut self, url: &str, title: &str, wanted: Option<usize>) -> u64 {
         let key = (url.to_owned(), title.to_owned());
         let wanted = wanted.and_then(|number| u64::try_from(number).ok());
@@ -52,7 +52,7 @@ impl SourceNumbers {
     }
 }
 
-/// A text that has ended: its item, its offset in the model's answer in characters, and its length.
+/// A finished text: its item, its offset in the model's answer in characters, and its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndedText<'a> {
     pub(crate) item: &'a str,
@@ -74,7 +74,7 @@ impl Waiting {
         self.0.clear();
     }
 
-    /// The sources cited so far, each once, with their positions in the text, if there is one.
+    /// Takes the sources cited so far, each once, with their positions in the text if there is one.
     pub(crate) fn take(
         &mut self,
         numbers: &mut SourceNumbers,
@@ -83,7 +83,7 @@ impl Waiting {
         let mut sources: Vec<Source> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let citations = std::mem::take(&mut self.0);
-        // If a number of the text is already taken, none of them can be kept.
+        // If any number in the text is already taken, none of them can be kept.
         let keeps_numbers = !citations
             .iter()
             .filter_map(|citation| citation.number)
@@ -116,7 +116,7 @@ impl Waiting {
     }
 }
 
-/// The place of a citation in the text; `None` if it is not within it.
+/// The position of a citation within the text; `None` if it lies outside.
 fn place_in(citation: &Citation, text: EndedText<'_>) -> Option<CitedPlace> {
     let place = citation.place.as_ref()?;
     let start = place.start.checked_sub(text.before)?;
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// The id, the address and the places of a source.
+    /// The id, address and positions of a source.
     type Told<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
 
     fn ids(sources: &[Source]) -> Vec<Told<'_>> {
@@ -182,7 +182,7 @@ mod tests {
             citation("b", Some(15..30), None),
             citation("a", Some(20..25), None),
             citation("a", Some(20..25), None),
-            // Of the text before, and behind the end.
+            // One begins in an earlier text, the other extends beyond the end.
             citation("c", Some(5..12), None),
             citation("c", Some(20..31), None),
         ]);

@@ -1,4 +1,5 @@
-//! How the code that an agent writes has fared: pictures that it has made, failures in a row, and the same code in a row.
+//! Tracks the code that an agent runs: pictures it has made, consecutive failures, and consecutive repetitions of the
+//! same code.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -12,11 +13,11 @@ use crate::{run::RunContext, tool::Toolbox, turns::LAST_STEP};
 /// The tool that runs code, whether it is called or its code is written in tags.
 pub const CODE_TOOL: &str = "python";
 
-/// Told to the model when its code is no longer run.
+/// Sent to the model when its code is no longer run.
 const NO_MORE: &str = "[the code has failed too often: none is run any more. Answer with what you have, and say what could \
     not be done]";
 
-/// Told to the model if code has succeeded, and the model repeats it instead of answering.
+/// Sent to the model if it repeats code that has succeeded instead of answering.
 const AGAIN: &str = "[this code has just run before. Answer with what it printed]";
 const ENOUGH: &str =
     "[the same code has run again and again: none is run any more. Answer with what it printed]";
@@ -34,10 +35,10 @@ const NOT_RUN_LAST: [&str; 2] = [
     "(Not run: a limit of this answer is reached.)",
     "(Не запущено: достигнут предел для этого ответа.)",
 ];
-/// How often the same code is run in a row.
+/// Maximum number of times the same code runs in a row.
 const MAX_FAILURES_IN_A_ROW: u32 = 3;
 
-/// Maximum number of pictures that are added to an answer.
+/// Maximum number of pictures appended to an answer.
 const MAX_PICTURES: usize = 8;
 
 /// The state of an agent's code.
@@ -48,7 +49,7 @@ pub(crate) struct Code {
     pictures: Mutex<Vec<String>>,
 }
 
-/// What ran last, and how often in a row without a failure.
+/// The code that ran last, and how often in a row it ran without a failure.
 #[derive(Debug, Default)]
 struct Last {
     arguments: String,
@@ -56,7 +57,7 @@ struct Last {
 }
 
 impl Code {
-    /// For an agent whose programs have made these pictures before the server was started.
+    /// The state for an agent whose programs made these pictures before the server restarted.
     pub(crate) fn after(pictures: Vec<String>) -> Self {
         Self {
             pictures: Mutex::new(pictures),
@@ -64,8 +65,8 @@ impl Code {
         }
     }
 
-    /// Records the result of a call of one of these tools; returns a note for the model, if any. Code that was not
-    /// run changes nothing.
+    /// Records the result of a call of one of these tools. Returns a note for the model, if any. Code that was not run
+    /// does not count.
     pub(crate) fn note(
         &self,
         run: &RunContext,
@@ -89,7 +90,7 @@ impl Code {
         (failed > run.deps.code_retries).then_some(NO_MORE)
     }
 
-    /// The remaining tools: code that fails again and again is no longer run, nor is the same code time after time.
+    /// Removes the code tools if code has failed or has been repeated too often in a row.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
         let is_over = self.failed.load(Relaxed) > run.deps.code_retries
             || self.last().times >= MAX_FAILURES_IN_A_ROW;
@@ -100,8 +101,8 @@ impl Code {
         }
     }
 
-    /// The message to people about code that the model writes although it is no longer offered these tools,
-    /// having learned in this answer how code is written.
+    /// The note for people below code that the model still writes, out of habit from earlier in this answer, although
+    /// these tools are no longer offered.
     pub(crate) fn why_not_run(
         &self,
         run: &RunContext,
@@ -121,7 +122,7 @@ impl Code {
         Some(why[usize::from(speaks_russian(messages))])
     }
 
-    /// How often this has run in a row, now.
+    /// How often this code has now run in a row.
     fn times(&self, arguments: &str) -> u32 {
         let mut last = self.last();
         if last.arguments != arguments {
@@ -138,14 +139,14 @@ impl Code {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a file that a program has written.
+    /// Records a file that a program has written.
     pub(crate) fn note_picture(&self, path: &str) {
         let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
         pictures.retain(|known| known != path);
         pictures.push(path.to_owned());
     }
 
-    /// Notes that a file is gone.
+    /// Records that a file was deleted.
     pub(crate) fn forget_picture(&self, path: &str) {
         self.pictures
             .lock()
@@ -153,7 +154,7 @@ impl Code {
             .retain(|known| known != path);
     }
 
-    /// The pictures that an answer does not name, as Markdown to be added to it: the newest, oldest first.
+    /// The pictures that an answer does not mention, as Markdown to append: the newest ones, oldest first.
     pub(crate) fn pictures_beside(&self, answer: &str) -> String {
         let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
         let left_out: Vec<&String> = pictures
@@ -169,8 +170,8 @@ impl Code {
     }
 }
 
-/// Whether the last message of the person that has letters is mostly written in Cyrillic. The loop's own last message to the
-/// model is not one of the person's.
+/// Whether the person's last message that contains letters is mostly in Cyrillic. Messages that the loop itself sends
+/// to the model do not count.
 fn speaks_russian(messages: &[Message]) -> bool {
     let said = messages
         .iter()
@@ -192,13 +193,13 @@ fn speaks_russian(messages: &[Message]) -> bool {
         .is_some_and(|(all, cyrillic)| cyrillic * 2 > all)
 }
 
-/// Whether a text names the file.
+/// Whether a text mentions the file.
 fn names(text: &str, path: &str) -> bool {
     let encoded = address(path);
     text.contains(path.trim_start_matches('/')) || text.contains(encoded.trim_start_matches('/'))
 }
 
-/// A picture of the chat in Markdown.
+/// A Markdown image link to a picture of the chat.
 pub(crate) fn picture_link(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -209,7 +210,7 @@ pub(crate) fn picture_link(path: &str) -> String {
     format!("![{}]({})", words.trim(), address(path))
 }
 
-/// The path as an address in Markdown.
+/// The path, encoded for a Markdown link.
 fn address(path: &str) -> String {
     let mut address = String::new();
     for c in path.chars() {

@@ -1,4 +1,5 @@
-//! Context compaction: the older part of a long conversation becomes a summary, written by the model in a separate call.
+//! Context compaction: the older part of a long conversation is replaced by a summary, which the model writes in a
+//! separate call.
 
 mod plan;
 mod transcript;
@@ -20,12 +21,12 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How often the size of a piece is halved if the model server finds it too long.
+/// How often the size of a piece is halved if the model server rejects it as too long.
 const MAX_HALVINGS: u32 = 4;
-/// The request is only there to show what matters, bytes.
+/// Maximum length of the request in the prompt, bytes; it only shows what matters.
 const REQUEST_BYTES: usize = 2_000;
 
-/// Repeats recorded compactions.
+/// Repeats the recorded compactions.
 pub(crate) fn do_again<'a>(
     recorded: impl Iterator<Item = &'a CompactionRecord>,
     messages: &mut Vec<Message>,
@@ -39,7 +40,7 @@ pub(crate) fn do_again<'a>(
 /// Summarizes the older part of the conversation if the context is too full. Returns whether it did.
 ///
 /// # Errors
-/// If the model server cannot be asked: the next call would fail in the same way.
+/// If the model server cannot be reached, since the next call would fail too.
 pub(crate) async fn make_room(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
@@ -109,7 +110,7 @@ pub(crate) async fn make_room(
     Ok(true)
 }
 
-/// Whether a failed call was caused by the request, and not by the state of the server.
+/// Whether a call failed because of its request rather than the state of the server.
 fn is_of_the_summary(code: ProblemCode) -> bool {
     matches!(
         code,
@@ -122,7 +123,7 @@ struct Writer<'a> {
     agent: &'a AgentContext,
     plan: &'a Plan,
     messages: &'a [Message],
-    /// All calls so far as one, by the name of the model that answered last.
+    /// The sum of all calls so far, under the name of the model that answered last.
     spent: Option<EndedCall>,
 }
 
@@ -136,10 +137,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Summarizes the old part, piece by piece if it is longer than the usable window.
+    /// Summarizes the old part, piece by piece if it exceeds the usable window.
     async fn write(&mut self, gauge: &Gauge) -> Result<String, Problem> {
         let limit = gauge.limit().unwrap_or(u64::MAX);
-        // In addition to a piece there are the instructions, the request, and the summary so far.
+        // The prompt also contains the instructions, the request, and the summary so far.
         let room = limit
             .saturating_sub(2 * self.plan.summary_tokens)
             .max(limit / 2);

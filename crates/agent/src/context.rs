@@ -1,17 +1,17 @@
-//! The size of a model's context: estimated in tokens, corrected by the server's counts.
+//! Size of a model's context, estimated in tokens and corrected by the server's counts.
 
 use domain::{Message, Part};
 use llm::ToolSpec;
 
 use crate::run::ModelSettings;
 
-/// The estimate is seldom further off than this; a server that does not count cached tokens is.
+/// The estimate is seldom further off; a server that does not count cached tokens is.
 const FACTORS: (f64, f64) = (0.8, 3.0);
 
 /// Longer `data:` URLs count as this many bytes.
 const MAX_URL_BYTES: usize = 20_000_000;
 
-/// Tokens by rule of thumb: four bytes each, a picture a thousand, and a few for the frame.
+/// Estimates tokens: one per four bytes, a thousand per picture, and a few for the frame.
 pub(crate) fn estimate_tokens(message: &Message) -> u64 {
     let content: usize = message
         .content
@@ -19,10 +19,10 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
         .map(|part| match part {
             Part::Text { text } => text.len() / 4,
             Part::Image { .. } => 1_000,
-            // Some thirty tokens a second of sound at the rates that are usual for speech, and more for films.
+            // About thirty tokens per second of sound at the bit rates usual for speech, and more for video.
             Part::Audio { url } => url.len().min(MAX_URL_BYTES) / 1_000,
             Part::Video { url } => 1_000 + url.len().min(MAX_URL_BYTES) / 1_000,
-            // Of text a quarter of the bytes, and of the usual PDF file about 2,000 tokens a page.
+            // For text a quarter of the bytes, and for a typical PDF file about 2,000 tokens per page.
             Part::File {
                 url, media_type, ..
             } => {
@@ -33,7 +33,7 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
                     1_000 + bytes / 50
                 }
             }
-            // Until the model describes it in words.
+            // Nothing until it is described in words for the model.
             Part::Document { .. } | Part::Collection { .. } => 0,
         })
         .sum();
@@ -45,7 +45,7 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
     (content + calls + 4) as u64
 }
 
-/// Tokens by rule of thumb of a whole request.
+/// Estimates the tokens of a whole request.
 pub(crate) fn estimate_request(messages: &[Message], tools: &[ToolSpec]) -> u64 {
     let tools = tools.iter().map(|tool| {
         let parameters = tool.parameters.json().get().len();
@@ -54,21 +54,21 @@ pub(crate) fn estimate_request(messages: &[Message], tools: &[ToolSpec]) -> u64 
     messages.iter().map(estimate_tokens).sum::<u64>() + tools.sum::<u64>()
 }
 
-/// The measurements of one agent's context.
+/// The size measurements of one agent's context.
 #[derive(Debug, Clone)]
 pub(crate) struct Gauge {
     /// The model's window, if known.
     window: Option<u64>,
     /// The share of it that may be filled.
     share: f64,
-    /// The estimated size of the parts besides the messages in each request.
+    /// Estimated size of the parts of each request other than messages.
     tools: u64,
-    /// Tokens as the server counts them, for one by rule of thumb.
+    /// The ratio of the server's token count to the estimate.
     factor: f64,
 }
 
 impl Gauge {
-    /// For a model with these settings, whose older messages become a summary when `share` of its window is filled.
+    /// For a model with these settings. Older messages are summarized when `share` of its window is filled.
     pub(crate) fn new(settings: &ModelSettings, share: f64, tools: &[ToolSpec]) -> Self {
         let tools = estimate_request(&[], tools);
         Self {
@@ -79,20 +79,20 @@ impl Gauge {
         }
     }
 
-    /// Learns from the server's count for a request of this estimated size.
+    /// Calibrates with the server's count for a request of this estimated size.
     pub(crate) fn learn(&mut self, estimated: u64, counted: u64) {
         if estimated > 0 && counted > 0 {
             self.factor = (float(counted) / float(estimated)).clamp(FACTORS.0, FACTORS.1);
         }
     }
 
-    /// Learns that a request of this size was too long.
+    /// Calibrates after a request was rejected as too long.
     pub(crate) fn was_refused(&mut self, messages: &[Message]) {
         let size = self.request(messages);
         self.window = Some(self.window.map_or(size, |window| window.min(size)));
     }
 
-    /// How much may be filled; `None` if the window is not known.
+    /// The maximum size of a request; `None` if the window is not known.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.window.map(|window| whole(float(window) * self.share))
     }
@@ -107,7 +107,7 @@ impl Gauge {
         whole(float(estimate_tokens(message)) * self.factor)
     }
 
-    /// How many bytes of text have this many tokens.
+    /// The number of bytes of text for this many tokens.
     pub(crate) fn bytes(&self, tokens: u64) -> usize {
         usize::try_from(whole(float(tokens) * 4.0 / self.factor)).unwrap_or(usize::MAX)
     }

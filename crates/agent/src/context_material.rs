@@ -1,23 +1,24 @@
-//! Material of a conversation, such as documents that it refers to: the model reads it with the messages. It is not what the
-//! person said: addresses in it do not count as named by them, and it is not the question.
+//! Material that a conversation refers to, such as documents, which the model reads along with the messages. It is not
+//! part of what the person said: addresses in it do not count as named by the person, and it is not part of the
+//! question.
 
 use domain::{Message, Part, event::Source};
 
-/// Additional input for the model, besides the messages of a conversation.
+/// Additional input for the model besides the messages of a conversation.
 #[derive(Debug, Default)]
 pub struct ContextMaterial {
     /// The source of the material.
     pub sources: Vec<Source>,
     /// Texts to insert before the text of the message at this index.
     pub texts: Vec<(usize, String)>,
-    /// The highest source number. Sources found later are numbered from there.
+    /// The highest source number. Sources found later are numbered after it.
     pub numbers: usize,
     /// Added to the instructions of the main agent.
     pub instructions: String,
 }
 
 impl ContextMaterial {
-    /// Puts it into the history, in place of the parts that only refer to it.
+    /// Inserts the material into the history, replacing the parts that only refer to it.
     pub(crate) fn tell(self, history: &mut [Message]) {
         for message in history.iter_mut() {
             message.content.retain(|part| part.name().is_none());

@@ -1,5 +1,5 @@
-//! Mixture of agents: before several answers become one, each model answers again with all earlier answers in view. The run's
-//! model reads the result and writes the answer.
+//! Mixture of agents: each model answers again with all earlier answers in view, and the run's model then combines the
+//! result into the final answer.
 
 use std::{fmt, sync::Arc};
 
@@ -8,7 +8,7 @@ use futures_util::{FutureExt, future::join_all};
 
 use crate::{CallableModel, Models, internal_call::call_one, messages, turns::AgentContext};
 
-/// An answer is cut off after this many bytes.
+/// Maximum length of an answer, bytes; longer ones are cut.
 const ANSWER_BYTES: usize = 100_000;
 
 /// How answers are presented to the model that combines them.
@@ -17,11 +17,11 @@ type Ask = Arc<dyn Fn(&[String]) -> String + Send + Sync>;
 /// The models that answer again before one writes the answer.
 #[derive(Clone)]
 pub struct Council {
-    /// How many layers of answers there are, including the existing answers: 1 adds nothing.
+    /// Number of layers of answers, including the existing ones: 1 adds none.
     pub layers: u32,
-    /// Those that answer again.
+    /// The models that answer again.
     pub members: Vec<CallableModel>,
-    /// The prompt of a model that has these answers in view.
+    /// Builds the prompt that shows these answers to a model.
     pub ask: Ask,
 }
 
@@ -40,8 +40,8 @@ impl fmt::Debug for Council {
 }
 
 impl Council {
-    /// The conversation with the answers of the last layer in place of those in its last message. A model that fails
-    /// is left out, and if all fail, the layer before counts.
+    /// Returns the conversation with the answers of the last layer replacing those in its last message. A model that
+    /// fails is left out; if all fail, the previous layer is used.
     pub(crate) async fn hold(
         self,
         agent: &AgentContext,
@@ -59,7 +59,7 @@ impl Council {
         for layer in 2..=layers {
             agent.status(messages::Runs::Layer { layer, layers }).await;
             let asked = &history;
-            // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
+            // Boxed because the compiler cannot prove that futures from a borrowing closure are `Send`.
             let calls: Vec<_> = members
                 .iter()
                 .map(|member| answer(agent, member, asked).boxed())
@@ -77,7 +77,7 @@ impl Council {
     }
 }
 
-/// What one of them says; `None` if it cannot.
+/// The answer of one member; `None` if it fails.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
     let _busy = (
         agent.run.active_time.busy(),
@@ -102,7 +102,7 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
     }
 }
 
-/// Puts the text into the place of that of the last message; pictures and the like stay.
+/// Replaces the text of the last message. Pictures and other parts are kept.
 fn tell(history: &mut [Message], text: String) {
     let Some(last) = history.last_mut().filter(|last| last.role == Role::User) else {
         return;

@@ -1,5 +1,5 @@
-//! Sub-agents that worked before, in this run or another of its chat: how a model names one, and the conversation that one
-//! goes on from.
+//! Resuming earlier sub-agents, of this run or another of its chat: the handle that a model uses, and the conversation
+//! to continue.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -8,11 +8,11 @@ use futures_util::future::BoxFuture;
 
 use crate::history::recall_agent;
 
-/// So often in a row one sub-agent may be continued.
+/// Maximum number of times in a row that one sub-agent may be continued.
 const LIMIT_LINKS: usize = 10;
-/// How many characters of a run's id identify it within a chat: those at its end, which are random.
+/// Number of characters that identify a run within a chat: the end of its id, which is random.
 const MARK_CHARS: usize = 8;
-/// Maximum length of an id of an agent in a handle, characters: deeper than any agent may nest.
+/// Maximum length of an agent's id in a handle, characters: deeper than agents can nest.
 const LIMIT_AGENT_CHARS: usize = 60;
 
 /// A model's handle of an earlier sub-agent: the end of its run's id, and the agent's own id, such as `1b2c3d4e/a2.1`.
@@ -22,12 +22,12 @@ pub struct AgentHandle {
     agent: String,
 }
 
-/// Why there is no conversation to continue, as a sentence for the model.
+/// Why there is no conversation to continue, as a message for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoEarlierAgent(pub String);
 
-/// Reads the log of a sub-agent: its own events, and the run's restarts.
+/// Reads the events of one sub-agent from the log, with the run's restarts.
 type ReadAgent =
     dyn Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>> + Send + Sync;
 
@@ -39,7 +39,7 @@ pub struct EarlierAgents {
 }
 
 impl AgentHandle {
-    /// Of this agent of this run; nothing for the main one.
+    /// The handle of this agent in this run; `None` for the main agent.
     #[must_use]
     pub fn new(run: RunId, agent: &AgentPath) -> Option<Self> {
         Some(Self {
@@ -96,7 +96,7 @@ impl FromStr for AgentHandle {
     }
 }
 
-/// There is none of that name.
+/// The error if there is no agent of that name.
 #[must_use]
 pub fn no_earlier_agent() -> NoEarlierAgent {
     NoEarlierAgent(
@@ -107,8 +107,8 @@ pub fn no_earlier_agent() -> NoEarlierAgent {
 }
 
 impl EarlierAgents {
-    /// Sub-agents of `run` and of other runs that `read` knows. `read` gives the events of one agent in order, from its
-    /// `agent_started` as far as they are stored, and every `run_resumed` among them; it bounds their size.
+    /// The sub-agents of `run` and of the runs that `read` can access. `read` returns the stored events of one agent in
+    /// order, starting with its `agent_started`, and each `run_resumed` among them; it limits their size.
     pub fn new(
         run: RunId,
         read: impl Fn(AgentHandle) -> BoxFuture<'static, Result<Vec<RunEvent>, NoEarlierAgent>>
@@ -122,7 +122,7 @@ impl EarlierAgents {
         }
     }
 
-    /// How the model names this agent of the run.
+    /// The handle under which the model knows this agent of the run.
     pub(crate) fn handle(&self, agent: &AgentPath) -> Option<AgentHandle> {
         Some(AgentHandle {
             mark: self.mark.to_string(),
@@ -130,7 +130,7 @@ impl EarlierAgents {
         })
     }
 
-    /// The conversation of the agent of this name, as the beginning of one for an agent of type `agent_type`.
+    /// The conversation of the agent with this handle, as the start of one for an agent of type `agent_type`.
     pub(crate) async fn conversation(
         &self,
         handle: AgentHandle,
@@ -163,7 +163,7 @@ impl EarlierAgents {
     }
 }
 
-/// One piece of work of a sub-agent.
+/// One period of work of a sub-agent.
 struct Part {
     path: AgentPath,
     agent_type: Option<String>,

@@ -1,4 +1,4 @@
-//! Sends an agent's events over a bounded channel to the recorder of the log.
+//! Sends an agent's events to the log recorder over a bounded channel.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -14,9 +14,9 @@ use crate::cited::SourceNumbers;
 /// An event on its way to the log, not yet numbered.
 #[derive(Debug)]
 pub struct Emitted {
-    /// Who did it.
+    /// The agent that emitted it.
     pub agent: AgentPath,
-    /// What happened.
+    /// The event itself.
     pub body: EventBody,
     /// Notified once the event is stored.
     pub stored: Option<oneshot::Sender<()>>,
@@ -24,7 +24,7 @@ pub struct Emitted {
     pub detail: Option<Arc<Value>>,
 }
 
-/// One agent's end of the channel. Cloning is cheap.
+/// One agent's sending end of the channel. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Emitter {
     agent: AgentPath,
@@ -34,7 +34,7 @@ pub struct Emitter {
 #[derive(Debug)]
 struct Shared {
     events: mpsc::Sender<Emitted>,
-    /// The items that a sudden end would have to close. Never locked across an await.
+    /// The items that would have to be closed on an abrupt end. Never locked across an await.
     open: Mutex<OpenItems>,
     answered: AtomicBool,
     /// The sources in the log.
@@ -42,8 +42,7 @@ struct Shared {
 }
 
 impl Emitter {
-    /// The main agent's emitter, and the end to read from. `capacity` bounds how far the agent may run ahead
-    /// of the log, in events.
+    /// The main agent's emitter, and the receiver. `capacity` limits how many events the agent may be ahead of the log.
     #[must_use]
     pub fn channel(capacity: usize) -> (Self, mpsc::Receiver<Emitted>) {
         let (events, receiver) = mpsc::channel(capacity);
@@ -78,7 +77,7 @@ impl Emitter {
         }
     }
 
-    /// Hands over an event; waits only while the channel is full.
+    /// Sends an event; waits only while the channel is full.
     pub async fn emit(&self, body: EventBody) {
         self.send(self.agent.clone(), body, None).await;
     }
@@ -96,13 +95,13 @@ impl Emitter {
         }
     }
 
-    /// Ends an item with all that was written of it. That is moved into the event: a long answer is not held twice.
+    /// Ends an item with its full text, which is moved into the event so that a long answer is not held twice.
     pub(crate) async fn finish_written(
         &self,
         item: &str,
         finish: impl FnOnce(String) -> EventBody,
     ) {
-        // The place in the channel comes first: a caller dropped while it waits has taken nothing.
+        // Reserve capacity first, so that a caller dropped while waiting has not taken anything.
         if let Ok(place) = self.shared.events.reserve().await {
             let body = self.open_items(|open| {
                 let body = finish(open.take_text(item));
@@ -113,7 +112,7 @@ impl Emitter {
         }
     }
 
-    /// The text so far of an open item.
+    /// The text written so far of an open item.
     pub(crate) fn with_written<T>(&self, item: &str, use_it: impl FnOnce(&str) -> T) -> T {
         self.open_items(|open| use_it(open.text(item)))
     }
@@ -125,23 +124,22 @@ impl Emitter {
         }
     }
 
-    /// Hands over an event and waits until it is stored.
+    /// Emits an event and waits until it is stored.
     pub async fn emit_stored(&self, body: EventBody) {
-        // The log is closed: work that depends on the event being stored must not happen. The run is about to be dropped.
+        // The log is closed: work that depends on the stored event must not happen. The run is about to be dropped.
         if !self.try_emit_stored(body).await {
             std::future::pending::<()>().await;
         }
     }
 
-    /// Emits an event and waits until it is stored. False if the log is closed.
+    /// Emits an event and waits until it is stored. `false` if the log is closed.
     pub(crate) async fn try_emit_stored(&self, body: EventBody) -> bool {
         let (stored, done) = oneshot::channel();
         self.send(self.agent.clone(), body, Some(stored)).await;
         done.await.is_ok()
     }
 
-    /// Continues a log that has these items open and gets these events first; the items that they close are removed from
-    /// the open ones.
+    /// Continues a log that has these open items and first gets these events, which close some of them.
     pub(crate) async fn take_over(&self, open: OpenItems, events: Vec<(AgentPath, EventBody)>) {
         self.open_items(|ours| *ours = open);
         for (agent, body) in events {
@@ -149,10 +147,10 @@ impl Emitter {
         }
     }
 
-    /// Closes everything this agent and its sub-agents have left open, the sub-agent itself included.
+    /// Closes everything that this agent and its sub-agents have left open, including the sub-agents themselves.
     pub async fn close(&self, outcome: Outcome, reason: &str) {
-        // One after the other, and the place in the channel comes first: a caller dropped while it waits has closed nothing
-        // that it does not tell.
+        // One at a time, reserving capacity first, so that a caller dropped while waiting has closed nothing without
+        // emitting it.
         while let Ok(place) = self.shared.events.reserve().await {
             let closing = self.open_items(|open| open.close_last(&self.agent, outcome, reason));
             let Some((agent, body)) = closing else { return };
@@ -160,7 +158,7 @@ impl Emitter {
         }
     }
 
-    /// Closes everything that the run's work has left open; what follows it may be open yet.
+    /// Closes everything that the run's work has left open, but not what follows the work.
     pub(crate) async fn close_work(&self, outcome: Outcome, reason: &str) {
         let closing = self.open_items(|open| open.close_work(outcome, reason));
         for (agent, body) in closing {
@@ -168,7 +166,7 @@ impl Emitter {
         }
     }
 
-    /// Uses the numbers of the run's sources.
+    /// Calls the function with the numbers of the run's sources.
     pub(crate) fn with_source_numbers<T>(
         &self,
         use_them: impl FnOnce(&mut SourceNumbers) -> T,
@@ -182,13 +180,13 @@ impl Emitter {
         )
     }
 
-    /// Whether the main agent has written an answer, or the beginning of one that was cut off.
+    /// Whether the main agent has written an answer, or the beginning of an interrupted one.
     pub(crate) fn has_answered(&self) -> bool {
         self.shared.answered.load(Ordering::Relaxed)
     }
 
     async fn send(&self, agent: AgentPath, body: EventBody, stored: Option<oneshot::Sender<()>>) {
-        // The place in the channel comes first: a caller dropped while it waits has then noted nothing.
+        // Reserve capacity first, so that a caller dropped while waiting has recorded nothing.
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&agent, &body));
             if let EventBody::SourcesFound { sources } = &body {

@@ -1,5 +1,5 @@
-//! Asks a model for the entities of a text and their relations. Each is kept with a quote that proves it, and only
-//! if code has found the quote in the text: hallucinated or injected facts are dropped.
+//! Graph extraction: asks a model for the entities of a text and their relations. Each is kept only if its supporting
+//! quote is found in the text, so that hallucinated or injected facts are dropped.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -14,7 +14,7 @@ use crate::{
     prices::call_cost,
 };
 
-/// The kinds of things; all else is `other`.
+/// The kinds of entities; anything else is `other`.
 pub const KINDS: [&str; 8] = [
     "person",
     "organization",
@@ -25,7 +25,7 @@ pub const KINDS: [&str; 8] = [
     "document",
     "other",
 ];
-/// Maximum numbers for one text.
+/// Maximum numbers per text.
 const MAX_ENTITIES: usize = 40;
 const MAX_RELATIONS: usize = 60;
 /// Maximum length of a name, characters.
@@ -34,7 +34,7 @@ pub const NAME_CHARS: usize = 100;
 const RELATION_CHARS: usize = 80;
 /// Maximum length of a quote, characters.
 const QUOTE_CHARS: usize = 400;
-/// How much of an answer that cannot be read is shown to the model again, characters.
+/// Number of characters of an unparsable answer that are shown to the model on retry.
 const SHOWN_CHARS: usize = 1_000;
 
 /// A quote of the text as evidence.
@@ -46,10 +46,10 @@ pub struct Proof {
     pub quote: String,
 }
 
-/// Something that the text speaks of.
+/// An entity mentioned in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundEntity {
-    /// Its name as the model writes it.
+    /// Its name as the model wrote it.
     pub name: String,
     /// One of [`KINDS`].
     pub kind: &'static str,
@@ -57,32 +57,32 @@ pub struct FoundEntity {
     pub proof: Proof,
 }
 
-/// How two of them belong together.
+/// A relation between two entities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRelation {
-    /// Their places among the entities.
+    /// The index of the source entity.
     pub source: usize,
-    /// The entity that it points to.
+    /// The index of the target entity.
     pub target: usize,
-    /// In a few words.
+    /// A label of a few words.
     pub kind: String,
-    /// The quote that says so.
+    /// The quote that states it.
     pub proof: Proof,
 }
 
 /// The graph of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The things, each once.
+    /// The entities, without duplicates.
     pub entities: Vec<FoundEntity>,
-    /// How they belong together.
+    /// The relations between them.
     pub relations: Vec<FoundRelation>,
 }
 
-/// What asking has come to.
+/// The result of an extraction.
 #[derive(Debug)]
 pub struct Asked {
-    /// `None` if the model did not answer in the requested format, twice.
+    /// `None` if the model failed twice to answer in the requested format.
     pub found: Option<Found>,
     /// Tokens used.
     pub usage: Usage,
@@ -90,7 +90,7 @@ pub struct Asked {
     pub cost_micro_usd: Option<u64>,
 }
 
-/// Asks `model` what `text` speaks of.
+/// Asks `model` for the entities and relations in `text`.
 ///
 /// # Errors
 /// If the model's server does not answer.
@@ -133,7 +133,7 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
     })
 }
 
-/// The normal form of a name for comparison: without case, punctuation around it, and the difference of ё and е.
+/// Normalizes a name for comparison: ignores case, surrounding punctuation, and the difference between ё and е.
 #[must_use]
 pub fn key(name: &str) -> String {
     let folded = name
@@ -144,7 +144,7 @@ pub fn key(name: &str) -> String {
         .map(|c| if c.is_alphanumeric() { c } else { ' ' })
         .collect();
     let key = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A name of marks alone, such as “C++” without its letter.
+    // A name consisting of marks only, such as “C++” without its letter.
     if key.is_empty() {
         name.trim().to_owned()
     } else {
@@ -152,7 +152,7 @@ pub fn key(name: &str) -> String {
     }
 }
 
-/// Distinguishes `C++` and `C#` from `C`: marks right after the name are part of it.
+/// Distinguishes `C++` and `C#` from `C`: marks directly after the name are part of it.
 fn with_marks(name: &str, key: String) -> String {
     let behind = name.trim_end_matches(|c: char| !matches!(c, '+' | '#') && !c.is_alphanumeric());
     let marks: String = behind
@@ -196,7 +196,7 @@ fn form() -> Value {
     json!({"type": "json_schema", "json_schema": {"name": "graph", "strict": true, "schema": schema}})
 }
 
-/// The part of the model's answer that is proven by the text.
+/// The part of the model's answer that is supported by the text.
 fn proven(fields: &Map<String, Value>, text: &str) -> Found {
     let quotable = Quotable::new(text);
     let proof = |value: &Value| {

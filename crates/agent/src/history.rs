@@ -1,4 +1,4 @@
-//! Reads an earlier run's log back into the messages that a model needs to continue from it.
+//! Converts an earlier run's log back into the messages that a model needs to continue from it.
 
 use std::collections::HashMap;
 
@@ -14,26 +14,26 @@ use crate::{
     provenance::Blocks,
 };
 
-/// Maximum length of a tool result kept from an earlier turn, bytes: the model can read the files again.
+/// Maximum length of a tool result from an earlier turn, bytes; the model can read the files again.
 const RESULT_LIMIT_BYTES: usize = 4_000;
 
-/// Who runs a call.
+/// Which side runs a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunBy {
-    /// We do, with our own tool.
+    /// This server, with its own tool.
     Us,
-    /// The caller: it was handed over.
+    /// The caller, to whom it was handed over.
     Caller,
 }
 
-/// Adds the messages and calls of the run's main agent to the conversation before the run, as assistant and
-/// tool messages. Deltas and sub-agents' own steps are not needed: finished items carry everything, and a sub-agent's
-/// answer is its call's result. Parts that the run has summarized stay a summary.
+/// Appends the messages and calls of the run's main agent to the conversation before the run, as assistant and tool
+/// messages. Deltas and sub-agents' steps are not needed: finished items are complete, and a sub-agent's answer is the
+/// result of its call. Parts that the run has summarized remain summaries.
 pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
     recall_agent(history, log, &AgentPath::main());
 }
 
-/// The same for the messages and calls of one agent of the run.
+/// Like [`recall`], for one agent of the run.
 pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: &AgentPath) {
     let (messages, summed_up) = read(log, agent, &|_, model_id, by| {
         (by == RunBy::Us).then(|| model_id.to_owned())
@@ -52,7 +52,7 @@ pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: 
     history.extend(messages);
 }
 
-/// The messages and calls of the run's main agent, as [`recall`] adds them to a conversation, without that conversation.
+/// The messages and calls of the run's main agent, as [`recall`] appends them, without the earlier conversation.
 #[must_use]
 pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
     let mut messages = Vec::new();
@@ -60,14 +60,14 @@ pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
     messages
 }
 
-/// The same with the calls that were handed over to the caller, for a conversation that brings their results.
-/// `name` is how the caller knows a call.
+/// Like [`messages_of`], with the calls that were handed over to the caller, for a conversation that contains their
+/// results. `name` maps a call to the id that the caller knows.
 #[must_use]
 pub fn messages_with_handed_over(
     log: &[RunEvent],
     name: impl Fn(&str, RunBy) -> String,
 ) -> Vec<Message> {
-    // Its caller sends the whole conversation, so nothing of it may be missing.
+    // The caller sends the whole conversation, so none of it may be missing.
     let whole: Vec<RunEvent> = log
         .iter()
         .filter(|event| !matches!(event.body, EventBody::ContextCompacted { .. }))
@@ -99,14 +99,13 @@ struct SummedUp {
     kept_requests: usize,
 }
 
-/// `name_of` gives the id that a call has in the messages, from its id in the log and the model's own; `None` leaves the call out.
+/// `name_of` maps a call's id in the log and the model's own id to the id in the messages; `None` drops the call.
 fn read(
     log: &[RunEvent],
     agent: &AgentPath,
     name_of: &dyn Fn(&str, &str, RunBy) -> Option<String>,
 ) -> (Vec<Message>, Option<SummedUp>) {
-    // A run that was handed over is not an earlier turn but the beginning of this one, and so is a sub-agent that is
-    // continued.
+    // A handed-over run is not an earlier turn but the beginning of this one, and so is a continued sub-agent.
     let limit_bytes = if is_handed_over(log) || !agent.is_main() {
         MODEL_RESULT_BYTES
     } else {
@@ -130,7 +129,7 @@ fn read(
                 step.text.push_str(text);
                 step.whole |= answer;
             }
-            // Once one call runs, the step has all of them.
+            // Once one call has started, the step has all its calls.
             EventBody::ModelCalled {
                 broken_off: false, ..
             } => step.whole = true,
@@ -220,8 +219,8 @@ fn read(
     (messages, summed_up)
 }
 
-/// Leaves the last `kept` of the messages, or all, and the latest request, which is never part of a summary. Returns how
-/// many requests that leaves: those that a person made in the middle of the run.
+/// Keeps the last `kept` messages, or all, and the latest request, which is never part of a summary. Returns the number
+/// of requests kept: those that a person made during the run.
 fn shorten(messages: &mut Vec<Message>, kept: usize) -> usize {
     let is_request = |message: &Message| message.role == Role::User;
     let old: Vec<Message> = messages
@@ -246,15 +245,15 @@ struct Step {
     text: String,
     blocks: Blocks,
     calls: Vec<String>,
-    /// The ids that the model gave to calls, if they differ.
+    /// The model's own ids of calls, if they differ.
     model_ids: HashMap<String, String>,
-    /// The model has said all.
+    /// The model's output is complete.
     whole: bool,
     /// The message to an agent whose answer a hook rejected.
     sent_back: Option<String>,
-    /// The server stopped before that; the model is asked again, and this was never said.
+    /// The server stopped before that. The model is asked again, so this output does not count.
     broken_off: bool,
-    /// With the result, which the caller brings if the call was handed over.
+    /// The call with its result; a call that was handed over may have none, since the caller supplies it.
     finished: HashMap<String, (ToolCall, Option<Message>)>,
 }
 
@@ -268,7 +267,7 @@ impl Step {
         let mut results = Vec::new();
         let mut ids = HashMap::new();
         for id in self.calls {
-            // Every call is answered in a finished log; in one that is still going, the rest is left out.
+            // Every call is answered in a finished log. In an unfinished one, unanswered calls are dropped.
             if let Some((call, result)) = self.finished.remove(&id) {
                 results.extend(result);
                 ids.insert(id, call.id.clone());

@@ -1,5 +1,5 @@
-//! Hooks that an administrator configures around a run, a model call, a tool call and an answer. Each call is an item
-//! of the log with its decision, which counts again when the run is resumed.
+//! Hooks that an administrator configures around a run, a model call, a tool call and an answer. Each call of a hook is
+//! a log item with its decision, which is reused when the run is resumed.
 
 mod answer;
 mod calling;
@@ -21,18 +21,18 @@ pub(crate) use places::{
     withdraw_before_tool,
 };
 
-/// The declaration of a hook, as far as a run needs it.
+/// The declaration of a hook, limited to what a run needs.
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// Its name, which is unique.
     pub name: String,
-    /// When it is called.
+    /// The events that trigger it.
     pub events: Vec<HookEvent>,
-    /// The tools whose calls it sees; all if empty.
+    /// The tools to whose calls it applies; all if empty.
     pub tools: Vec<Pattern>,
-    /// The agents that it applies to, by name; all if empty.
+    /// The names of the agents to which it applies; all if empty.
     pub agents: Vec<Pattern>,
-    /// The models that it applies to, by id; all if empty.
+    /// The ids of the models to which it applies; all if empty.
     pub models: Vec<Pattern>,
     /// Whether a failure counts as a denial.
     pub fail_closed: bool,
@@ -60,33 +60,33 @@ pub struct HookRequest {
     pub id: String,
     /// The hook's name.
     pub hook: String,
-    /// When it is called.
+    /// The event that triggered it.
     pub event: HookEvent,
     /// The input.
     pub data: Map<String, Value>,
-    /// A time limit shorter than the hook's usual one, if a caller waits for the run to end.
+    /// A time limit shorter than the hook's own, if a caller waits for the run to end.
     pub limit: Option<Duration>,
 }
 
-/// Calls hooks for one run, and stores their subject until they have decided.
+/// Calls hooks for one run, and stores the data under review until they have decided.
 pub trait HookCaller: fmt::Debug + Send + Sync {
-    /// Calls a hook, with retries if they may help; all of it within the hook's time limit.
+    /// Calls a hook, with retries if they may help, all within the hook's time limit.
     ///
     /// # Errors
-    /// What went wrong, without secrets.
+    /// What failed, without secrets.
     fn call(&self, request: HookRequest) -> BoxFuture<'static, Result<HookAnswer, String>>;
 
-    /// Stores data that a restart must not lose: a tool's result or an answer that is not in the log yet.
+    /// Stores data that must survive a restart: a tool's result or an answer that is not in the log yet.
     fn keep(&self, item: String, content: String) -> BoxFuture<'static, ()>;
 
     /// The stored data; `None` if there is none.
     fn kept(&self, item: String) -> BoxFuture<'static, Option<String>>;
 
-    /// Forgets all that was kept for the run.
+    /// Deletes all data stored for the run.
     fn forget(&self) -> BoxFuture<'static, ()>;
 }
 
-/// The hooks of a run, in the order in which they are declared, and what calls them. Cheap to clone.
+/// The hooks of a run, in the order of declaration, and their caller. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Hooks {
     all: Arc<[Hook]>,

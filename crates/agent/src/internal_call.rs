@@ -1,4 +1,4 @@
-//! Model calls of the loop itself, such as for a summary: their answers are not shown.
+//! Model calls of the loop itself, such as for a summary, whose answers are not shown.
 
 use domain::{EventBody, Message, Problem, ProblemCode};
 use llm::{ChatRequest, ModelEvent, ToolMode};
@@ -17,13 +17,13 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct QuietAnswer {
     pub(crate) text: String,
-    /// Which model said it, and what that has used.
+    /// The model that answered, and its usage.
     pub(crate) call: EndedCall,
 }
 
-/// Asks the agent's model, or a fallback of the run if its server fails, without tools and without the caller's parameters,
-/// and books it. Text after `limit_bytes` is cut off. `form` is the JSON schema of the answer: it is
-/// sent to servers that are known to support one. Only retries are emitted.
+/// Calls the agent's model, or a fallback of the run if its server fails, without tools and without the caller's
+/// parameters, and books the usage. Text after `limit_bytes` is cut off. `form` is the JSON schema of the answer, sent
+/// to servers that are known to support one. Only retries are emitted.
 ///
 /// # Errors
 /// If no model server answers.
@@ -53,7 +53,7 @@ pub(crate) async fn call_internally(
 /// Asks this model, without fallbacks.
 ///
 /// # Errors
-/// If it does not answer, or may not be asked.
+/// If it does not answer, or must not be called.
 pub(crate) async fn call_one(
     agent: &AgentContext,
     model: &OneModel,

@@ -1,5 +1,5 @@
-//! The journal of a run: the record of its completed work, read from its log. A resumed run asks the journal first, which returns
-//! the recorded result, or performs the work and records it; so nothing is done twice.
+//! The journal of a run: the record of its completed work, read from its log. A resumed run consults the journal first,
+//! which returns the recorded result or performs the work and records it, so that nothing is done twice.
 
 mod agent;
 mod ask;
@@ -34,30 +34,30 @@ const NOT_WRITTEN: &str = "The server was restarted before this call was written
 /// The reason given for work that a person has stopped.
 pub(crate) const STOPPED: &str = "Stopped.";
 
-/// The record of a run, read from its log. That of a new run is empty.
+/// The record of a run, read from its log; empty for a new run.
 #[derive(Debug, Default)]
 pub struct Journal {
     agents: HashMap<AgentPath, AgentRecord>,
-    /// By their ids, which are unique within the run.
+    /// By id, which is unique within the run.
     calls: HashMap<String, CallRecord>,
     hooks: HookRecords,
     open: OpenItems,
     used: Used,
-    /// From the first event to the last, except while the server was down or people were waited for.
+    /// The time from the first event to the last, excluding downtime of the server and waiting for people.
     time_ms: u64,
     /// When the run is resumed, by the server's clock.
     now_ms: i64,
     last_at: Option<i64>,
     restarts: u32,
-    /// It was only hibernated, so its log has no break.
+    /// The run was only hibernated, so its log has no gap.
     rested: bool,
-    /// The guidance of the person for the main agent, with the number of the step that follows it.
+    /// The person's guidance for the main agent, with the number of the step after it.
     guidance: Vec<(u32, String)>,
     /// The messages of the notices.
     notices: HashSet<String>,
     /// The ids of the sources.
     sources: HashSet<String>,
-    /// The log ends where the run was forked: the fork has done no work yet.
+    /// The log ends at the fork point: the fork has done no work of its own yet.
     is_fork: bool,
 }
 
@@ -65,13 +65,13 @@ pub struct Journal {
 #[derive(Debug, Default)]
 struct AgentRecord {
     steps: Vec<StepRecord>,
-    /// The highest number of its items and of its sub-agents.
+    /// The highest numbers of its items and its sub-agents.
     items: usize,
     sub_agents: usize,
-    /// How many of its events part model calls.
+    /// Number of its events that separate model calls.
     model_calls: u32,
     end: Option<(Outcome, String)>,
-    /// The run's clock when it was started.
+    /// The run's active time when the agent started.
     began: Option<Duration>,
     used: Used,
     /// The pictures among the files that it has changed.
@@ -94,7 +94,7 @@ struct StepRecord {
     whole: bool,
     /// Its text is the agent's answer.
     answered: bool,
-    /// The pictures that the model has made.
+    /// The pictures that the model has generated.
     pictures: Vec<String>,
 }
 
@@ -111,18 +111,19 @@ impl Journal {
         self.now_ms = now_ms;
     }
 
-    /// Notes that the run was only hibernated, with [`crate::PendingInput::rest`]: its log does not mention the break.
+    /// Records that the run was only hibernated, with [`crate::PendingInput::rest`], so that its log does not mention
+    /// an interruption.
     pub fn has_rested(&mut self) {
         self.rested = true;
     }
 
-    /// How often the run was resumed after a restart since it last made progress.
+    /// Number of times the run was resumed after a restart since it last made progress.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts
     }
 
-    /// The run time used so far.
+    /// The active time so far.
     pub(crate) fn time(&self) -> Duration {
         Duration::from_millis(self.time_ms)
     }
@@ -132,7 +133,7 @@ impl Journal {
         self.used
     }
 
-    /// Takes over the log, or has `start` begin a new one.
+    /// Continues the log, or calls `start` to begin a new one.
     pub(crate) async fn begin(&mut self, emitter: &Emitter, start: impl Future<Output = ()>) {
         if self.last_at.is_none() {
             return start.await;
@@ -145,7 +146,7 @@ impl Journal {
         emitter.take_over(open, events).await;
     }
 
-    /// The events to add before the run continues. They close items that were not completely written.
+    /// The events to append before the run continues. They close items that were not completely written.
     fn resume(&self, open: &mut OpenItems) -> Vec<(AgentPath, EventBody)> {
         if self.is_fork {
             return Vec::new();
@@ -198,7 +199,7 @@ impl Journal {
         limit.saturating_sub(Duration::from_millis(over))
     }
 
-    /// The usage of the agent and its sub-agents.
+    /// The usage of the agent including its sub-agents.
     fn used_under(&self, agent: &AgentPath) -> Used {
         let mut all = Used::default();
         for (path, record) in &self.agents {
@@ -209,7 +210,7 @@ impl Journal {
         all
     }
 
-    /// The event without the parts that the log has already. `None` if the log has all of it.
+    /// The event without the parts that are already in the log. `None` if all of it is.
     fn missing(&self, body: EventBody) -> Option<EventBody> {
         let of_call = |call: &String| self.calls.get(call);
         let is_recorded = match &body {
@@ -237,7 +238,7 @@ impl Journal {
     }
 }
 
-/// The number that the id of an item or an agent ends with.
+/// The trailing number of an item's or agent's id.
 fn trailing_number(id: &str) -> usize {
     let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     id[digits..].parse().unwrap_or(0)

@@ -1,5 +1,5 @@
-//! Asks a model for facts about a person in this person's own messages, given the known facts. Nothing else is read:
-//! no answers, no tools, no files.
+//! Fact learning: a model extracts facts about a person from that person's own messages, given the known facts.
+//! Answers, tool results and files are not read.
 
 use domain::{Message, Role, Usage};
 use llm::ModelError;
@@ -11,39 +11,39 @@ use crate::{
     prices::call_cost,
 };
 
-/// Maximum number of facts that are kept of one person.
+/// Maximum number of facts stored per person.
 pub const MAX_FACTS: usize = 50;
 /// Maximum length of a fact, characters.
 pub const MAX_FACT_CHARS: usize = 300;
-/// How much of one message is looked at, characters.
+/// Maximum number of characters read of one message.
 const MAX_MESSAGE_CHARS: usize = 4_000;
 /// Maximum length of all messages, characters; the latest are kept.
 const MAX_CHARS: usize = 24_000;
 
-/// Something that is known.
+/// A known fact.
 #[derive(Debug, Clone)]
 pub struct KnownFact {
     /// A short sentence.
     pub text: String,
-    /// The person has edited it.
+    /// Whether the person has edited it.
     pub corrected: bool,
 }
 
 /// The facts in the messages. Messages and known facts are identified by their index, from 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lessons {
-    /// New facts, each with the message that says it.
+    /// New facts, each with the message that states it.
     pub new: Vec<(String, usize)>,
-    /// Known ones reworded, each with the message that says it.
+    /// Known facts with new wording, each with the message that states it.
     pub changed: Vec<(usize, String, usize)>,
-    /// Known ones that no longer hold.
+    /// Known facts that no longer hold.
     pub gone: Vec<usize>,
 }
 
-/// What asking has come to.
+/// The result of an extraction.
 #[derive(Debug)]
 pub struct Asked {
-    /// The lessons; `None` if the model did not answer in the requested format, twice.
+    /// The lessons; `None` if the model failed twice to answer in the requested format.
     pub lessons: Option<Lessons>,
     /// Tokens used.
     pub usage: Usage,
@@ -51,7 +51,7 @@ pub struct Asked {
     pub cost_micro_usd: Option<u64>,
 }
 
-/// Asks `model` what `said`, the messages of the person, oldest first, say about the person.
+/// Asks `model` for facts about the person in `said`, the person's messages, oldest first.
 ///
 /// # Errors
 /// If the model's server does not answer.
@@ -145,7 +145,7 @@ struct Written {
     message: usize,
 }
 
-/// Reads the JSON object in a text, ignoring text around it. References to unknown messages or facts are left out.
+/// Parses the JSON object in a text, ignoring text around it. References to unknown messages or facts are dropped.
 fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String> {
     let begin = text.find('{').ok_or("it has no JSON object")?;
     // Text after the object is ignored.
@@ -189,7 +189,7 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
     Ok(lessons)
 }
 
-/// One line that is not too long; `None` if it is empty or longer.
+/// A single line of at most the maximum length; `None` if it is empty or longer.
 fn sentence(text: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty() && text.chars().count() <= MAX_FACT_CHARS).then_some(text)

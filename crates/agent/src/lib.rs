@@ -1,4 +1,4 @@
-//! The run loop, sub-agents and tools. Knows neither HTTP nor configuration files; it reports everything as events.
+//! The run loop, sub-agents and tools. Independent of HTTP and configuration files; everything is reported as events.
 
 mod active_time;
 mod addresses;

@@ -1,4 +1,4 @@
-//! Collections that are searched and read (documents, the web), and tools for their results: ranking, excerpts, quotes.
+//! The interface of searchable collections (documents, the web), and the ranking, excerpts and quotes of their results.
 
 pub(crate) mod excerpt;
 pub(crate) mod quotes;
@@ -17,10 +17,10 @@ pub trait Library: fmt::Debug + Send + Sync {
     /// The name of its search in the log, such as `web_search`.
     fn name(&self) -> &'static str;
 
-    /// The best places for the query, the best first.
+    /// The best matches for the query, best first.
     ///
     /// # Errors
-    /// With a message, if it cannot be searched.
+    /// If it cannot be searched, with a message.
     fn search<'a>(
         &'a self,
         query: &'a str,
@@ -30,38 +30,38 @@ pub trait Library: fmt::Debug + Send + Sync {
     /// The stored text of the document at this address. Only addresses from a search are requested.
     ///
     /// # Errors
-    /// With a message, if it cannot be read.
+    /// If it cannot be read, with a message.
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>>;
 }
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// The places.
+    /// The matches.
     pub places: Vec<Hit>,
-    /// A note for people about the search, such as that the usual provider was not available.
+    /// A note for people about the search, for example that the usual provider was unavailable.
     pub note: Option<String>,
 }
 
-/// A place that a search found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// Its title.
     pub title: String,
-    /// Its address, by which it can be read.
+    /// The address at which it can be read.
     pub url: String,
     /// A snippet of its text.
     pub snippet: String,
 }
 
-/// A place that was read.
+/// A page that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// Its title.
     pub title: String,
     /// Its address.
     pub url: String,
-    /// The local address of the stored copy; a passage in it is `?from=` and `&to=`, in characters.
+    /// The local address of the stored copy. `?from=` and `&to=`, in characters, select a passage.
     pub copy: Option<String>,
     /// The stored text.
     pub text: String,
@@ -70,13 +70,13 @@ pub struct Page {
 /// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 200;
 
-/// A query on one line, without addresses: the text of a page must not redirect the search.
+/// A one-line query without addresses, so that the text of a page cannot redirect the search.
 pub(crate) fn as_query(text: &str) -> String {
     let words = text.split_whitespace().filter(|word| !word.contains("://"));
     first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)
 }
 
-/// The first so many characters.
+/// The first `most` characters.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

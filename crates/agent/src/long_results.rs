@@ -1,4 +1,5 @@
-//! Results that are too long for the model's context: the whole goes to a file of the chat, the model gets both ends.
+//! Tool results too long for the model's context: the full result is stored as a file of the chat, and the model gets
+//! both ends.
 
 use crate::{
     messages,
@@ -6,25 +7,25 @@ use crate::{
     workspace::{BYTES_LIMIT, FileProblem, Path},
 };
 
-/// A result up to this long is given whole, bytes: about 8,000 tokens.
+/// Maximum length of a result passed in full, bytes: about 8,000 tokens.
 const WHOLE_BYTES: usize = 32_000;
-/// The part shown of a longer one, bytes: three quarters of it are its beginning.
+/// The part shown of a longer result, bytes; three quarters come from its beginning.
 const SHOWN_BYTES: usize = 8_000;
-/// The sentence between the two ends, bytes.
+/// Maximum length of the note between the two ends, bytes.
 const NOTE_BYTES: usize = 300;
-/// Names tried for the file.
+/// Maximum number of file names to try.
 const MAX_NAMES: usize = 1_000;
 
-/// A result as it goes to the log.
+/// A result in the form that is logged.
 #[derive(Debug)]
 pub(crate) struct Shortened {
     pub(crate) text: String,
-    /// The file that has the whole.
+    /// The file with the full result.
     pub(crate) file: Option<String>,
 }
 
-/// Stores a result in a file of the chat if it is long, or longer than the `limit_bytes` that the model reads of it.
-/// If that fails, it is returned unchanged.
+/// Stores a result in a file of the chat if it is long, or longer than the `limit_bytes` that the model reads of it. If
+/// that fails, the result is returned unchanged.
 pub(crate) async fn shorten(
     agent: &AgentContext,
     tool: &str,
@@ -49,7 +50,7 @@ pub(crate) async fn shorten(
     }
 }
 
-/// Writes the file under an unused name, and emits that.
+/// Writes the file under an unused name and emits the change.
 async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, FileProblem> {
     let workspace = &agent.run.deps.workspace;
     let stem: String = tool
@@ -70,7 +71,7 @@ async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, File
                 agent.emitter.emit(written.event(&path)).await;
                 return Ok(path);
             }
-            // A parallel call has just taken it, or a file of that name was deleted.
+            // A concurrent call has just taken the name, or a file of that name was deleted.
             Err(FileProblem::Conflict(_)) => {}
             Err(problem) => return Err(problem),
         }

@@ -1,5 +1,6 @@
-//! Retrieval before the answer: our code searches documents and the web for a message, reads the best pages, and gives the
-//! model what it found. Searches and pages are tool calls of the log, so they are shown and are not repeated after a restart.
+//! Retrieval before the answer: our code searches documents and the web for a message, reads the best pages, and passes
+//! the results to the model. Searches and page reads are tool calls in the log, so they are shown and not repeated
+//! after a restart.
 
 mod found;
 mod tools;
@@ -25,46 +26,46 @@ use crate::{
     turns::{AgentContext, Before},
 };
 
-/// Maximum number of queries for one message, in addition to the message itself.
+/// Maximum number of queries per message, in addition to the message itself.
 const QUERIES: usize = 3;
-/// Maximum number of pages that are read.
+/// Maximum number of pages to read.
 const PAGES: usize = 3;
-/// Maximum length of the question that a page is read for, characters.
+/// Maximum length of the question for which a page is read, characters.
 const ABOUT_CHARS: usize = 600;
-/// The results for the model take up to a quarter of its window, and at most this many bytes.
+/// Maximum size of the results for the model, bytes; at most a quarter of its window is used.
 const MAX_BYTES: u64 = 60_000;
 const UNKNOWN_WINDOW_TOKENS: u64 = 16_000;
 
 /// The model calls of a retrieval.
 pub trait Asker: fmt::Debug + Send + Sync {
-    /// The search queries, each in one line; empty if nothing has to be looked up.
+    /// The search queries, one line each; empty if no retrieval is needed.
     fn queries(&self) -> BoxFuture<'_, Vec<String>>;
 
     /// The results as text for the model.
     fn material(&self, found: String) -> BoxFuture<'_, String>;
 }
 
-/// How to look before the answer.
+/// The configuration of a retrieval.
 #[derive(Debug, Clone)]
 pub struct LookUp {
     /// Writes the queries and formats the results.
     pub asker: Arc<dyn Asker>,
-    /// Searches documents, if it does; the results are passages.
+    /// The documents to search, if any; the results are passages.
     pub documents: Option<Arc<dyn Library>>,
-    /// Searches the web, if it does.
+    /// The web search, if the web is to be searched.
     pub web: Option<Arc<dyn Library>>,
-    /// Whether the pages that are found may be read.
+    /// Whether the pages found may be read.
     pub reads: bool,
-    /// Maximum number of passages of documents, and of pages.
+    /// Maximum number of passages from documents, and from pages.
     pub passages: usize,
-    /// Whether the results go with the instructions instead of the message.
+    /// Whether the results are added to the instructions instead of the message.
     pub in_system: bool,
     /// A warning for the person if something they wanted searched cannot be searched.
     pub warning: Option<LocalizedText>,
 }
 
 impl LookUp {
-    /// The same, restricted to what each choice allows.
+    /// Restricts it to what all of `choices` allow.
     pub(crate) fn narrowed(self, choices: &[ToolChoice]) -> Self {
         let is_open = |name: &str| choices.iter().all(|choice| choice.allows(name));
         let open =
@@ -79,8 +80,8 @@ impl LookUp {
     }
 }
 
-/// Retrieves material for the last message of the history. Returns the history with the material, and the state needed in
-/// the turns that follow. `numbers` are those of sources that are in the log already.
+/// Retrieves material for the last message of the history. Returns the history with the material, and the state needed
+/// in later turns. `numbers` are the numbers of sources already in the log.
 pub(crate) async fn look(
     agent: &Arc<AgentContext>,
     look_up: LookUp,
@@ -101,7 +102,7 @@ pub(crate) async fn look(
         ..Before::default()
     };
     for step in 1..=look.step {
-        // If the run is a fork, the person may have given guidance there.
+        // If the run is a fork, the person may have given guidance here.
         let said = agent.journal.step(step).guidance();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
@@ -142,7 +143,7 @@ impl Look<'_> {
         let mut pages = Vec::new();
         let mut queries = Vec::new();
         for (call, result) in calls.iter().zip(results) {
-            // One that failed has found nothing.
+            // A failed call has no results.
             let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
             let is_of_documents = self
                 .look_up
@@ -177,13 +178,13 @@ impl Look<'_> {
         }
     }
 
-    /// The searches; none if nothing has to be looked up.
+    /// The searches; empty if no retrieval is needed.
     async fn search(&mut self) -> Vec<RequestedCall> {
         self.step = 1;
         let journal = &self.agent.journal;
         let step = journal.step(1);
         if !step.is_answered() && journal.step(2).is_begun() {
-            // Nothing had to be looked up.
+            // No retrieval was needed.
             return Vec::new();
         }
         let warning = self.look_up.warning.clone();
@@ -234,7 +235,7 @@ impl Look<'_> {
         queries
     }
 
-    /// The pages that were read, each at the index of its hit; `None` if one was not.
+    /// The pages that were read, at the index of their hits; `None` for those not read.
     async fn read(&mut self, chosen: &[Hit], queries: &[String]) -> Vec<Option<ReadPage>> {
         let nothing = vec![None; chosen.len()];
         if chosen.is_empty() || !self.look_up.reads {

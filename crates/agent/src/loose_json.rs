@@ -1,10 +1,10 @@
-//! Reads the JSON object in a model's answer: fenced, among words, or cut off in the middle.
+//! Parses the JSON object in a model's answer that is fenced, surrounded by text, or truncated.
 
 use serde_json::{Map, Value};
 
-/// How many positions are tried as the beginning of the object.
+/// Maximum number of positions tried as the beginning of the object.
 const MAX_BEGINNINGS: usize = 8;
-/// How often the end of a cut-off object is removed.
+/// Maximum number of attempts at removing the end of a truncated object.
 const MAX_CUTS: usize = 40;
 
 /// The first object in the text that has one of these fields.
@@ -27,12 +27,12 @@ pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> 
     })
 }
 
-/// An object that was cut off, with its complete parts.
+/// A truncated object, reduced to its complete parts.
 fn closed(text: &str) -> Option<Value> {
     let mut stack = Vec::new();
     let mut in_string = false;
     let mut escaped = false;
-    // After which the text can be closed, and with what.
+    // Positions after which the text can be closed, with the closing brackets.
     let mut ends: Vec<(usize, String)> = Vec::new();
     for (at, character) in text.char_indices() {
         if in_string {
@@ -60,7 +60,7 @@ fn closed(text: &str) -> Option<Value> {
         .find_map(|(end, close)| serde_json::from_str(&format!("{}{close}", &text[..*end])).ok())
 }
 
-/// The texts of a list, or of a text with one on each line; of an object, its first text.
+/// The strings of a list, the lines of a string, or the first string in an object.
 pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
     let words = |value: &Value| match value {
         Value::String(text) => Some(text.trim().to_owned()),

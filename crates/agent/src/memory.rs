@@ -1,4 +1,4 @@
-//! The memory of a run: the texts that agents keep of a person beyond one chat.
+//! The memory of a run: the texts that agents store about a person across chats.
 
 mod told;
 
@@ -17,7 +17,7 @@ use crate::{
     workspace::diff::{LineCounts, count},
 };
 
-/// Maximum number of texts that are kept of one person.
+/// Maximum number of texts stored per person.
 pub const MAX_BLOCKS: u32 = 100;
 /// Maximum length of a text, characters.
 pub const MAX_TEXT_CHARS: u32 = 8_000;
@@ -26,7 +26,7 @@ pub const MAX_NAME_CHARS: usize = 80;
 /// Maximum length of a description, characters.
 pub const MAX_DESCRIPTION_CHARS: usize = 300;
 
-/// The memories of the person whose run it is.
+/// The memories of the person who owns the run.
 #[derive(Clone)]
 pub struct Memory {
     store: Store,
@@ -42,22 +42,22 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// The change that an agent's call makes to a memory.
+/// A change that an agent's call requests of a memory.
 pub(crate) enum Wish {
-    /// Writes it whole.
+    /// Replaces the whole text.
     Write {
         text: String,
         description: Option<String>,
-        /// The version that was read; `None` if there should be none.
+        /// The version that was read; `None` if none should exist.
         version: Option<u64>,
     },
     /// Appends to the text.
     Append { text: String },
-    /// Removes the memory at this version.
+    /// Deletes the memory at this version.
     Forget { version: Option<u64> },
 }
 
-/// Who wishes it: an agent with one of its calls.
+/// The agent and the call that request the change.
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a str,
     pub(crate) call: &'a str,
@@ -91,7 +91,7 @@ impl Done {
 }
 
 impl Memory {
-    /// The memories of `owner`, for a run of theirs; `now_ms` is the server's clock.
+    /// The memories of `owner`, for one of their runs; `now_ms` is the server's clock.
     #[must_use]
     pub fn new(
         store: Store,
@@ -109,7 +109,7 @@ impl Memory {
         }
     }
 
-    /// Whether the person lets agents use it.
+    /// Whether the person allows agents to use memories.
     pub(crate) async fn is_on(&self) -> Result<bool, ToolFailure> {
         Ok(self
             .store
@@ -119,18 +119,18 @@ impl Memory {
             .uses_memory)
     }
 
-    /// The memories of `agent`, by name; its own memory of a name hides the shared one.
+    /// The memories visible to `agent`, by name. Its own memory hides a shared one of the same name.
     pub(crate) async fn list(&self, agent: &str) -> Result<Vec<Block>, ToolFailure> {
         let mut blocks = self.store.memories(self.owner).await.map_err(unavailable)?;
         blocks.retain(|block| block.content.agent.is_empty() || block.content.agent == agent);
-        // They come with the one of all agents first.
+        // They are sorted with the shared one first.
         blocks.reverse();
         blocks.dedup_by(|shared, own| shared.content.name == own.content.name);
         blocks.reverse();
         Ok(blocks)
     }
 
-    /// The one that `agent` knows by this name.
+    /// The memory that `agent` sees under this name.
     pub(crate) async fn read(&self, agent: &str, name: &str) -> Result<Block, ToolFailure> {
         let found = self
             .store
@@ -159,7 +159,7 @@ impl Memory {
         })
     }
 
-    /// Makes the requested change once: if it was made before a crash, returns its result again.
+    /// Makes the requested change once: if it was made before a crash, its result is returned again.
     pub(crate) async fn change(
         &self,
         caller: Caller<'_>,
@@ -172,7 +172,7 @@ impl Memory {
             .memory_named(self.owner, caller.agent, name)
             .await
             .map_err(unavailable)?;
-        // A memory of the agent's own with the name of a shared one has to be requested explicitly.
+        // An own memory with the name of a shared one has to be requested explicitly.
         let before = before.filter(|block| !only_for_me || !block.content.agent.is_empty());
         let scope = match (&before, only_for_me) {
             (Some(block), _) => block.content.agent.clone(),
@@ -210,7 +210,7 @@ impl Memory {
     }
 }
 
-/// The change that is wished, and how many lines come and go with it.
+/// The requested change, and the number of lines it adds and removes.
 fn plan(
     wish: Wish,
     before: Option<&Block>,
@@ -241,7 +241,7 @@ fn plan(
                     content,
                     max: MAX_BLOCKS,
                 },
-                // None is at 0: a caller that has not read it is told to.
+                // No memory has version 0, so a caller that has not read it gets a conflict.
                 Some(Block { id, .. }) => MemoryChange::Replace {
                     id: *id,
                     content,
@@ -275,7 +275,7 @@ fn plan(
     }
 }
 
-/// The texts have no line break at their ends, which would make their last lines differ.
+/// The texts lack a trailing line break, without which their last lines would differ.
 fn lines_changed(before: &str, after: &str) -> Option<LineCounts> {
     let whole = |text: &str| {
         if text.is_empty() {
@@ -287,7 +287,7 @@ fn lines_changed(before: &str, after: &str) -> Option<LineCounts> {
     count(&whole(before), &whole(after))
 }
 
-/// Why the store did not do it, as a sentence for the model.
+/// The store's error as a message for the model.
 fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure {
     let sentence = match (&error, before) {
         (StoreError::Conflict("version"), Some(before)) => format!(

@@ -1,4 +1,4 @@
-//! The models of an agent: the chosen one, and its fallbacks if its server fails.
+//! The models of an agent: the chosen one, and the fallbacks if its server fails.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use crate::{messages, run::ModelSettings, step::CallFailed, turns::AgentContext};
 
-/// How long a server that failed is tried last.
+/// How long a failed server is tried last.
 const SPARED: Duration = Duration::from_secs(60);
 
-/// A model, and how to call it.
+/// A model and how to call it.
 #[derive(Debug, Clone)]
 pub struct CallableModel {
-    /// Its id here.
+    /// Its id on this server.
     pub id: String,
     /// The model.
     pub model: ChatModel,
@@ -80,18 +80,18 @@ impl Models {
         }
     }
 
-    /// The one that was chosen.
+    /// The chosen model.
     pub(crate) fn chosen(&self) -> &OneModel {
         &self.chosen
     }
 
-    /// Maximum number of tools that any of them can be offered; `None` if there is no known limit.
+    /// Maximum number of tools that can be offered to any of them; `None` if there is no known limit.
     pub(crate) fn max_tools(&self) -> Option<usize> {
         let all = std::iter::once(&self.chosen).chain(&self.fallbacks);
         all.filter_map(|model| model.model().max_tools()).min()
     }
 
-    /// All in the order to ask them: those that failed a moment ago last.
+    /// All models in the order in which to try them: recently failed ones last.
     fn in_order(&self) -> Vec<&OneModel> {
         let mut all: Vec<&OneModel> = std::iter::once(&self.chosen)
             .chain(&self.fallbacks)
@@ -101,7 +101,7 @@ impl Models {
     }
 }
 
-/// The models to ask for one answer, one after the other until one gives it.
+/// The models to try for one answer, in sequence until one succeeds.
 pub(crate) struct Tries<'a> {
     agent: &'a AgentContext,
     left: std::vec::IntoIter<&'a OneModel>,
@@ -115,15 +115,15 @@ impl<'a> Tries<'a> {
         Self { agent, left, now }
     }
 
-    /// The model to ask now.
+    /// The model to call now.
     pub(crate) fn model(&self) -> &'a OneModel {
         self.now
     }
 
-    /// Switches to the next model and emits that, if there is one and it may do better.
+    /// Switches to the next model and emits that, if there is one and it may succeed.
     ///
     /// # Errors
-    /// Returns the failure if there is no other model to ask.
+    /// Returns the failure if there is no other model to try.
     pub(crate) async fn next(&mut self, failed: CallFailed) -> Result<(), CallFailed> {
         if failed.has_begun || !another_may_answer(failed.problem.code) {
             return Err(failed);
@@ -142,7 +142,7 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// Whether the failure is specific to the server, and not caused by the request.
+/// Whether the failure is specific to the server rather than caused by the request.
 fn another_may_answer(code: ProblemCode) -> bool {
     matches!(
         code,
@@ -158,7 +158,7 @@ fn another_may_answer(code: ProblemCode) -> bool {
 }
 
 impl CallFailed {
-    /// A failure before anything of the answer was shown.
+    /// A failure before any of the answer was shown.
     pub(crate) fn before(problem: Problem) -> Self {
         Self {
             problem,

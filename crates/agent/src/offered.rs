@@ -1,5 +1,5 @@
-//! The tools that a model is offered if its server takes fewer than there are: the agent's own and the caller's first,
-//! a search, and the tools that it found or that were called in this conversation. All of them can be called.
+//! The tools offered to a model whose server accepts fewer than there are: the agent's own and the caller's first, a
+//! search tool, and tools that it found or called in this conversation. All of them can be called.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use llm::ToolSpec;
 
 use crate::{tool::Toolbox, tools::find_tools};
 
-/// Places for tools that are found.
+/// Number of slots for tools that were found.
 const FOUND_PLACES: usize = 24;
 
-/// The tools offered in this conversation to a model that takes `limit` of them. Those that are always offered
-/// keep their order, so that the prompt cache stays valid.
+/// The tools to offer in this conversation to a model that accepts `limit` of them. Those that are always offered keep
+/// their order, so that the prompt cache stays valid.
 pub(crate) fn within(tools: &Toolbox, limit: Option<usize>, messages: &[Message]) -> Toolbox {
     let Some(limit) = limit.filter(|limit| tools.specs().len() > *limit) else {
         return tools.clone();
@@ -49,7 +49,7 @@ pub(crate) fn within(tools: &Toolbox, limit: Option<usize>, messages: &[Message]
     tools.offering(offered, Arc::new(search))
 }
 
-/// Which tools are always offered, and the others.
+/// Splits the tools into those always offered and the others.
 fn parted<'a>(
     tools: &Toolbox,
     all: &'a [ToolSpec],
@@ -71,7 +71,7 @@ fn parted<'a>(
     (is_always, left_out)
 }
 
-/// The names of tools that were found or called in a conversation, in the order they were named last.
+/// The names of tools found or called in a conversation, ordered by when they were last named.
 fn found(messages: &[Message]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     let mut searches: Vec<&str> = Vec::new();

@@ -11,38 +11,38 @@ use serde_json::Value;
 
 use crate::ModelSettings;
 
-/// Bytes of a token, to stop a model that ignores its limit: more than any language takes.
+/// Bytes per token, to stop a model that ignores its limit; no language takes more.
 const MAX_TOKEN_BYTES: usize = 10;
 
-/// A model that is asked outside of runs.
+/// A model called outside of any run.
 #[derive(Debug, Clone, Copy)]
 pub struct OneShot<'a> {
     /// The model.
     pub model: &'a ChatModel,
     /// How to call it.
     pub settings: &'a ModelSettings,
-    /// The person on whose behalf it is asked, forwarded to trusted servers.
+    /// The person on whose behalf it is called, forwarded to trusted servers.
     pub caller: Option<&'a Arc<CallerInfo>>,
     /// The trace that the call belongs to.
     pub trace: Option<&'a CallTrace>,
 }
 
-/// How much an answer may cost.
+/// The limits of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     /// Maximum length of the answer.
     pub(crate) output_tokens: u64,
-    /// How long it may take.
+    /// Time limit.
     pub(crate) patience: Duration,
-    /// Whether it may think first. One that must not is held to the form if its server can do that; otherwise only if the server
-    /// is known to support one.
+    /// Whether the model may reason first. If not, its output is constrained to the form where the server can do that;
+    /// otherwise only if the server is known to support forms.
     pub(crate) thinks: bool,
-    /// How many bytes of the text written in this time are enough; the model is then stopped early.
+    /// The number of bytes that suffice, given the text written in this time; the model is then stopped early.
     pub(crate) enough: fn(&str, Duration) -> Option<usize>,
 }
 
 impl Effort {
-    /// For a task that is worth some thoughts: those of some are long.
+    /// For a task that is worth reasoning, which some models do at length.
     pub(crate) const THOROUGH: Self = Self {
         output_tokens: 4_000,
         patience: Duration::from_secs(120),
@@ -51,11 +51,11 @@ impl Effort {
     };
 }
 
-/// The model's answer, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks
-/// off or takes too long, what has arrived so far is the answer.
+/// The model's answer, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks off or takes
+/// too long, the text so far is returned.
 ///
 /// # Errors
-/// If the model's server fails before anything of the answer has come.
+/// If the model's server fails before any of the answer has arrived.
 pub(crate) async fn answer(
     asked: OneShot<'_>,
     messages: &[Message],
@@ -65,10 +65,10 @@ pub(crate) async fn answer(
     read_answer(asked, messages, form, effort, None::<fn(&str)>).await
 }
 
-/// The same for a reader who follows along: `heard` is called with the text so far each time it grows.
+/// Like [`answer`], streaming: `heard` is called with the text so far each time it grows.
 ///
 /// # Errors
-/// If the model's server fails, also in the middle of its answer.
+/// If the model's server fails, even in the middle of its answer.
 pub(crate) async fn answer_heard(
     asked: OneShot<'_>,
     messages: &[Message],

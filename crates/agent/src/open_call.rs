@@ -1,4 +1,4 @@
-//! Accounting of model calls: the usage of every call is booked and reported, also if it breaks off or is stopped.
+//! Accounting of model calls: the usage of every call is booked and reported, even if it breaks off or is stopped.
 
 use std::{
     mem,
@@ -18,7 +18,7 @@ use crate::{
     turns::AgentContext,
 };
 
-/// A model call that is being made. Dropped before its end, it is booked by estimate if anything of the answer has come.
+/// A model call in progress. If dropped before its end, it is booked by estimate once any of the answer has arrived.
 pub(crate) struct OpenCall<'a> {
     agent: &'a AgentContext,
     model: &'a OneModel,
@@ -26,13 +26,13 @@ pub(crate) struct OpenCall<'a> {
     held: Option<Held>,
     began: Instant,
     first_token: Option<Duration>,
-    /// By rule of thumb.
+    /// Estimated input tokens.
     input_tokens: u64,
     written_bytes: usize,
 }
 
 impl<'a> OpenCall<'a> {
-    /// Begins a call whose input has so many tokens by rule of thumb.
+    /// Begins a call with this estimated number of input tokens.
     ///
     /// # Errors
     /// `LimitReached` or `RateLimited` if the quota does not allow it.
@@ -67,12 +67,12 @@ impl<'a> OpenCall<'a> {
         };
     }
 
-    /// Whether anything of the answer has come.
+    /// Whether any of the answer has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.first_token.is_some()
     }
 
-    /// Books the call by the server's counts, or by estimate.
+    /// Books the call with the server's counts, or with an estimate.
     pub(crate) fn end(mut self, counted: Option<Usage>) -> EndedCall {
         self.book(counted)
     }
@@ -100,14 +100,14 @@ impl<'a> OpenCall<'a> {
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         if self.held.is_some() && self.has_begun() {
-            // Dropped at once, it is reported as broken off.
+            // Dropping it immediately reports it as broken off.
             drop(self.book(None));
         }
     }
 }
 
-/// A model call that is booked and has to be reported to the log. If it is dropped before that, the end of its agent or
-/// run reports it as broken off.
+/// A booked model call that has to be reported to the log. If it is dropped before that, the end of its agent or run
+/// reports it as broken off.
 #[derive(Debug)]
 pub(crate) struct EndedCall {
     run: Arc<RunContext>,
@@ -128,7 +128,7 @@ impl EndedCall {
         self.is_reported = true;
     }
 
-    /// Adds a later call, which is reported with this one.
+    /// Adds a later call, to be reported together with this one.
     pub(crate) fn add(&mut self, mut later: Self) {
         later.is_reported = true;
         self.model = mem::take(&mut later.model);
@@ -139,7 +139,7 @@ impl EndedCall {
         self.duration += later.duration;
     }
 
-    /// Its usage is reported by another event.
+    /// Marks its usage as reported by another event.
     pub(crate) fn reported_elsewhere(mut self) {
         self.is_reported = true;
     }
@@ -156,7 +156,7 @@ impl EndedCall {
     }
 }
 
-/// Calls of a run that are booked and were dropped before they were reported.
+/// Booked calls of a run that were dropped before they were reported.
 #[derive(Debug, Default)]
 pub(crate) struct LostCalls(Mutex<Vec<(AgentPath, EventBody)>>);
 

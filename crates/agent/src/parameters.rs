@@ -1,4 +1,5 @@
-//! The parameters of an agent's model calls: the caller's take precedence over the agent's, and those over the model's.
+//! The parameters of an agent's model calls: the caller's take precedence over the agent's, and the agent's over the
+//! model's.
 
 use std::sync::PoisonError;
 
@@ -7,8 +8,8 @@ use domain::{EventBody, LeftOut, ModelParameters, event::NoticeLevel};
 use crate::{models::OneModel, turns::AgentContext};
 
 impl AgentContext {
-    /// The parameters of its calls of this model. Sub-agents' own parameters come first; those with a model of their
-    /// own inherit only the caller's limit on output tokens.
+    /// The parameters for its calls of this model. A sub-agent's own parameters take precedence; one with its own model
+    /// inherits only the caller's limit on output tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
         let wished = &self.run.spec.parameters;
         let own = &self.spec.parameters;
@@ -29,7 +30,7 @@ impl AgentContext {
         own.over(&inherited).over(of_model)
     }
 
-    /// The same for a call whose answer is not the agent's: it is not cut, and its instructions are whole.
+    /// The parameters for a call whose answer is not the agent's: it is not cut, and its instructions are complete.
     pub(crate) fn internal_parameters(&self, model: &OneModel) -> ModelParameters {
         ModelParameters {
             system_prompt: None,
@@ -39,7 +40,7 @@ impl AgentContext {
         }
     }
 
-    /// Notes in the log that a parameter is not sent, once in the run.
+    /// Logs that a parameter is not sent, once per run.
     pub(crate) async fn tell_left_out(&self, left_out: LeftOut) {
         let is_new = {
             let mut told = self

@@ -1,5 +1,5 @@
-//! The approvals and questions of a run that wait for a person. An entry is small and holds no thread; a run that only
-//! waits can be hibernated, which takes it out of memory.
+//! The approvals and questions of a run that wait for a person. An entry is small and holds no thread. A run that only
+//! waits can be hibernated, which removes it from memory.
 
 use std::{
     collections::HashMap,
@@ -21,17 +21,17 @@ use crate::{StandingApproval, messages, tool::Tool};
 pub struct ApprovalDecision {
     /// Allow or deny.
     pub decision: Decision,
-    /// Other arguments to run with.
+    /// Edited arguments to run with.
     pub arguments: Option<Value>,
-    /// Why, for the model.
+    /// The reason, shown to the model.
     pub reason: Option<String>,
-    /// The scope of a standing approval given with it, for the log; the rule itself goes to
+    /// The scope of a standing approval given with it, for the log. The rule itself goes to
     /// [`crate::ApprovalPolicy::allow`].
     pub remembered: Option<Remembered>,
 }
 
 impl ApprovalDecision {
-    /// This decision and nothing else.
+    /// A decision without arguments, reason or standing approval.
     #[must_use]
     pub fn only(decision: Decision) -> Self {
         Self {
@@ -43,19 +43,19 @@ impl ApprovalDecision {
     }
 }
 
-/// Why an answer was not taken.
+/// Why an answer was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// Nothing with this id is pending.
     #[error("{}", messages::Approvals::NotWaiting)]
     NotWaiting,
-    /// The edited arguments do not fit the tool.
+    /// The edited arguments do not match the tool's schema.
     #[error("{}", unfit(.0))]
     InvalidArguments(String),
-    /// The answer does not fit the question's form.
+    /// The answer does not match the question's form.
     #[error(transparent)]
     Unfit(#[from] FormFault),
-    /// A standing approval was given, but each call has to be approved.
+    /// A standing approval was given, but each call requires its own approval.
     #[error("{}", messages::Approvals::AskedEachTime)]
     EachTime,
 }
@@ -75,29 +75,29 @@ pub(crate) enum NoAnswer {
     Withdrawn,
 }
 
-/// The pending approvals and questions of one run, shared by the run and by those who bring the answers.
+/// The pending approvals and questions of one run, shared by the run and those who deliver the answers.
 #[derive(Debug, Clone, Default)]
 pub struct PendingInput(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified when the run asks something.
+    /// Notified when the run makes a request.
     asked: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
     waiting: HashMap<String, Waiting>,
-    /// The number of active parts of the run whose state is not in the log.
+    /// Number of active parts of the run whose state is not in the log.
     at_work: usize,
     /// The run is hibernated, or about to be.
     rests: bool,
-    /// How many entries a run that comes back has yet to register again.
+    /// Number of entries that a resumed run has yet to register again.
     to_repeat: usize,
 }
 
-/// Keeps the run from being hibernated.
+/// Prevents hibernation of the run until dropped.
 #[derive(Debug)]
 pub(crate) struct AtWork(PendingInput);
 
@@ -137,7 +137,7 @@ impl ApprovalRequest {
 }
 
 impl PendingInput {
-    /// Whether the answer would be taken. Returns the name of the tool that waits for it.
+    /// Checks whether the answer would be accepted. Returns the name of the tool that waits for it.
     ///
     /// # Errors
     /// See [`PendingInput::answer_approval`].
@@ -154,10 +154,10 @@ impl PendingInput {
         }
     }
 
-    /// Brings a person's decision.
+    /// Delivers a person's decision.
     ///
     /// # Errors
-    /// If the approval is not pending, or the answer is not valid; in the second case it stays pending.
+    /// If the approval is not pending, or the answer is invalid; in the latter case it stays pending.
     pub fn answer_approval(
         &self,
         approval: &str,
@@ -176,7 +176,7 @@ impl PendingInput {
         }
     }
 
-    /// Allows the calls that wait and fit.
+    /// Allows the pending calls that match.
     pub fn allow_all(&self, allowed: &StandingApproval) {
         let fits = |_: &String, waiting: &mut Waiting| match waiting {
             Waiting::Approval(call, _) => {
@@ -188,13 +188,13 @@ impl PendingInput {
         let answered: Vec<_> = state.waiting.extract_if(fits).collect();
         for (_, waiting) in answered {
             if let Waiting::Approval(_, waiting) = waiting {
-                // One whose run has just ended needs no answer.
+                // If its run has just ended, no answer is needed.
                 drop(waiting.send(ApprovalDecision::only(Decision::Allow)));
             }
         }
     }
 
-    /// Whether the reply would be taken.
+    /// Checks whether the reply would be accepted.
     ///
     /// # Errors
     /// See [`PendingInput::answer_question`].
@@ -205,10 +205,10 @@ impl PendingInput {
         }
     }
 
-    /// Brings a person's reply to a question. If that has a form, a text reply is parsed into its fields.
+    /// Delivers a person's reply to a question. If the question has a form, a text reply is parsed into its fields.
     ///
     /// # Errors
-    /// If the question is not pending, or the reply does not fit the form; in the second case it stays pending.
+    /// If the question is not pending, or the reply does not match the form; in the latter case it stays pending.
     pub fn answer_question(&self, question: &str, reply: Reply) -> Result<(), AnswerError> {
         let waiting = &mut self.open()?.waiting;
         let reply = match waiting.get(question) {
@@ -223,7 +223,7 @@ impl PendingInput {
         }
     }
 
-    /// Registers an approval; the answer comes through the receiver.
+    /// Registers an approval. The answer arrives through the receiver.
     pub(crate) fn approval(
         &self,
         id: &str,
@@ -234,7 +234,7 @@ impl PendingInput {
         receiver
     }
 
-    /// Registers a question, with its form if it has one; the reply comes through the receiver.
+    /// Registers a question with an optional form. The reply arrives through the receiver.
     pub(crate) fn question(&self, id: &str, form: Option<Form>) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         self.add(id, Waiting::Question(form, sender));
@@ -253,7 +253,7 @@ impl PendingInput {
         self.0.asked.notify_waiters();
     }
 
-    /// Waits for the answer to `id`, at most for this long.
+    /// Waits at most this long for the answer to `id`.
     pub(crate) async fn answer<T>(
         &self,
         id: &str,
@@ -264,24 +264,25 @@ impl PendingInput {
             Ok(answer) => answer.map_err(|_| NoAnswer::Withdrawn),
             Err(_) => {
                 self.lock().waiting.remove(id);
-                // It may have arrived just before the entry was removed.
+                // The answer may have arrived just before the entry was removed.
                 receiver.try_recv().map_err(|_| NoAnswer::Expired)
             }
         }
     }
 
-    /// Keeps the run from being hibernated while something of it works whose state is not in the log.
+    /// Prevents hibernation of the run while a part of it is working whose state is not in the log.
     pub(crate) fn at_work(&self) -> AtWork {
         self.lock().at_work += 1;
         AtWork(self.clone())
     }
 
-    /// Hibernates the run if it only waits for people and its log has `asked` open requests. Whether it did. From then on no
-    /// answers are accepted until [`PendingInput::wake`]: the caller may drop the run, which can continue from its log.
+    /// Hibernates the run if it only waits for people and its log has `asked` open requests. Returns whether it did.
+    /// From then on no answers are accepted until [`PendingInput::wake`]; the caller may drop the run, which can
+    /// continue from its log.
     #[must_use]
     pub fn rest(&self, asked: usize) -> bool {
         let mut state = self.lock();
-        // One that is answered is gone from here before it is from the log.
+        // An answered request is removed here before it is closed in the log.
         if state.rests || state.at_work > 0 || asked == 0 || state.waiting.len() != asked {
             return false;
         }
@@ -291,7 +292,7 @@ impl PendingInput {
         true
     }
 
-    /// Says that the agent of a hibernated run is dropped.
+    /// Marks the agent of a hibernated run as dropped.
     pub fn is_dropped(&self) {
         self.lock().waiting = HashMap::new();
     }
@@ -302,21 +303,21 @@ impl PendingInput {
         self.lock().rests
     }
 
-    /// Whether the run is hibernated, or comes back and has not yet registered again all that it asked.
+    /// Whether the run is hibernated, or resuming and has not yet registered all of its requests again.
     #[must_use]
     pub fn is_away(&self) -> bool {
         let state = self.lock();
         state.rests || state.to_repeat > 0
     }
 
-    /// Says that the run comes back, with `asked` open requests.
+    /// Marks the run as resuming, with `asked` open requests.
     pub fn wake(&self, asked: usize) {
         let mut state = self.lock();
         state.rests = false;
         state.to_repeat = asked;
     }
 
-    /// Waits until the run accepts an answer to `id`. That may never happen; the caller has to limit the wait.
+    /// Waits until the run accepts an answer to `id`. That may never happen, so the caller has to limit the wait.
     pub async fn asked(&self, id: &str) {
         loop {
             let asked = self.0.asked.notified();
@@ -332,7 +333,7 @@ impl PendingInput {
         }
     }
 
-    /// What waits, to bring an answer to it.
+    /// The locked state, unless the run is hibernated.
     fn open(&self) -> Result<MutexGuard<'_, State>, AnswerError> {
         let state = self.lock();
         if state.rests {

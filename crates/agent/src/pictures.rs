@@ -1,4 +1,5 @@
-//! Asks a vision model for the content of a picture: its text first, then a description. The answer is the text of a document.
+//! Transcribes a picture with a vision model: its text first, then a description. The answer is used as the text of a
+//! document.
 
 use domain::{Message, Part, Role, Usage};
 use llm::ModelError;
@@ -8,10 +9,10 @@ use crate::{
     prices::call_cost,
 };
 
-/// What looking has come to.
+/// The result of a transcription.
 #[derive(Debug)]
 pub struct Seen {
-    /// Markdown; `None` if the model had nothing to say.
+    /// Markdown; `None` if the model returned no text.
     pub text: Option<String>,
     /// Tokens used.
     pub usage: Usage,
@@ -25,10 +26,10 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
     say in two to ten sentences what it shows: what a person would look for it by. Write that in the language of its words, and \
     in English where it has none. Make nothing up.";
 
-/// Has `model` look at a picture. `name` is what its file is called, `url` its `data:` address.
+/// Has `model` transcribe a picture. `name` is its file name, `url` its `data:` URL.
 ///
 /// # Errors
-/// If the model's server does not answer, or takes no pictures.
+/// If the model's server does not answer, or does not accept pictures.
 pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
     let words = Part::Text {
         text: format!("The file is called “{name}”."),
@@ -44,7 +45,7 @@ pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, M
     })
 }
 
-/// The answer without the fence that some models put around it; `None` if it has no words.
+/// The answer without the code fence that some models put around it; `None` if it has no words.
 fn bare(said: &str) -> Option<String> {
     let said = said.trim();
     let inside = said

@@ -1,5 +1,5 @@
-//! The pipelines of a chat: small model calls apart from the answer, each a template, a response format and a parser of
-//! it. The server decides when they run, with which model and on whose account.
+//! The pipelines of a chat: small model calls separate from the answer, each with a template, a response format and a
+//! parser. The server decides when they run, with which model and on whose account.
 
 mod answers;
 mod model_call;
@@ -26,7 +26,7 @@ pub use values::{Now, Person, Said, Values, fit_answers};
 pub enum Pipeline {
     /// The title of the chat.
     Title,
-    /// Its topics, each one to three words, to browse by.
+    /// Its topics, of one to three words each, for browsing.
     Tags,
     /// Questions that the person could ask next.
     FollowUps,
@@ -36,16 +36,16 @@ pub enum Pipeline {
     Rag,
     /// The continuation of the text that is being written.
     Autocomplete,
-    /// How several answers to one message become one: a mixture of agents.
+    /// How several answers to one message are combined: a mixture of agents.
     Moa,
     /// How tools are described to models without native tool calling.
     Tools,
-    /// How such models are instructed to write code that is run.
+    /// How such models are instructed to write code that is then run.
     CodeInterpreter,
 }
 
 impl Pipeline {
-    /// All of them, in the order that people see.
+    /// All pipelines, in display order.
     pub const ALL: [Self; 9] = [
         Self::Title,
         Self::Tags,
@@ -58,7 +58,7 @@ impl Pipeline {
         Self::CodeInterpreter,
     ];
 
-    /// As written in addresses and settings.
+    /// The name in URLs and settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Pipeline {
         }
     }
 
-    /// What Open WebUI calls the task, in `metadata` for model servers.
+    /// Open WebUI's name for the task, for the `metadata` sent to model servers.
     #[must_use]
     pub fn task(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Pipeline {
         }
     }
 
-    /// The one of this name.
+    /// The pipeline with this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -98,7 +98,7 @@ impl Pipeline {
             .find(|pipeline| pipeline.name() == name)
     }
 
-    /// The default template, used unless an administrator has written one.
+    /// The default template, used unless an administrator has set one.
     #[must_use]
     pub fn default_template(self) -> String {
         match self {
@@ -114,7 +114,7 @@ impl Pipeline {
         }
     }
 
-    /// The variables that its template may name in addition to the common ones.
+    /// The variables that its template may use in addition to the common ones.
     #[must_use]
     pub fn own_variables(self) -> &'static [Name] {
         match self {
@@ -126,10 +126,10 @@ impl Pipeline {
         }
     }
 
-    /// Reads a template for it.
+    /// Parses a template for it.
     ///
     /// # Errors
-    /// With the position and the error, also if the template leaves out what it is for.
+    /// With the position and the error, also if the template omits an essential variable.
     pub fn template(self, text: &str) -> Result<Template, TemplateError> {
         let template = Template::parse(text, self.own_variables())?;
         let needs = |name: &str| messages::Pipelines::TemplateNeeds {
@@ -159,7 +159,7 @@ impl Pipeline {
     }
 }
 
-/// Whether these pipelines of a chat can share one call: those whose templates are the default ones.
+/// The template of a single call for these pipelines of a chat, if they all use the default templates.
 #[must_use]
 pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
     let part = |pipeline: &Pipeline| match pipeline {
@@ -172,14 +172,13 @@ pub fn shared_template(pipelines: &[Pipeline]) -> Option<Template> {
     Template::parse(&texts::for_chat(&parts?, 6), &[]).ok()
 }
 
-/// A chat as a text that ends at the cursor, for models that continue texts: the autocompletion that needs no
-/// template.
+/// A chat as a text that ends at the cursor, for autocompletion by text-continuing models, which need no template.
 #[must_use]
 pub fn text_to_continue(said: &[Said], written: &str) -> String {
     texts::to_continue(said, written)
 }
 
-/// The JSON schema of the answer for these pipelines, in the form of `response_format`; `None` if they want plain text.
+/// The JSON schema of the answer for these pipelines, in the form of `response_format`; `None` for plain text.
 #[must_use]
 pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let list =

@@ -19,7 +19,7 @@ pub struct Rates {
     pub audio_output: Option<f64>,
 }
 
-/// Prices of calls with a long prompt, for all tokens of the call.
+/// Prices of calls with a long prompt, applied to all tokens of the call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LongContext {
     /// They apply to prompts with more tokens than this.
@@ -37,7 +37,8 @@ pub struct Prices {
     pub long_context: [Option<LongContext>; 2],
 }
 
-/// Cost of a call in millionths of a US dollar: by our price, or else as the provider reports it. `None` if neither is known.
+/// Cost of a call in millionths of a US dollar: by the configured price, or else as reported by the provider. `None` if
+/// neither is known.
 #[must_use]
 pub fn call_cost(prices: Option<Prices>, usage: Usage) -> Option<u64> {
     let reported = || {
@@ -51,10 +52,10 @@ pub fn call_cost(prices: Option<Prices>, usage: Usage) -> Option<u64> {
 }
 
 impl Prices {
-    /// More than any call costs, millionths of a US dollar.
+    /// Upper bound of the cost of a call, millionths of a US dollar.
     const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
 
-    /// One price for input and one for output, US dollars per million tokens.
+    /// A single input and a single output price, in US dollars per million tokens.
     #[must_use]
     pub fn of(input: f64, output: f64) -> Self {
         Self {
@@ -76,7 +77,7 @@ impl Prices {
     #[must_use]
     pub fn cost_micro_usd(self, usage: Usage) -> u64 {
         let cost = self.rates_of(usage.input_tokens).cost(usage);
-        // Float errors, such as in 5700.000000000001, are not rounded up.
+        // Keeps float errors, such as in 5700.000000000001, from being rounded up.
         let cost = (cost * (1.0 - 1e-12)).ceil();
         (cost as u64).min(Self::MAX_CALL_MICRO_USD)
     }
@@ -157,7 +158,7 @@ mod tests {
             ..CLAUDE
         };
         check(unknown, of(9_000, 1_000, 0), 30_000);
-        // Parts that are larger than the whole.
+        // Parts that are larger than the total.
         check(CLAUDE, of(20_000, 20_000, 0), 3_000);
     }
 

@@ -23,9 +23,9 @@ use crate::{ToolFailure, tool::ToolContext};
 pub(crate) use watched::{Printer, watched};
 pub(crate) use workdir::Workdir;
 
-/// A chat that ran nothing for this long loses its folder and its Python variables; its files are kept.
+/// A chat whose programs have been idle this long loses its folder and its Python variables; its files are kept.
 const IDLE: Duration = Duration::from_secs(20 * 60);
-/// Maximum number of chats with a folder; beyond it, those idle longest lose theirs.
+/// Maximum number of chats with a folder; beyond it, the longest idle are evicted.
 const MAX_WORKDIRS: usize = 64;
 
 /// The working directories and processes of all chats. Cheap to clone.
@@ -38,7 +38,7 @@ struct Inner {
     folder: PathBuf,
     limits: Limits,
     workdirs: Mutex<HashMap<String, Slot>>,
-    /// Held so that no folder is created while one is being removed.
+    /// Number of folders created so far, which makes their names unique.
     made: AtomicUsize,
 }
 
@@ -50,20 +50,20 @@ struct Slot {
 }
 
 impl Programs {
-    /// Programs shut in by `sandbox`; the folders of chats are made in `folder`, which is emptied first.
+    /// Programs sandboxed by `sandbox`. Chats' working directories are created in `folder`, which is emptied first.
     ///
     /// # Errors
     /// If the folder cannot be created.
     pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
         if let Err(error) = clear(&folder) {
-            // The old folder only takes space: the new folders have other names.
+            // The old folder only takes up space: new folders have other names.
             tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
         }
         let folder = folder.join(std::process::id().to_string());
         clear(&folder)?;
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
-        // The files of chats are laid out in it.
+        // The files of chats are copied into it.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
@@ -78,19 +78,19 @@ impl Programs {
         })))
     }
 
-    /// What programs find.
+    /// The programs available in the sandbox.
     #[must_use]
     pub fn found(&self) -> &sandbox::Programs {
         self.0.sandbox.programs()
     }
 
-    /// Who counts what programs use, in a sentence for an administrator.
+    /// How the resource usage of programs is accounted, as a sentence for an administrator.
     #[must_use]
     pub fn accounting(&self) -> String {
         self.0.sandbox.accounting()
     }
 
-    /// Waits until no other program of the chat runs, and lays its files out.
+    /// Waits until no other program of the chat runs, and copies its files into the working directory.
     pub(crate) async fn enter(&self, context: &ToolContext) -> Result<Entered, ToolFailure> {
         let name = context.workspace().name().to_owned();
         let slot = self.slot(&name);
@@ -111,7 +111,7 @@ impl Programs {
         Ok(Entered { place })
     }
 
-    /// Runs a shell script with the chat's files. Returns how it ended, and the changed files, in lines for the model.
+    /// Runs a shell script with the chat's files. Returns how it ended, and the changed files as lines for the model.
     pub(crate) async fn run_script(
         &self,
         context: &ToolContext,
@@ -158,7 +158,7 @@ impl Programs {
         Arc::clone(&slot.workdir)
     }
 
-    /// Takes the folders and Python processes of chats that have rested. Call it now and then.
+    /// Removes the folders and Python processes of idle chats. To be called periodically.
     pub fn sweep(&self) {
         let mut workdirs = self
             .0
@@ -172,7 +172,7 @@ impl Programs {
         leave(workdirs.extract_if(rests).map(|(_, slot)| slot));
     }
 
-    /// Takes the folder and the Python process of a chat or run that is deleted.
+    /// Removes the folder and the Python process of a deleted chat or run.
     pub fn forget(&self, name: &str) {
         leave(
             self.0
@@ -192,7 +192,7 @@ impl Programs {
     }
 }
 
-/// A chat's working directory, held by one call.
+/// A chat's working directory, held for one call.
 pub(crate) struct Entered {
     place: tokio::sync::OwnedMutexGuard<Option<Workdir>>,
 }
@@ -205,7 +205,7 @@ impl Entered {
             .ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
     }
 
-    /// Copies files changed by programs into the chat, and describes the changes in lines for the model.
+    /// Copies files changed by programs into the chat. Returns the changes as lines for the model.
     pub(crate) async fn take_over(
         &mut self,
         context: &ToolContext,
@@ -220,7 +220,7 @@ fn discard(workdir: Option<Workdir>) {
     }
 }
 
-/// Removes working directories on a blocking thread, as folders may be large.
+/// Removes working directories on a blocking thread, since folders may be large.
 fn leave(slots: impl IntoIterator<Item = Slot>) {
     let slots: Vec<Slot> = slots.into_iter().collect();
     if !slots.is_empty() {
@@ -228,7 +228,7 @@ fn leave(slots: impl IntoIterator<Item = Slot>) {
     }
 }
 
-/// Removes a folder with everything in it, including what a program has made unreadable.
+/// Removes a folder with all its contents, including what a program has made unreadable.
 fn clear(folder: &Path) -> std::io::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -240,7 +240,7 @@ fn clear(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Restores the permissions of the folders in a folder in which no program runs.
+/// Restores the permissions of the subfolders of a folder in which no program runs.
 fn open_up(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -253,7 +253,7 @@ fn open_up(folder: &Path) {
             ));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        // The type of the entry itself, also if it is a link.
+        // The type of the entry itself, even if it is a symbolic link.
         folders.extend(
             entries
                 .filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir()))

@@ -1,18 +1,18 @@
-//! Collects the data that has to be sent back to the provider of an answer, from the events of the answer: live, or from the log
-//! of a resumed run.
+//! Collects the data that has to be sent back to the provider of an answer from the answer's events, either live or
+//! from the log of a resumed run.
 
 use domain::{EventBody, Part, Provenance, StoredBlock, event::ProviderData};
 use serde_json::Value;
 
-/// The blocks of an answer, in their order.
+/// The blocks of an answer, in order.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Blocks {
     provider: Option<String>,
-    /// Each with its item in the log.
+    /// Each block with its item in the log.
     blocks: Vec<(Option<String>, StoredBlock)>,
     /// The text of each text block, in order.
     texts: Vec<String>,
-    /// Data that ends a part of a text that is still being written: the item, the byte offset, the data.
+    /// Data that ends a part of a text that is still being written: the item, the byte offset and the data.
     early: Vec<(String, usize, Value)>,
 }
 
@@ -29,7 +29,7 @@ impl Blocks {
                     },
                 ));
             }
-            // A text is placed by its beginning: it may end after later items.
+            // A text is placed where it begins, since it may end after later items.
             EventBody::TextStarted { item } => {
                 self.blocks
                     .push((Some(item.clone()), StoredBlock::Text { data: None }));
@@ -63,7 +63,7 @@ impl Blocks {
             .any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
     }
 
-    /// Drops all text so far, which was reasoning.
+    /// Drops all text so far, which turned out to be reasoning.
     fn drop_texts(&mut self) {
         self.blocks
             .retain(|(_, block)| !matches!(block, StoredBlock::Text { .. }));
@@ -71,7 +71,7 @@ impl Blocks {
         self.early.clear();
     }
 
-    /// Adds a text in the parts that the provider sent.
+    /// Adds a text, split into the parts that the provider sent.
     fn add_text(&mut self, item: &str, text: &str) {
         let (mine, others) = std::mem::take(&mut self.early)
             .into_iter()
@@ -136,8 +136,8 @@ impl Blocks {
         self.blocks.push((None, block));
     }
 
-    /// The content of the assistant message with this text, and its provenance; `None` if the provider sent no data. `id_of` gives
-    /// the id of a call in the message.
+    /// The content of the assistant message with this text, and its provenance; `None` if the provider sent no data.
+    /// `id_of` maps an item to the id of a call in the message.
     pub(crate) fn finish(
         self,
         text: String,
@@ -161,7 +161,7 @@ impl Blocks {
         };
         let block = |(item, block): (Option<String>, StoredBlock)| match block {
             StoredBlock::Reasoning { data: None, .. } => None,
-            // A text that has not ended.
+            // An unfinished text.
             StoredBlock::Text { .. } if item.is_some() => None,
             StoredBlock::Call { data, .. } => item
                 .and_then(|item| id_of(&item))

@@ -1,4 +1,4 @@
-//! Questions that tools ask the person, each once, even if the server is restarted while one is pending.
+//! Questions that tools ask the person, each asked only once, even if the server restarts while it is pending.
 
 use std::sync::atomic::Ordering;
 
@@ -12,21 +12,21 @@ use crate::{
     tool::ToolContext,
 };
 
-/// A question of a tool to the person.
+/// A tool's question to the person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// The text.
     pub text: String,
     /// Suggested answers.
     pub options: Vec<String>,
-    /// The form, unless a text reply is wanted.
+    /// The form; `None` for a text reply.
     pub form: Option<Form>,
 }
 
 /// A question with its index among those of the call.
 struct AskQuestion {
     question: Question,
-    /// The number of questions that the call has asked before it.
+    /// Number of earlier questions of the call.
     number: usize,
 }
 
@@ -82,8 +82,8 @@ impl Ask for AskQuestion {
 }
 
 impl ToolContext {
-    /// Asks the person and waits for the reply, which fits the form if there is one. `None` if `withdrawn` comes first, or
-    /// nobody answers in time. A call from before a restart does not repeat a question that it asked then.
+    /// Asks the person and waits for the reply, which matches the form if there is one. `None` if `withdrawn` completes
+    /// first or the question expires. A call resumed after a restart does not repeat a question that it asked before.
     pub async fn ask(&self, ask: Question, withdrawn: impl Future<Output = ()>) -> Option<Reply> {
         let ask = AskQuestion {
             question: ask,

@@ -1,5 +1,5 @@
-//! The quota of a run, asked before each call: limits of an account that many runs share, and what its owner may use. Both can
-//! change during the run.
+//! The quota of a run, checked before each call: the limits of an account shared by many runs, and what its owner may
+//! use. Both can change during the run.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::{Prices, models::OneModel, turns::AgentContext};
 /// The estimate of a model call before it is made.
 #[derive(Debug, Clone, Copy)]
 pub struct CallEstimate<'a> {
-    /// The model's id here.
+    /// The model's id on this server.
     pub model: &'a str,
-    /// The agent that calls it, by its own name.
+    /// The name of the agent that makes the call.
     pub agent: &'a str,
-    /// The input, estimated.
+    /// Estimated input tokens.
     pub input_tokens: u64,
-    /// The maximum output, if the caller has set one.
+    /// Maximum output tokens, if the caller has set a limit.
     pub max_output_tokens: Option<u64>,
     /// The price, if known.
     pub prices: Option<Prices>,
@@ -25,29 +25,29 @@ pub struct CallEstimate<'a> {
 /// Receives the usage and cost at the end of a call; `None` if it failed or was stopped.
 pub type EndCall = Box<dyn FnOnce(Option<(Usage, Option<u64>)>) + Send>;
 
-/// The limits of a run that others than the run set.
+/// Limits on a run that are set outside of it.
 pub trait Quota: fmt::Debug + Send + Sync {
     /// Begins a call.
     ///
     /// # Errors
-    /// `LimitReached`, with a message, if it may not be made; `Forbidden` if the model or the agent may not be used
-    /// at this time.
+    /// `LimitReached`, with a message, if it may not be made; `Forbidden` if the model or the agent may not currently
+    /// be used.
     fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem>;
 
-    /// Whether so many such calls may be made now.
+    /// Checks whether this many such calls may be made now.
     ///
     /// # Errors
     /// `LimitReached`, with a message, if not.
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem>;
 
-    /// Whether the tool of this name may be used now.
+    /// Whether the tool of this name may currently be used.
     fn allows_tool(&self, name: &str) -> bool;
 
-    /// Whether work may be handed to the agent of this name now.
+    /// Whether the agent of this name may currently be delegated to.
     fn allows_agent(&self, name: &str) -> bool;
 }
 
-/// A call that was allowed. Dropped without [`Held::end`], it has failed.
+/// An admitted call. If dropped without [`Held::end`], it counts as failed.
 pub(crate) struct Held(Option<EndCall>);
 
 impl Held {
@@ -83,7 +83,7 @@ fn estimate<'a>(
     }
 }
 
-/// Begins a call of the model that reads so much.
+/// Begins a call of the model with this many input tokens.
 ///
 /// # Errors
 /// `LimitReached` if a limit does not allow it, or `RateLimited` if it would be the run's first call: a request that is
@@ -106,7 +106,7 @@ pub(crate) fn begin_call(
     }
 }
 
-/// Why the agent's next call has to be its last, if it has to: after it there would be no room for another one.
+/// Why the agent's next call has to be its last, if it does: no room would be left for another one.
 pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<LocalizedText> {
     let quota = agent.run.deps.quota.as_ref()?;
     let refused = quota

@@ -1,5 +1,5 @@
-//! Research: code controls the steps, and a model is asked where judgement is needed. It makes a plan, searches and reads
-//! in turns, takes notes whose quotes code has found in the source, and writes a report that cites them.
+//! The research mode: code controls the steps, and a model is called where judgement is needed. It plans, searches and
+//! reads in turns, takes notes whose quotes code has verified in the source, and writes a report that cites them.
 
 mod citations;
 mod driver;
@@ -35,26 +35,26 @@ pub struct Research {
     pub libraries: Vec<Arc<dyn Library>>,
     /// Maximum number of turns of searching and reading before the report.
     pub turns: u32,
-    /// Maximum number of queries of a turn, in each library.
+    /// Maximum number of queries per turn and library.
     pub queries: usize,
-    /// Maximum number of sources read in a turn.
+    /// Maximum number of sources read per turn.
     pub sources: usize,
-    /// Whether there is a person who can be asked, and can change the plan.
+    /// Whether a person can be asked, and can change the plan.
     pub interactive: bool,
 }
 
-/// Research into one question.
+/// A research task.
 #[derive(Debug)]
 pub(crate) struct Task {
     research: Research,
     /// The person's last message.
     question: String,
-    /// The texts that were read, by their names, with their addresses: the same text is not read twice.
+    /// Names of the texts that were read, with their addresses, so that the same text is not read twice.
     texts: Mutex<HashMap<String, String>>,
     known: Mutex<Known>,
 }
 
-/// The results so far, for an end before the report.
+/// The results so far, used if the run ends before the report.
 #[derive(Debug, Default)]
 struct Known {
     /// The notes of all finished turns.
@@ -81,7 +81,8 @@ impl Research {
 }
 
 impl Task {
-    /// The same agents; the main one has only the tools of research. It searches only what each choice allows.
+    /// Restricts the agents to a main agent with only the research tools. It searches only what all of `narrowed`
+    /// allow.
     pub(crate) fn agents(self: &Arc<Self>, agents: Agents, narrowed: &[ToolChoice]) -> Agents {
         let tools = tools::all(self, narrowed).unwrap_or_else(|failure| {
             tracing::error!(%failure, "research has no tools");
@@ -98,7 +99,7 @@ impl Task {
         }
     }
 
-    /// Carries it out. Returns the report.
+    /// Runs the research. Returns the report.
     pub(crate) async fn carry_out(
         self: Arc<Self>,
         agent: Arc<AgentContext>,
@@ -107,7 +108,7 @@ impl Task {
         driver::carry_out(agent, self, history).await
     }
 
-    /// The results so far, as the answer of a run that ends before its report. `None` if there are none.
+    /// Emits the results so far, if any, as the answer of a run that ends before its report.
     pub(crate) async fn tell_known(&self, agent: &AgentContext) {
         let Known {
             mut notes,
@@ -143,7 +144,7 @@ impl Task {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the address of the text of this name. The first address is kept.
+    /// Returns the first address recorded for the text of this name, recording `url` if there is none.
     fn first_with(&self, text: &str, url: &str) -> String {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts
@@ -160,7 +161,7 @@ impl Task {
     }
 }
 
-/// Whether two texts have the same letters and digits, small or capital.
+/// Whether two texts have the same letters and digits, ignoring case.
 fn says_the_same(one: &str, other: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars()

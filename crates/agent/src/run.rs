@@ -1,4 +1,5 @@
-//! One run from its first event to its last: the main agent's turns, and how stop signals, limits and faults end them.
+//! One run from its first event to its last: the main agent's turns, and how it ends on stop signals, limits and
+//! faults.
 
 use std::{
     collections::BTreeSet,
@@ -37,20 +38,20 @@ use crate::{
 pub struct ModelSettings {
     /// How tools are described to it.
     pub tool_mode: ToolMode,
-    /// The parameters of its calls that neither caller nor agent sets.
+    /// The parameters of its calls that neither the caller nor the agent sets.
     pub parameters: ModelParameters,
-    /// Its context window, if known; the older part of a conversation that would fill it becomes a summary.
+    /// Its context window, if known. The older part of a conversation is summarized before it fills the window.
     pub context_tokens: Option<u64>,
     /// Its prices.
     pub prices: Option<Prices>,
 }
 
-/// What the process supplies to a run and its agents.
+/// What the process provides to a run and its agents.
 #[derive(Debug)]
 pub struct RunDeps {
-    /// The main agent's model, which agents without one of their own use too, and its fallbacks.
+    /// The main agent's model, which agents without their own also use, and its fallbacks.
     pub models: Arc<Models>,
-    /// How tools are described to models without native tool calling; `None` if those have no tools.
+    /// How tools are described to models without native tool calling; `None` if those get no tools.
     pub tool_prompt: Option<ToolPrompt>,
     /// How often code may fail in a row before no more is run.
     pub code_retries: u32,
@@ -58,15 +59,15 @@ pub struct RunDeps {
     pub workspace: Workspace,
     /// The person's memories; `None` if the agents must not use them.
     pub memory: Option<Memory>,
-    /// The date in the agents' instructions; `None` if they have none.
+    /// The date in the agents' instructions; `None` to omit it.
     pub today: Option<String>,
-    /// Limits from outside the run; `None` if there are none.
+    /// Limits set outside of the run; `None` if there are none.
     pub quota: Option<Arc<dyn Quota>>,
-    /// Which calls need approval.
+    /// The policy for calls that require approval.
     pub approval_policy: ApprovalPolicy,
     /// The hooks that an administrator has configured; `None` if there are none.
     pub hooks: Option<Hooks>,
-    /// The sub-agents that its own may continue; `None` if none can be continued.
+    /// Earlier sub-agents that this run's agents may continue; `None` if there are none.
     pub earlier: Option<EarlierAgents>,
     /// The trace that its model calls belong to.
     pub trace: RunTrace,
@@ -74,18 +75,18 @@ pub struct RunDeps {
     pub caller: Option<Arc<CallerInfo>>,
 }
 
-/// What a run starts from.
+/// The input of a run.
 #[derive(Debug)]
 pub struct RunInput {
     /// The chat it belongs to, if any.
     pub chat: Option<ChatId>,
     /// The assistant message it fills, if any.
     pub message: Option<MessageId>,
-    /// The main agent and those it may hand work to.
+    /// The main agent and the sub-agents it may delegate to.
     pub agents: Agents,
     /// Tools of other servers, for the agents that may use them.
     pub deferred_tools: Option<DeferredTools>,
-    /// The conversation, ending with the person's message. Instructions are put before it.
+    /// The conversation, ending with the person's message. Instructions are prepended.
     pub history: Vec<Message>,
     /// Additional input for the model.
     pub context_material: ContextMaterial,
@@ -93,26 +94,26 @@ pub struct RunInput {
     pub limits: Limits,
     /// The settings of research; `None` if the agent works freely.
     pub research: Option<Research>,
-    /// The retrieval before the first turn, if there is one. Research has its own.
+    /// The retrieval before the first turn, if any. Research has its own.
     pub look_up: Option<LookUp>,
-    /// The models that answer again before its model does; `None` if that answers at once.
+    /// The models that answer again before the run's model does; `None` to answer directly.
     pub council: Option<Council>,
-    /// Its record before a restart of the server; empty for a new run.
+    /// The record of the run before a server restart; empty for a new run.
     pub journal: Journal,
 }
 
 /// A run ready to start.
 #[derive(Debug)]
 pub struct PreparedRun {
-    /// What its caller asks for.
+    /// What the caller requests.
     pub spec: RunSpec,
-    /// What the process supplies.
+    /// What the process provides.
     pub deps: RunDeps,
-    /// What it starts from.
+    /// The input.
     pub input: RunInput,
 }
 
-/// What all agents of a run share.
+/// The state shared by all agents of a run.
 #[derive(Debug)]
 pub(crate) struct RunContext {
     pub(crate) spec: RunSpec,
@@ -123,25 +124,25 @@ pub(crate) struct RunContext {
     pub(crate) active_time: ActiveTime,
     pub(crate) pending_input: PendingInput,
     pub(crate) stops: AgentStops,
-    /// The parameters that were left out of model calls, as noted in the log.
+    /// The parameters that were left out of model calls, as logged.
     pub(crate) left_out: Mutex<BTreeSet<LeftOut>>,
     /// A person wants the answer now, from the results so far.
     pub(crate) finish: CancellationToken,
     /// The addresses that people have named.
     pub(crate) said: Addresses,
-    /// The tools that have had a notice.
+    /// The tools for which a notice was emitted.
     pub(crate) notified_tools: NotifiedTools,
     pub(crate) lost_calls: LostCalls,
 }
 
-/// The ways to end a run, or a part of it, from outside.
+/// Signals that end a run, or a part of it, from outside.
 #[derive(Debug, Clone, Default)]
 pub struct StopSignals {
     /// A person has cancelled it.
     pub cancel: CancellationToken,
     /// A person wants the research report now, from the results so far. Other runs ignore it.
     pub finish: CancellationToken,
-    /// The server is going down.
+    /// The server is shutting down.
     pub shutdown: CancellationToken,
     /// A person has stopped one of the sub-agents.
     pub agents: AgentStops,
@@ -150,9 +151,9 @@ pub struct StopSignals {
 /// How the run ended, with the problem if it did not complete.
 struct End(Outcome, Option<Problem>);
 
-/// Runs the main agent until it has answered, is cancelled, meets a limit or fails, and emits the whole log,
-/// `RunStarted` to `RunFinished`. Items that are open when it ends early are closed with their text so far: dropping
-/// the work is all it takes to stop every model call, tool and sub-agent at once.
+/// Runs the main agent until it has answered, is cancelled, reaches a limit or fails, and emits the whole log from
+/// `RunStarted` to `RunFinished`. Items that are open on an early end are closed with their text so far: dropping the
+/// work suffices to stop every model call, tool and sub-agent at once.
 pub async fn run(
     prepared: PreparedRun,
     emitter: Emitter,
@@ -235,7 +236,7 @@ pub async fn run(
     };
     let work = AssertUnwindSafe(work.boxed()).catch_unwind();
     let end = tokio::select! {
-        // A run that is stopped or hibernated does nothing more.
+        // A stopped or hibernated run does nothing more.
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
         () = stop.shutdown.cancelled() => (!context.spec.outlives_server()).then(interrupted),
@@ -243,7 +244,7 @@ pub async fn run(
         result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
     main.report_lost_calls().await;
-    // Without an end the log stays open for the next server.
+    // Without an end event, the log stays open for the next server.
     let Some(end) = end else { return };
     finish(&main, research, end).await;
 }
@@ -265,7 +266,7 @@ async fn begin(input: &mut RunInput, deps: &RunDeps, emitter: &Emitter) {
     }
 }
 
-/// The agents with the tools and instructions that they have in this run.
+/// The agents with the tools and instructions they have in this run.
 fn equipped(
     mut agents: Agents,
     spec: &RunSpec,
@@ -289,7 +290,8 @@ fn equipped(
     agents
 }
 
-/// Runs the mixture of agents and the retrieval, if there are any, then answers. `numbers` is how many sources are numbered.
+/// Runs the mixture of agents and the retrieval, if any, then answers. `numbers` is the number of sources numbered so
+/// far.
 async fn answer(
     agent: Arc<AgentContext>,
     council: Option<Council>,
@@ -331,7 +333,7 @@ fn interrupted() -> End {
     )
 }
 
-/// The panic itself was reported by the panic hook; the person gets a sentence.
+/// The panic hook has reported the panic; the person gets a message.
 fn fault() -> End {
     End(
         Outcome::Failed,

@@ -1,4 +1,5 @@
-//! The specification of a run: everything its caller asks for. It is stored with the run, so that any process can continue it.
+//! The specification of a run: all options of its caller. It is stored with the run, so that any process can continue
+//! it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,70 +10,70 @@ use serde_json::{Map, Value};
 
 use crate::{AgentDefinition, AnswerForm, Told, ToolChoice};
 
-/// What a caller asks for. A new option is a field here and the place that uses it.
+/// The caller's options. A new option is a field here and the code that uses it.
 ///
-/// Stored as JSON. Every field that a stored specification may lack has a default, and a field keeps its JSON name: while
-/// servers are updated one after the other, an older one may continue a run of a newer one.
+/// Stored as JSON. Fields that a stored specification may lack have a default, and fields keep their JSON names: during
+/// a rolling update, an older server may continue a run of a newer one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The conversation, ending with the person's message. `None` if it is what the chat holds.
+    /// The conversation, ending with the person's message. `None` to use the chat's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Message>>,
     /// The id of its model.
     pub model: String,
-    /// The agent as it was defined when the run began: it may have been changed or deleted since.
+    /// The agent as defined when the run began; it may have been changed or deleted since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Arc<AgentDefinition>>,
-    /// The parameters of the model's calls that neither caller nor agent sets, as they were when the run began.
+    /// The parameters of the model's calls that neither the caller nor the agent sets, as of the beginning of the run.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub model_parameters: ModelParameters,
-    /// The parameters of the main agent's calls, and of those of agents that use its model and set none.
+    /// The parameters of the calls of the main agent, and of agents that use its model and set none.
     #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
     pub parameters: ModelParameters,
     /// Additional fields of the requests to the model's server, sent unchanged.
     #[serde(default)]
     pub extra: Map<String, Value>,
-    /// The JSON format of the answer. Not stored: a run with one ends with the server.
+    /// The JSON format of the answer. Not stored, since a run with one ends with the server.
     #[serde(skip)]
     pub answer_form: Option<Arc<AnswerForm>>,
-    /// Who works on it.
+    /// What runs: an agent or only the model.
     pub worker: Worker,
-    /// Tools that the caller brings and runs itself: a call of one ends the run as handed over.
+    /// Tools that the caller supplies and runs itself; a call of one ends the run as handed over.
     #[serde(default)]
     pub client_tools: Vec<ToolSpec>,
-    /// Restrictions on the agents' tools, all of which have to allow a tool. If empty, they may use what they have.
+    /// Restrictions on the agents' tools; a tool must be allowed by all of them. If empty, there are none.
     #[serde(rename = "narrowed", default, skip_serializing_if = "Vec::is_empty")]
     pub tool_restrictions: Vec<ToolChoice>,
-    /// The research; `None` for a conversation.
+    /// The research or retrieval requested; `None` for neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub research: Option<ResearchRequest>,
-    /// The longest active time; `None` for the server's own limit.
+    /// Maximum active time; `None` for the server's limit.
     #[serde(rename = "patience", default, skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Duration>,
-    /// The key of its files. Empty for the chat's, or without a chat its own.
+    /// The key of its files. Empty for the chat's, or for its own if it has no chat.
     pub workspace: String,
-    /// The directory of its files, by name; `None` if they are virtual.
+    /// The name of the directory with its files; `None` if they are virtual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// The memories that its agents were given at the beginning; `None` if they must not use any.
+    /// The memories given to its agents at the beginning; `None` if they must not use any.
     #[serde(rename = "told", default, skip_serializing_if = "Option::is_none")]
     pub memories: Option<Told>,
     /// The caller's metadata of the request, for trusted model servers.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Whether it ends with the server, because its caller waits on an open connection and cannot come back. Such a run is
-    /// not stored as one that can continue.
+    /// Whether it ends with the server, because its caller waits on an open connection and cannot reconnect. Such a run
+    /// is not stored as resumable.
     #[serde(skip)]
     pub ends_with_server: bool,
 }
 
 impl RunSpec {
-    /// Reads a stored specification, also that of an earlier version.
+    /// Parses a stored specification, including those of earlier versions.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a specification.
     pub fn from_json(json: &str) -> serde_json::Result<Self> {
-        /// Fields that became parameters.
+        /// Fields that have become parameters.
         #[derive(Deserialize)]
         struct Earlier {
             temperature: Option<f64>,
@@ -87,13 +88,13 @@ impl RunSpec {
         Ok(spec)
     }
 
-    /// Whether it can continue after a restart of the server.
+    /// Whether it can continue after a server restart.
     #[must_use]
     pub fn outlives_server(&self) -> bool {
         !self.ends_with_server && self.answer_form.is_none()
     }
 
-    /// Whether its agents look at the web before they answer.
+    /// Whether its agents search the web before they answer.
     #[must_use]
     pub fn searches_web_first(&self) -> bool {
         self.research.is_some_and(|research| {
@@ -102,24 +103,24 @@ impl RunSpec {
     }
 }
 
-/// Who works on a run.
+/// What performs a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Worker {
     /// An agent with its tools and sub-agents.
     #[default]
     Agent,
-    /// The model alone, with nothing but what the caller sends.
+    /// The model alone, with only what the caller sends.
     Model,
 }
 
-/// The research that a request asks for.
+/// The kind of research that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ResearchRequest {
     /// A report.
     Report {
-        /// The long one.
+        /// Whether it is the long form.
         deep: bool,
         /// Whether the person can be asked, and can change the plan.
         #[serde(default)]
@@ -127,7 +128,7 @@ pub enum ResearchRequest {
     },
     /// Retrieval before the answer.
     LookUp {
-        /// From the web, which is searched on request only.
+        /// Whether to search the web, which is done only on request.
         web_search: bool,
     },
 }

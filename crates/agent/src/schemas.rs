@@ -1,20 +1,20 @@
-//! JSON Schemas from outside: validators for them, and limits on their cost.
+//! Validators for JSON Schemas from outside, with limits on their cost.
 
 use std::collections::HashMap;
 
 use llm::{normal_schema, retain_patterns, schema_target};
 use serde_json::{Value, json};
 
-/// Maximum number of nodes in a schema with every reference expanded. Checking takes as long as there are nodes,
-/// and thirty short lines of references to references make a billion.
+/// Maximum number of nodes in a schema with all references expanded. Validation time grows with it, and thirty short
+/// lines of references to references expand to a billion.
 const MAX_PLACES: u64 = 100_000;
-/// Maximum depth of a schema, again with every reference expanded: it is read level by level on the stack.
+/// Maximum depth of a schema with all references expanded, since validation recurses on the stack.
 const MAX_LEVELS: u32 = 200;
 
 /// The validator of a schema from outside.
 ///
 /// # Errors
-/// A sentence if it is no schema, refers to something elsewhere, or would take long to check.
+/// With a sentence, if it is not a valid schema, has an external reference, or would take long to check.
 pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
     of_normal(&normal_schema(schema))
 }
@@ -34,8 +34,8 @@ fn of_normal(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
 }
 
-/// The validator of a tool's schema from outside, in its normal form. Patterns that are invalid or specific to JavaScript are not
-/// checked: the tool checks its arguments itself.
+/// The validator of a normalized tool schema from outside. Patterns that are invalid or specific to JavaScript are not
+/// checked: the tool validates its arguments itself.
 ///
 /// # Errors
 /// See [`validator`].
@@ -49,10 +49,10 @@ fn is_known(pattern: &str) -> bool {
     jsonschema::validator_for(&json!({ "pattern": pattern })).is_ok()
 }
 
-/// Counts the places of a schema with its references written out. A recursive one is counted once.
+/// Counts the nodes of a schema with its references expanded. A recursive reference is counted once.
 struct Places<'a> {
     root: &'a Value,
-    /// The size at each reference seen so far, 0 while it is being counted.
+    /// The size at each reference seen so far; 0 while it is being counted.
     known: HashMap<&'a str, u64>,
     level: u32,
 }
@@ -100,7 +100,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Whether `value` fits; if not, the first three faults, each with its place.
+/// Checks whether `value` matches. Returns the first three errors otherwise, each with its location.
 pub(crate) fn faults(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
     let faults = schema.iter_errors(value).take(3).map(|fault| {
         let place = fault.instance_path().to_string();

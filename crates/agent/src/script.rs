@@ -1,6 +1,7 @@
-//! The script that a text is written in: text that a model writes in another script than the person's is of no use to them.
+//! The script in which a text is written. Text that a model writes in another script than the person's is of no use to
+//! them.
 
-/// How much of each text determines its script.
+/// Number of characters of a text that determine its script.
 const CHARS: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ const ALL: [Script; 9] = [
 ];
 
 impl Script {
-    /// The script of a letter; `None` for others and for anything that is no letter.
+    /// The script of a letter; `None` for other scripts and for anything that is not a letter.
     fn of(letter: char) -> Option<Self> {
         if !letter.is_alphabetic() {
             return None;
@@ -50,13 +51,14 @@ impl Script {
     }
 }
 
-/// Whether words of this script are written without blanks between them.
+/// Whether this script does not put spaces between words.
 pub(crate) fn writes_without_blanks(c: char) -> bool {
     matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF
         | 0x20000..=0x323AF)
 }
 
-/// Whether a text has letters, and none of the script that others are written in. Nothing is foreign to those in several.
+/// Whether a text has letters, but none in the script of the other texts. Nothing is foreign to texts in several
+/// scripts.
 pub(crate) fn is_foreign<'a>(text: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
     let Some(script) = script_of(others) else {
         return false;
@@ -85,14 +87,14 @@ pub(crate) fn name_of(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Of each letter.
+/// The script of each letter.
 fn scripts_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Script> {
     texts
         .into_iter()
         .flat_map(|text| text.chars().take(CHARS).filter_map(Script::of))
 }
 
-/// The script of four letters in five.
+/// The script of at least four letters in five.
 fn script_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Script> {
     let letters: Vec<Script> = scripts_of(texts).collect();
     let count = |script: Script| letters.iter().filter(|letter| **letter == script).count();

@@ -1,23 +1,23 @@
-//! A summary of a model's input, for debugging a run. It is streamed with the log and never stored.
+//! A summary of a model's input for debugging a run. It is streamed with the log and never stored.
 
 use domain::{Message, Part, Role};
 use llm::ChatRequest;
 use serde_json::{Map, Value, json};
 
-/// The latest messages are shown, this many.
+/// Maximum number of latest messages shown.
 const MAX_MESSAGES: usize = 12;
 /// Total size of their texts and arguments, bytes, except for the last one.
 const MAX_BYTES: usize = 16_000;
-/// Maximum length of a text, and of the arguments of a call, characters.
+/// Maximum length of a text or of a call's arguments, characters.
 const MAX_CHARS: usize = 1_000;
-/// Maximum number of texts and calls of a message, and of tool names.
+/// Maximum number of texts and calls per message, and of tool names.
 const MAX_PARTS: usize = 4;
 const MAX_CALLS: usize = 8;
 const MAX_TOOLS: usize = 100;
 /// Maximum length of the person's last message, characters.
 const MAX_SAID_CHARS: usize = 8_000;
 
-/// The request of a run: the person's last message, if there is one.
+/// The run's request: the person's last message, if any.
 pub(crate) fn said(history: &[Message]) -> Option<Value> {
     let last = history
         .last()
@@ -25,8 +25,8 @@ pub(crate) fn said(history: &[Message]) -> Option<Value> {
     Some(json!({"message": text_of(last, MAX_SAID_CHARS)}))
 }
 
-/// A request of at most a few kilobytes, with the field names of chat completions. Instructions are an administrator's: only
-/// their length is shown.
+/// A request of at most a few kilobytes, with the field names of chat completions. Of the instructions, which are an
+/// administrator's, only the length is shown.
 pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
     let messages = latest(request.messages);
     let left_out = request.messages.len() - messages.len();
@@ -64,7 +64,7 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
     Value::Object(sent)
 }
 
-/// The latest messages, as many as have room.
+/// As many of the latest messages as fit.
 fn latest(messages: &[Message]) -> Vec<Value> {
     let mut shown = Vec::new();
     let mut left_bytes = MAX_BYTES;
@@ -80,7 +80,7 @@ fn latest(messages: &[Message]) -> Vec<Value> {
     shown
 }
 
-/// A message, and how many bytes its text and the arguments of its calls have.
+/// A message, and the number of bytes in its text and its calls' arguments.
 fn message(message: &Message) -> (Value, usize) {
     let Message {
         role,
@@ -132,7 +132,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The beginning of a text, cut between words: the redactor would not recognize half of a secret.
+/// The beginning of a text, cut between words, since the redactor would not recognize half of a secret.
 fn beginning(text: &str, max_chars: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max_chars) else {
         return text.to_owned();

@@ -1,4 +1,5 @@
-//! Tools that run at the model's provider, as calls of the run: they are shown, but neither run nor sent back by us.
+//! Tools that run at the model's provider, shown as calls of the run; this server neither runs them nor sends their
+//! results back.
 
 use domain::{EventBody, event::ToolFile};
 use llm::ServerTool;
@@ -7,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{step::millis, turns::AgentContext};
 
-/// Maximum number of calls that are shown of one answer.
+/// Maximum number of calls shown per answer.
 const MAX_CALLS: usize = 100;
 
 /// The calls of one answer.
@@ -30,12 +31,12 @@ struct Call {
 }
 
 impl ServerCalls {
-    /// Notes pictures of the call that ends next.
+    /// Adds pictures of the call that ends next.
     pub(crate) fn add_files(&mut self, files: Vec<ToolFile>) {
         self.files.extend(files);
     }
 
-    /// Tells of news. Returns the pictures of a call that has ended.
+    /// Emits an event of a provider tool. Returns the pictures of a call that has ended.
     pub(crate) async fn push(&mut self, agent: &AgentContext, news: ServerTool) -> Vec<ToolFile> {
         match news {
             ServerTool::Started { id, name, input } => {
@@ -43,7 +44,7 @@ impl ServerCalls {
                 Vec::new()
             }
             ServerTool::Finished { id, result, error } => {
-                // The call may have been in the answer before, if the provider had paused.
+                // If the provider had paused, the call may be from the previous answer.
                 if !self.open.iter().any(|call| call.id == id) && self.open.is_empty() {
                     self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null)
                         .await;
@@ -90,7 +91,7 @@ impl ServerCalls {
         });
     }
 
-    /// The answer is over: the result of a call that is still open is not known here.
+    /// At the end of the answer, the results of calls still open are not known here.
     pub(crate) async fn end(&mut self, agent: &AgentContext) {
         for call in std::mem::take(&mut self.open) {
             finish(agent, call, String::new(), false, Vec::new()).await;

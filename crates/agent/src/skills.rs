@@ -1,5 +1,5 @@
-//! Skills: folders with instructions that an agent loads when it needs them, in the form of Agent Skills: a `SKILL.md`
-//! that begins with a name and a description, and other files in the same folder.
+//! Skills in the Agent Skills format: folders with instructions that an agent loads on demand. Each has a `SKILL.md`
+//! that begins with a name and a description, and may contain other files.
 
 mod front_matter;
 
@@ -20,12 +20,12 @@ use crate::{
 
 /// The file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
-/// Maximum number of skills; those after it in the order of names are left out.
+/// Maximum number of skills; further ones, in order of name, are left out.
 const SKILLS_LIMIT: usize = 50;
-/// Maximum number of files of one skill, and depth of its folders.
+/// Maximum number of files of one skill, and maximum depth of its folders.
 const FILES_LIMIT: usize = 200;
 const DEPTH_LIMIT: usize = 5;
-/// Maximum size of a text of a skill, bytes: it goes into the model's context.
+/// Maximum size of a text of a skill, bytes; it goes into the model's context.
 pub(crate) const TEXT_LIMIT_BYTES: u64 = 60_000;
 const NAME_LIMIT_BYTES: usize = 64;
 const DESCRIPTION_LIMIT_CHARS: usize = 1024;
@@ -33,11 +33,11 @@ const DESCRIPTION_LIMIT_CHARS: usize = 1024;
 /// One skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    /// That of its folder.
+    /// The name of its folder.
     pub name: String,
     /// What it is for and when to use it.
     pub description: String,
-    /// The files that come with its instructions, by path from its folder with `/`, and their sizes in bytes.
+    /// The files that come with its instructions: paths relative to its folder, with `/`, and sizes in bytes.
     pub files: BTreeMap<String, u64>,
     folder: PathBuf,
 }
@@ -45,9 +45,9 @@ pub struct Skill {
 /// The contents of a folder of skills.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skills {
-    /// By name.
+    /// The skills, sorted by name.
     pub skills: Vec<Arc<Skill>>,
-    /// Folders that are no skills: their names, and why.
+    /// Folders that are not valid skills, with the reasons.
     pub problems: Vec<(String, LocalizedText)>,
 }
 
@@ -151,14 +151,14 @@ impl Skill {
         self.read_text(file).map_err(|why| why.to_string())
     }
 
-    /// The content of one of its files, for a copy; blocks.
+    /// The content of one of its files for copying; blocks.
     pub(crate) fn content_of(&self, file: &str) -> Result<Vec<u8>, String> {
         self.check_known(file)?;
         self.bytes_of(file, BYTES_LIMIT as u64)
             .map_err(|why| why.to_string())
     }
 
-    /// Only what was listed is read, so no path leads out of the folder.
+    /// Only listed files are read, so no path leads out of the folder.
     fn check_known(&self, file: &str) -> Result<(), String> {
         if file == INSTRUCTIONS || self.files.contains_key(file) {
             return Ok(());
@@ -196,7 +196,7 @@ impl Skill {
         if !entry.is_file() {
             return Err(messages::Skills::SkillNoFile { file: named() });
         }
-        // A folder on the way may have become a link since it was listed.
+        // A folder on the path may have been replaced by a link since the listing.
         let whole = path.canonicalize().map_err(cannot)?;
         let folder = self.folder.canonicalize().map_err(cannot)?;
         if !whole.starts_with(&folder) {
@@ -219,7 +219,7 @@ fn unreadable(error: &io::Error) -> messages::Skills {
     }
 }
 
-/// Gathers the files under `folder`. Links are not followed, and hidden files are left out.
+/// Collects the files under `folder`. Links are not followed, and hidden files are left out.
 fn list(
     folder: &Path,
     prefix: &str,
@@ -323,7 +323,7 @@ mod tests {
                 "{path}"
             );
         }
-        // A folder at the time of the listing is a link at the time of the read.
+        // A folder is replaced by a link between listing and reading.
         fs::remove_dir_all(at.join("skills/pdf/inner")).unwrap();
         write(at, "outside/a.txt", b"secret");
         symlink(at.join("outside"), at.join("skills/pdf/inner")).unwrap();

@@ -1,4 +1,4 @@
-//! One model call: its stream becomes events as it comes, and an answer at the end.
+//! One model call: its stream becomes events as it arrives, and an answer at the end.
 
 mod extras;
 
@@ -28,19 +28,20 @@ use crate::{
     upstream_status::UpstreamStatus,
 };
 
-/// Maximum size of the conversation that an agent holds, regardless of its model's window and usage.
+/// Maximum size of the conversation held for an agent, regardless of its model's window and usage.
 const MAX_CONVERSATION_BYTES: u64 = 32 << 20;
 
 /// Requirements on the text of an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape<'a> {
-    /// The number of the agent's step that it belongs to.
+    /// The number of the agent's step.
     pub(crate) step: u32,
-    /// The JSON that it is, as chat completions name it.
+    /// The JSON format of the text, as in chat completions.
     pub(crate) format: Option<&'a Value>,
-    /// It cites the sources of these numbers; citations of others are taken out.
+    /// The number of sources that it may cite. Citations of other numbers are removed.
     pub(crate) cites: Option<usize>,
-    /// What these sources say, in the order of their numbers: a text that cites none gets the numbers of those that say the same.
+    /// The quotes of these sources in the order of their numbers. A text without citations gets those of the matching
+    /// sources.
     pub(crate) proofs: &'a [String],
 }
 
@@ -48,11 +49,11 @@ pub(crate) struct Shape<'a> {
 #[derive(Debug)]
 pub(crate) struct CallFailed {
     pub(crate) problem: Problem,
-    /// Something of the answer was shown.
+    /// Part of the answer was shown.
     pub(crate) has_begun: bool,
 }
 
-/// Asks the agent's model, or a fallback of the run if its server fails before any output, and emits the output. A
+/// Calls the agent's model, or a fallback of the run if its server fails before any output, and emits the output. A
 /// failed call leaves its items open; the caller closes them when it handles the failure.
 pub(crate) async fn call_model(
     agent: &AgentContext,
@@ -74,7 +75,8 @@ pub(crate) async fn call_model(
     }
 }
 
-/// How tools are described in words, with the reason why code is not run if the agent has written some and no longer can.
+/// The prompt that describes tools in text, with the reason why code is not run if the agent has written code and no
+/// longer may.
 fn tool_prompt<'a>(
     agent: &'a AgentContext,
     messages: &[Message],
@@ -125,7 +127,7 @@ async fn call_one(
     };
     let input_tokens = estimate_request(messages, tools.specs());
     if input_tokens > MAX_CONVERSATION_BYTES / 4 {
-        // As if its server had refused it: the older part becomes a summary, and is dropped.
+        // Handled as if the server had refused it: the older part is summarized and dropped.
         let limit = MAX_CONVERSATION_BYTES >> 20;
         let problem = Problem::new(
             ProblemCode::ModelContextFull,
@@ -155,7 +157,7 @@ async fn call_one(
         .await)
 }
 
-/// The item the model is writing now, and how much of it there is; the emitter has the text.
+/// The item that the model is writing, and its length so far; the emitter has the text.
 enum Writing {
     Nothing,
     Text {
@@ -173,11 +175,11 @@ enum Writing {
 /// The kind of a finished text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextIs {
-    /// The answer, or the beginning of it: nothing but the end follows.
+    /// The answer, or its beginning: only the end of the answer follows.
     Answer,
     /// A remark between calls.
     Commentary,
-    /// Reasoning, as the model has said afterwards.
+    /// Reasoning, as the model has indicated afterwards.
     Reasoning,
 }
 
@@ -192,13 +194,13 @@ struct Step<'a> {
     number: u32,
     call: OpenCall<'a>,
     citations: Option<Citations>,
-    /// The provider's citations, until the end of the text they belong to.
+    /// The provider's citations, held until the end of the text they belong to.
     cited: Waiting,
     server_calls: ServerCalls,
-    /// Texts that have ended before it is known whether a call follows, so that they are commentary, or none, so that they are
-    /// the answer: their items, which stay open until then.
+    /// The items of finished texts that stay open until it is known whether a call follows, which makes them
+    /// commentary, or not, which makes them the answer.
     undecided: Vec<String>,
-    /// Length of all texts of the call that have ended, characters.
+    /// Length of all finished texts of the call, characters.
     ended_chars: usize,
     proofs: &'a [String],
     upstream: UpstreamStatus,
@@ -241,7 +243,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The next event of the call. A status that came too soon after another is shown meanwhile.
+    /// The next event of the call. A status held back because it came too soon after another is shown meanwhile.
     async fn next(&mut self, call: &mut ModelCall) -> Option<Result<ModelEvent, ModelError>> {
         while let Some(due) = self.upstream.due() {
             match timeout_at(due, call.next()).await {
@@ -260,7 +262,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Replaces the status of a server that is no longer asked by our own.
+    /// Replaces the status of a server that is no longer called with our own.
     async fn think_again(&mut self) {
         if self.upstream.forget() {
             self.agent.status(messages::Runs::Thinking).await;
@@ -320,7 +322,7 @@ impl<'a> Step<'a> {
             return;
         }
         if self.agent.answer_form().is_some() {
-            // Text must not be taken for the answer, which is shown once it is in its format.
+            // The text must not be taken for the answer, which is shown once it is in its format.
             self.answer.text.push_str(&delta);
             return self.write_reasoning(delta).await;
         }
@@ -329,7 +331,7 @@ impl<'a> Step<'a> {
             return self.close().await;
         }
         self.begin_text().await;
-        // It may have said something since the text began.
+        // The server may have sent a status since the text began.
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }
@@ -346,7 +348,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Opens a text, unless one is being written.
+    /// Opens a text, unless one is open.
     async fn begin_text(&mut self) {
         if matches!(self.writing, Writing::Text { .. }) {
             return;
@@ -393,11 +395,12 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// All text so far was reasoning. Text already shown stays, marked in the log; text held back is shown as reasoning.
+    /// Reclassifies all text so far as reasoning. Text already shown stays, marked in the log; text held back is shown
+    /// as reasoning.
     async fn take_for_reasoning(&mut self) {
         let is_open = matches!(self.writing, Writing::Text { .. }) || !self.undecided.is_empty();
         if self.agent.answer_form().is_none() && !self.answer.text.is_empty() && !is_open {
-            // The texts are finished already: an empty one says it of them.
+            // The texts are already finished, so an empty one marks them.
             self.begin_text().await;
         }
         self.cited.clear();
@@ -459,7 +462,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Shows the text held back: a call follows, so it is no answer.
+    /// Shows the text held back: a call follows, so it is not the answer.
     async fn show_held(&mut self) {
         let Some(held) = self
             .held
@@ -473,7 +476,7 @@ impl<'a> Step<'a> {
         self.answer.text.push_str(&held);
     }
 
-    /// Reads the text so far whose kind is not known yet; `None` if there is none.
+    /// Calls `read` with the text so far whose kind is not known yet; `None` if there is none.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
         let emitter = &self.agent.emitter;
         let written = match &self.writing {
@@ -567,7 +570,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// An answer is stored before the log says that the model has given it; text with calls is shown.
+    /// Stores an answer before the log records that the model has given it. Text with calls is shown.
     async fn settle_held(&mut self) {
         if !self.answer.calls.is_empty() {
             return self.show_held().await;
@@ -629,7 +632,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// An event of the answer that its message is made of.
+/// Adds an event to the answer from which its message is built.
 fn noted(answer: &mut Answer, body: EventBody) -> EventBody {
     answer.blocks.push(&body);
     body

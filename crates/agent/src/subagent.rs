@@ -1,4 +1,4 @@
-//! Sub-agents: each has its own context and its own path in the log, and can fail or be stopped alone.
+//! Sub-agents: each has its own context and log path, and can fail or be stopped independently.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -20,10 +20,10 @@ use crate::{
 
 /// The task of a sub-agent.
 pub(crate) struct Job {
-    /// A short name, for people.
+    /// A short name for people.
     pub(crate) name: String,
     pub(crate) task: String,
-    /// The sub-agent that it continues, as the model names it.
+    /// The handle of the sub-agent that it continues.
     pub(crate) continues: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct AgentStops(Arc<Mutex<Stops>>);
 #[derive(Debug, Default)]
 struct Stops {
     at_work: HashMap<AgentPath, CancellationToken>,
-    /// The ids of sub-agents that were stopped before they were running, as right after a restart.
+    /// The ids of sub-agents that were stopped before they were running, for example right after a restart.
     to_stop: HashSet<String>,
 }
 
@@ -42,8 +42,8 @@ struct Stops {
 const MAX_STOP_REQUESTS: usize = 1000;
 
 impl AgentStops {
-    /// Stops the sub-agent with this id and those under it; the others continue. One that is not running yet is stopped when it
-    /// begins. Whether it was running.
+    /// Stops the sub-agent with this id and those under it; others continue. If it is not running yet, it is stopped
+    /// when it begins. Returns whether it was running.
     #[must_use]
     pub fn stop(&self, agent: &str) -> bool {
         let mut stops = self.lock();
@@ -80,7 +80,7 @@ impl AgentStops {
     }
 }
 
-/// A sub-agent that can be stopped, until this is dropped.
+/// Makes a sub-agent stoppable until dropped.
 struct Stoppable {
     stops: AgentStops,
     agent: AgentPath,
@@ -102,8 +102,8 @@ enum End {
     Fault,
 }
 
-/// Runs a sub-agent of the calling agent and returns its answer; the model is told how to continue it. Boxed, because
-///  a sub-agent's tools may lead here again.
+/// Runs a sub-agent of the calling agent and returns its answer, with a note for the model on how to continue it.
+/// Boxed, because a sub-agent's tools may call this function again.
 pub(crate) fn run_sub_agent(
     context: ToolContext,
     spec: AgentSpec,
@@ -127,8 +127,8 @@ pub(crate) fn run_sub_agent(
     })
 }
 
-/// Runs a sub-agent whose work is `work`, which our code does and no model steers. It can be stopped like the others, and
-/// not be continued. One that had ended before the server was stopped is not run again.
+/// Runs a sub-agent whose work is `work`, done by our code rather than controlled by a model. It can be stopped like
+/// others, but not continued. One that had ended before the server stopped is not run again.
 pub(crate) async fn run_reader<Work, Ended>(
     context: ToolContext,
     spec: AgentSpec,
@@ -158,7 +158,7 @@ where
     end.for_caller()
 }
 
-/// The event that says that it starts.
+/// The event for its start.
 fn started(context: &ToolContext, spec: &AgentSpec, job: &Job) -> EventBody {
     EventBody::AgentStarted {
         name: job.name.clone(),
@@ -169,12 +169,12 @@ fn started(context: &ToolContext, spec: &AgentSpec, job: &Job) -> EventBody {
     }
 }
 
-/// Emits that it starts.
+/// Emits the start.
 async fn start(agent: &AgentContext, started: EventBody) -> AgentPath {
     let path = agent.journal.next_child();
     let emitter = agent.emitter.for_agent(path.clone());
     match &started {
-        // It may continue an agent of this run, whose log is read next: that has to be stored up to here.
+        // If it continues an agent of this run, that agent's log is read next and has to be stored up to here.
         EventBody::AgentStarted {
             continues: Some(_), ..
         } => emitter.emit_stored(started).await,
@@ -183,7 +183,7 @@ async fn start(agent: &AgentContext, started: EventBody) -> AgentPath {
     path
 }
 
-/// Lets the sub-agent work until it has answered, or something ends it.
+/// Runs the sub-agent until it has answered, or something ends it.
 async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     let at_work = child.run.stops.begin(child.emitter.agent());
     let work = async {
@@ -223,7 +223,7 @@ async fn conversation(
         .await
 }
 
-/// Emits how it ended.
+/// Emits its end.
 async fn tell(child: &AgentContext, ended: Result<String, End>) -> SubAgentEnd {
     let emitter = &child.emitter;
     child.report_lost_calls().await;
@@ -259,10 +259,10 @@ async fn tell(child: &AgentContext, ended: Result<String, End>) -> SubAgentEnd {
     SubAgentEnd { outcome, result }
 }
 
-/// Said of a sub-agent that a person has stopped by itself.
+/// The result of a sub-agent that a person has stopped on its own.
 const STOPPED_ALONE: &str = "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
 
-/// Adds the id under which the sub-agent can be continued, if it can.
+/// Adds the handle under which the sub-agent can be continued, if it can.
 fn name_to_model(context: &ToolContext, path: &AgentPath) {
     if let Some(handle) = context
         .agent
@@ -315,7 +315,7 @@ pub(crate) async fn no_sub_agent(
 }
 
 impl AgentContext {
-    /// The agent to hand work of this type to.
+    /// The agent to delegate to for this type.
     pub(crate) fn sub_agent(&self, subagent_type: &str) -> Result<AgentSpec, ToolFailure> {
         let quota = self.run.deps.quota.as_ref();
         let may_work =

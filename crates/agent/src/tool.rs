@@ -1,4 +1,4 @@
-//! What a tool is: a name, a checked JSON schema, and a function.
+//! The definition of a tool: a name, a validated JSON Schema, and a function.
 
 use std::{
     fmt,
@@ -19,19 +19,19 @@ use crate::{
     workspace::FileProblem,
 };
 
-/// Reads the addresses of a search's results out of the text of its answer.
+/// Extracts the addresses of the results from the text of a search's answer.
 pub(crate) type Found = fn(&str) -> Vec<String>;
 
-/// The part of a tool's result that makes addresses openable without approval.
+/// The part of a tool's result whose addresses may be opened without approval.
 #[derive(Clone, Copy)]
 pub(crate) enum Names {
     /// The results of a search.
     Found(Found),
-    /// The reply of a person.
+    /// A person's reply.
     Said,
 }
 
-/// Something an agent can do.
+/// A tool that an agent can call.
 pub struct Tool {
     spec: ToolSpec,
     schema: Arc<jsonschema::Validator>,
@@ -44,45 +44,44 @@ pub struct Tool {
 type Function =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
 
-/// Properties of a tool that the loop has to know, besides its schema.
+/// Properties of a tool that the loop needs besides its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolKind {
-    /// Running it again after a crash does no harm.
+    /// Repeating it after a crash is harmless.
     pub repeatable: bool,
-    /// It may wait for people or other agents, or has its own time limit, so the limit on tools does not apply.
+    /// It may wait for people or other agents, or has its own time limit, so the time limit of tools does not apply.
     pub waits: bool,
     /// After a crash it is called again and continues from the log of its call.
     pub goes_on: bool,
 }
 
 impl ToolKind {
-    /// Reads only: may be repeated.
+    /// Read-only, so it may be repeated.
     pub const REPEATABLE: Self = Self {
         repeatable: true,
         waits: false,
         goes_on: false,
     };
-    /// Changes something: not to be repeated blindly.
+    /// Changes something, so it must not be repeated blindly.
     pub const ONCE: Self = Self {
         repeatable: false,
         waits: false,
         goes_on: false,
     };
-    /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
-    /// its call.
+    /// Waits for a person or another agent. After a crash it is called again and continues from the log of its call.
     pub const WAITING: Self = Self {
         repeatable: false,
         waits: true,
         goes_on: true,
     };
-    /// Changes something and stores with it, as one, the mark of the call: called again after a crash it sees whether it
-    /// was done. The call is stored before, so that nothing else ever has its name.
+    /// Changes something and atomically stores the call's id with it, so that after a crash it can tell whether the
+    /// change was made. The call is stored first, so that its id is never reused.
     pub const MARKED: Self = Self {
         repeatable: false,
         waits: false,
         goes_on: true,
     };
-    /// Runs a program with limits of its own: not to be repeated blindly.
+    /// Runs a program with its own limits; must not be repeated blindly.
     pub const PROGRAM: Self = Self {
         repeatable: false,
         waits: true,
@@ -90,7 +89,7 @@ impl ToolKind {
     };
 }
 
-/// Why a tool could not do it, as a sentence for the model.
+/// Why a tool failed, as a sentence for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolFailure(pub String);
@@ -106,18 +105,18 @@ impl From<FileProblem> for ToolFailure {
 pub struct ToolContext {
     pub(crate) agent: Arc<AgentContext>,
     pub(crate) call: String,
-    /// How many questions it has asked in this call.
+    /// Number of questions asked in this call.
     pub(crate) asked: Arc<AtomicUsize>,
-    /// A note after the result, for the model only.
+    /// A note appended to the result, for the model only.
     pub(crate) note: Arc<OnceLock<String>>,
-    /// Its time counts as the run's, except while it waits for a person.
+    /// Whether its time counts as the run's, except while it waits for a person.
     pub(crate) is_busy: bool,
-    /// The files reported with its end.
+    /// The files reported when the call ends.
     pub(crate) files: Arc<Mutex<Vec<ToolFile>>>,
 }
 
 impl ToolContext {
-    /// The files it works with.
+    /// The files of its workspace.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.agent.run.deps.workspace
@@ -131,16 +130,16 @@ impl ToolContext {
 
     /// Adds a note for the model after the result, which people need not read. Only the first note counts.
     pub(crate) fn note_for_model(&self, note: impl Into<String>) {
-        // A tool has one note.
+        // A call has at most one note.
         let _ = self.note.set(note.into());
     }
 
-    /// Notes a picture that a program has written, which is to appear in the answer.
+    /// Records a picture that a program has written, to be shown in the answer.
     pub(crate) fn note_picture(&self, path: &str) {
         self.agent.code.note_picture(path);
     }
 
-    /// Notes that a file is gone.
+    /// Records that a file was deleted.
     pub(crate) fn forget_picture(&self, path: &str) {
         self.agent.code.forget_picture(path);
     }
@@ -160,7 +159,7 @@ impl ToolContext {
     }
 }
 
-/// The description of a tool whose schema comes from outside, checked and ready to check arguments.
+/// The description of a tool whose schema comes from outside, validated and ready to check arguments.
 #[derive(Debug, Clone)]
 pub struct CheckedSpec {
     spec: ToolSpec,
@@ -168,11 +167,11 @@ pub struct CheckedSpec {
 }
 
 impl CheckedSpec {
-    /// The schema may be hostile: nothing that it refers to elsewhere is fetched, and one that takes long to check is refused. The
-    /// size of its text is the caller's to bound.
+    /// The schema may be hostile: external references are not fetched, and a schema that takes long to check is
+    /// refused. The caller has to limit the size of its text.
     ///
     /// # Errors
-    /// If the schema is not one for an object, or cannot be used.
+    /// If the schema does not describe an object, or cannot be used.
     pub fn new(spec: ToolSpec) -> Result<Self, ToolFailure> {
         let Value::Object(mut parameters) = normal_schema(&spec.parameters) else {
             return Err(ToolFailure("The schema is not an object.".to_owned()));
@@ -219,7 +218,7 @@ impl Tool {
     {
         let mut parameters = schemars::schema_for!(Arguments).to_value();
         if let Some(object) = parameters.as_object_mut() {
-            // Models and strict servers want the bare object.
+            // Models and strict servers expect the bare object.
             object.remove("$schema");
             object.remove("title");
             object
@@ -248,7 +247,7 @@ impl Tool {
     /// A tool whose schema comes from outside: [`CheckedSpec::new`] and [`Tool::of_spec`] in one.
     ///
     /// # Errors
-    /// If the schema is not one for an object, or cannot be used.
+    /// If the schema does not describe an object, or cannot be used.
     pub fn from_outside<Call, Answer>(
         spec: ToolSpec,
         kind: ToolKind,
@@ -261,7 +260,7 @@ impl Tool {
         Ok(Self::of_spec(&CheckedSpec::new(spec)?, kind, call))
     }
 
-    /// A tool with this description; many may share one, such as the tools created for each run.
+    /// A tool with this description. The description can be shared by many tools, such as those created for each run.
     pub fn of_spec<Call, Answer>(checked: &CheckedSpec, kind: ToolKind, call: Call) -> Self
     where
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
@@ -274,8 +273,8 @@ impl Tool {
         Self::made(spec, schema, kind, Arc::new(function))
     }
 
-    /// The same tool with this `description`, and with its argument `field` restricted to `values` for the model. The
-    /// tool itself has to check the values.
+    /// A copy with this `description`, and with its argument `field` restricted to `values` for the model. The tool
+    /// itself has to check the values.
     pub(crate) fn told(&self, description: String, field: &str, values: &[&str]) -> Self {
         let mut parameters = self.spec.parameters.to_value();
         if let Some(field) = parameters.pointer_mut(&format!("/properties/{field}")) {
@@ -314,23 +313,23 @@ impl Tool {
         }
     }
 
-    /// The same tool; it searches, and `found` extracts the addresses of the results from its answer: the agent that
-    /// has called it may open those without approval. `found` must not take an address from a title or a snippet.
+    /// Marks it as a search: `found` extracts the addresses of the results from its answer, and the agent that called
+    /// it may open those without approval. `found` must not take an address from a title or a snippet.
     #[must_use]
     pub fn finding_addresses(mut self, found: Found) -> Self {
         self.names = Some(Names::Found(found));
         self
     }
 
-    /// The same tool; a person answers: an address that they write may be opened without approval, in the whole run.
+    /// Marks it as answered by a person: addresses in the answer may be opened without approval, in the whole run.
     #[must_use]
     pub(crate) fn answered_by_person(mut self) -> Self {
         self.names = Some(Names::Said);
         self
     }
 
-    /// The same tool; it opens the address in this argument. An address that no person and no search has named needs a
-    /// person's approval, since an address can carry away what the model knows.
+    /// Marks it as opening the address in this argument. An address that no person and no search has named requires a
+    /// person's approval, since an address can leak what the model knows.
     #[must_use]
     pub fn opening(mut self, argument: &'static str) -> Self {
         self.opens = Some(argument);
@@ -368,21 +367,21 @@ impl Tool {
         &self.spec.parameters
     }
 
-    /// The properties that the loop has to know.
+    /// The properties that the loop needs.
     #[must_use]
     pub fn kind(&self) -> ToolKind {
         self.kind
     }
 
-    /// Whether the arguments fit the schema.
+    /// Checks whether the arguments match the schema.
     ///
     /// # Errors
-    /// The first three faults, each with its place, as a sentence for the model or the person.
+    /// The first three errors, each with its location, as a sentence for the model or the person.
     pub fn check(&self, arguments: &Value) -> Result<(), String> {
         faults(&self.schema, arguments)
     }
 
-    /// Runs it; the arguments have been checked.
+    /// Runs it; the arguments must have been checked.
     pub(crate) fn call(
         &self,
         arguments: Value,
@@ -398,7 +397,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// The tools of an agent, and which of them need a person's approval. Cloning is cheap.
+/// The tools of an agent, and which of them require a person's approval. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<Tool>>,
@@ -409,7 +408,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// A box with these tools, in the order the model sees them.
+    /// A toolbox with these tools, in the order in which the model sees them.
     #[must_use]
     pub fn new(tools: Vec<Arc<Tool>>) -> Self {
         let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
@@ -421,7 +420,7 @@ impl Toolbox {
         }
     }
 
-    /// The same tools without those whose names are listed.
+    /// Removes the tools with these names.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
         let is_kept = |name: &str| !names.contains(&name);
@@ -448,7 +447,7 @@ impl Toolbox {
         }
     }
 
-    /// Only the tools of this choice.
+    /// Restricts it to the tools of this choice.
     #[must_use]
     pub fn chosen(&self, choice: &ToolChoice) -> Self {
         let kept = self
@@ -463,7 +462,7 @@ impl Toolbox {
         }
     }
 
-    /// The same tools; this one in the place of that of its name.
+    /// Replaces the tool of the same name.
     #[must_use]
     pub(crate) fn with_replaced(&self, new: Tool) -> Self {
         let new = Arc::new(new);
@@ -481,7 +480,7 @@ impl Toolbox {
         }
     }
 
-    /// The same tools and these; one whose name is taken is left out.
+    /// Adds these tools, except those whose names are taken.
     #[must_use]
     pub fn with_tools(&self, more: &[Arc<Tool>]) -> Self {
         let mut tools = self.tools.clone();
@@ -496,15 +495,14 @@ impl Toolbox {
         }
     }
 
-    /// The same tools; the named one waits for a person's approval before it runs.
+    /// Makes the named tool require a person's approval before it runs.
     #[must_use]
     pub fn with_approval(mut self, name: &str) -> Self {
         self.needs_approval.push(name.to_owned());
         self
     }
 
-    /// The same tools and those that the caller of the run brings and runs itself; they win over ours of the
-    /// same name.
+    /// Adds the tools that the caller of the run supplies and runs itself; they replace ours of the same name.
     #[must_use]
     pub fn with_client_tools(&self, specs: &[ToolSpec]) -> Self {
         let client: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
@@ -514,7 +512,7 @@ impl Toolbox {
         Self { client, ..tools }
     }
 
-    /// The same tools and `search`; the model is offered `specs`.
+    /// Adds `search`, and offers `specs` to the model.
     pub(crate) fn offering(&self, specs: Vec<ToolSpec>, search: Arc<Tool>) -> Self {
         let mut offering = self.clone();
         offering.specs = specs.into();
@@ -539,7 +537,7 @@ impl Toolbox {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// Whether a call of this tool waits for a person's approval.
+    /// Whether a call of this tool requires a person's approval.
     #[must_use]
     pub fn needs_approval(&self, name: &str) -> bool {
         self.needs_approval.iter().any(|listed| listed == name)
@@ -551,7 +549,7 @@ impl Toolbox {
         &self.specs
     }
 
-    /// All names, for an answer to a model that made one up.
+    /// All names, for the error to a model that made one up.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.tools.iter().map(|tool| tool.name()).collect()

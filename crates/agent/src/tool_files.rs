@@ -1,4 +1,4 @@
-//! Files that tool calls produce: stored in the chat, reported in the log, and given to the model.
+//! Files produced by tool calls: stored in the chat, reported in the log, and shown to the model.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use data_encoding::HEXLOWER;
@@ -12,16 +12,16 @@ use crate::{
 
 /// Maximum number of files reported for one call.
 const MAX_FILES: usize = 32;
-/// Maximum size of a file that the model is given, bytes.
+/// Maximum size of a file shown to the model, bytes.
 const MAX_FOR_MODEL_BYTES: u64 = 5_000_000;
-/// Maximum number of files that the model is given for one call.
+/// Maximum number of files shown to the model per call.
 const MAX_FOR_MODEL: usize = 8;
-/// A conversation with more media of tools than this loses the older ones.
+/// If a conversation has more media from tools than this, the older ones are dropped.
 const MAX_IN_CONTEXT: Bound = Bound {
     files: 16,
     bytes: 24_000_000,
 };
-/// How many remain then: they are not dropped one by one, as each drop invalidates the server's prompt cache.
+/// How many are then kept. They are not dropped one by one, since each drop invalidates the server's prompt cache.
 const LEFT_IN_CONTEXT: Bound = Bound {
     files: 8,
     bytes: 12_000_000,
@@ -39,18 +39,18 @@ struct Bound {
 pub struct Returned<'a> {
     /// The content.
     pub bytes: &'a [u8],
-    /// A name from which the ending is taken; may be empty.
+    /// A name, used only for its extension; may be empty.
     pub name: &'a str,
     /// Whether it is HTML to be shown in a frame.
     pub embed: bool,
 }
 
 impl ToolContext {
-    /// Stores a result of the tool as a file of the chat, once for each content, and reports it with the call's
-    /// end. The model is given pictures and sounds.
+    /// Stores a result of the tool as a file of the chat, once per content, and reports it when the call ends. Pictures
+    /// and sounds are shown to the model.
     ///
     /// # Errors
-    /// If there is no room for it, or the database does not answer.
+    /// If there is no room for it, or the database does not respond.
     pub async fn keep_returned(
         &self,
         tool: &str,
@@ -61,7 +61,7 @@ impl ToolContext {
         Ok(file)
     }
 
-    /// Reports a new state of a file with the call's end, replacing an earlier one.
+    /// Reports a new state of a file when the call ends, replacing an earlier one.
     pub(crate) fn attach(&self, file: ToolFile) {
         let mut files = self
             .files
@@ -73,7 +73,7 @@ impl ToolContext {
         }
     }
 
-    /// Reports a medium that a program has written, if it is one.
+    /// Reports a file that a program has written, if it is a medium.
     pub(crate) fn attach_written(&self, path: &Path, version: u64, bytes: &[u8]) {
         if let Some(media_type) = media_type(bytes) {
             self.attach(ToolFile {
@@ -90,10 +90,10 @@ impl ToolContext {
     }
 }
 
-/// Stores a product of a tool, or a model, as a file of the chat, once for each content.
+/// Stores a file produced by a tool or a model as a file of the chat, once per content.
 ///
 /// # Errors
-/// If there is no room for it, or the database does not answer.
+/// If there is no room for it, or the database does not respond.
 pub(crate) async fn keep_file(
     workspace: &Workspace,
     emitter: &Emitter,
@@ -130,7 +130,7 @@ pub(crate) async fn keep_file(
     })
 }
 
-/// Writes a file whose name comes from its content, unless it is there. Returns its version.
+/// Writes a file whose name is derived from its content, unless it exists. Returns its version.
 async fn keep_once(
     workspace: &Workspace,
     emitter: &Emitter,
@@ -190,7 +190,7 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
     parts
 }
 
-/// Drops the older media of tools if a conversation has many: each request would carry all of them.
+/// Drops the older media from tools if a conversation has many, since each request would carry all of them.
 pub(crate) fn drop_old_media(messages: &mut [Message]) {
     let mut files = 0;
     let mut bytes = 0;
@@ -233,7 +233,7 @@ fn short_hash(bytes: &[u8]) -> String {
     HEXLOWER.encode(&digest(&SHA256, bytes).as_ref()[..6])
 }
 
-/// The usual ending of a file of this type.
+/// The usual extension for this media type.
 fn ending_of(media_type: &str) -> &'static str {
     match media_type {
         "image/png" => "png",
@@ -253,7 +253,7 @@ fn ending_of(media_type: &str) -> &'static str {
     }
 }
 
-/// The extension of a name, if it is a short plain one.
+/// The extension of a name, if it is short and plain.
 fn plain_ending(name: &str) -> Option<&str> {
     let (_, ending) = name
         .rsplit_once('/')

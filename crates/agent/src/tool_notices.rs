@@ -1,4 +1,4 @@
-//! Notices, once a run, about tools that a model's server does not accept unchanged.
+//! Notices, once per run, about tools that a model's server does not accept unchanged.
 
 use std::{
     collections::HashSet,
@@ -10,15 +10,15 @@ use llm::{ToolLoss, ToolMode, ToolSpec};
 
 use crate::{messages, models::OneModel, turns::AgentContext};
 
-/// Maximum number of tools that one notice names.
+/// Maximum number of tools named in one notice.
 const MAX_NAMED: usize = 50;
 
-/// The tools of which there was a notice in this run.
+/// The tools for which this run has emitted a notice.
 #[derive(Debug, Default)]
 pub(crate) struct NotifiedTools(Mutex<HashSet<String>>);
 
 impl NotifiedTools {
-    /// Whether this is the first notice of it.
+    /// Records a notice. Returns whether it is the first one for `what`.
     pub(crate) fn note(&self, what: &str) -> bool {
         let mut notified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         !notified.contains(what) && notified.insert(what.to_owned())
@@ -40,7 +40,7 @@ pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools:
     notify(agent, &losses).await;
 }
 
-/// The same for losses that are known.
+/// Like [`notify_losses`], for known losses.
 pub(crate) async fn notify(agent: &AgentContext, losses: &[(String, ToolLoss)]) {
     for (kind, sentence) in [
         (

@@ -1,4 +1,4 @@
-//! The list of tools, one file for each.
+//! The list of tools, one file per tool.
 
 mod ask_user;
 mod delete_file;
@@ -22,11 +22,11 @@ use std::sync::Arc;
 
 use crate::{Agents, Programs, Tool, ToolFailure};
 
-/// Those that run programs.
+/// The tools that run programs.
 pub const PROGRAM_TOOLS: [&str; 3] = ["latex", "python", "shell"];
 
 impl Programs {
-    /// Gives the tools that run programs to the agents that may use them.
+    /// Adds the tools that run programs to the agents that may use them.
     ///
     /// # Errors
     /// If a tool's schema is not valid, which a test rules out.
@@ -40,7 +40,7 @@ impl Programs {
     }
 }
 
-/// All tools, in the order models see them.
+/// All tools, in the order in which models see them.
 ///
 /// # Errors
 /// If a tool's schema is not valid, which a test rules out.

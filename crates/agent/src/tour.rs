@@ -1,5 +1,5 @@
-//! The tour: a scripted model that shows a real run on a machine without any model. Its text is
-//! written here; what its tools and sub-agents do really happens, and its figures are read from their results.
+//! The tour: a scripted model that demonstrates a real run on a machine without any model. Its text is fixed; its tools
+//! and sub-agents really run, and its figures are read from their results.
 
 mod rain;
 mod texts;
@@ -35,7 +35,7 @@ pub fn model(pace_ms: u64) -> ChatModel {
     ChatModel::scripted(ScriptedModel::new(NAME, Arc::new(play)))
 }
 
-/// Words at reading speed; arguments, which can be long files, faster.
+/// Words at reading speed; arguments, which can be long files, are faster.
 fn pause_before(line: &Line, pace_ms: u64) -> Line {
     let is_argument = matches!(line, Line::Event(ModelEvent::ToolArgumentsDelta { .. }));
     Line::Pause {
@@ -43,7 +43,7 @@ fn pause_before(line: &Line, pace_ms: u64) -> Line {
     }
 }
 
-/// The agents for the tour: one harmless tool waits for approval, to show what that looks like.
+/// The agents for the tour: one harmless tool requires approval, to demonstrate that.
 #[must_use]
 pub fn agents(agents: &Agents) -> Agents {
     let mut agents = agents.clone();
@@ -130,7 +130,7 @@ fn lead(texts: &Texts, turn: &Turn<'_>) -> Vec<Line> {
     }
 }
 
-/// One of the two sub-agents: looks its half year up and counts.
+/// One of the two sub-agents: looks up its half of the year and adds it up.
 fn read_half(texts: &Texts, turn: &Turn<'_>, half: Half) -> Vec<Line> {
     match turn.step {
         0 => [
@@ -208,7 +208,7 @@ fn hand_out(texts: &Texts) -> Vec<Line> {
     interleave(vec![task(0, Half::First), task(1, Half::Second)])
 }
 
-/// The figures of the whole year, from what reading the file really returned.
+/// The figures of the whole year, from the actual result of reading the file.
 fn year(turn: &Turn<'_>) -> Vec<(usize, f64)> {
     let file = turn
         .results

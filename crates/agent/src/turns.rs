@@ -1,4 +1,4 @@
-//! The agent loop: call the model, run the tools it asks for, and repeat until it answers.
+//! The agent loop: call the model, run the tools it requests, and repeat until it answers.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -38,31 +38,31 @@ pub(crate) struct AgentContext {
     pub(crate) run: Arc<RunContext>,
     pub(crate) emitter: Emitter,
     pub(crate) spec: AgentSpec,
-    /// Its own, or its parent's.
+    /// Its own models, or its parent's.
     pub(crate) models: Arc<Models>,
-    /// Its own if it has limits of its own, or its parent's.
+    /// Its own budget if it has its own limits, or its parent's.
     pub(crate) budget: Arc<Budget>,
-    /// What it has done, and the ids of what it does.
+    /// The record of its work, and the ids of new items.
     pub(crate) journal: AgentJournal,
     /// The state of its code.
     pub(crate) code: Code,
-    /// The addresses that it has found itself and may open without asking.
+    /// The addresses that it has found itself and may open without approval.
     pub(crate) found: Addresses,
 }
 
 /// Why an agent ended without finishing its answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// A limit ended it, with the answer so far.
+    /// A limit was reached; `text` is the answer so far.
     Limited { problem: Problem, text: String },
-    /// A fault ended it.
+    /// It failed.
     Failed(Problem),
     /// The caller has to run its own tools first.
     HandedOver,
 }
 
 impl Stop {
-    /// How the problem of a model call ends an agent.
+    /// How an agent ends because of a problem with a model call.
     pub(crate) fn because(problem: Problem) -> Self {
         if is_limit(&problem) {
             Self::Limited {
@@ -118,7 +118,7 @@ impl AgentContext {
         self.run.deps.trace.call(self.emitter.agent(), next)
     }
 
-    /// Emits that a model is about to be asked, with its input for those who debug the run.
+    /// Emits that a model is about to be called, with its input for debugging.
     pub(crate) async fn tell_request(&self, model: &str, request: &ChatRequest<'_>) {
         let messages = request.messages.len() as u64;
         let body = EventBody::ModelRequested {
@@ -133,7 +133,7 @@ impl AgentContext {
             .await;
     }
 
-    /// The tools it has: those that start sub-agents only while it may still nest.
+    /// Its tools; those that start sub-agents only if nesting is still allowed.
     pub(crate) fn tools(&self) -> Toolbox {
         if self.emitter.agent().depth() < self.run.limits.depth {
             self.spec.tools.clone()
@@ -142,18 +142,18 @@ impl AgentContext {
         }
     }
 
-    /// The most model calls it makes.
+    /// Maximum number of model calls.
     pub(crate) fn steps(&self) -> u32 {
         let limit = self.run.limits.steps;
         self.spec.limits.steps.map_or(limit, |own| own.min(limit))
     }
 
-    /// Whether its time limit may come before its parent's.
+    /// Whether its time limit may be reached before its parent's.
     pub(crate) fn has_own_time(&self) -> bool {
         self.spec.limits.time.is_some() && !self.emitter.agent().is_main()
     }
 
-    /// The JSON its answer has to be. The form is the caller's, and only the main agent answers the caller.
+    /// The JSON format required of its answer. It is set by the caller, whom only the main agent answers.
     pub(crate) fn answer_form(&self) -> Option<&AnswerForm> {
         self.run
             .spec
@@ -162,7 +162,8 @@ impl AgentContext {
             .filter(|_| self.emitter.agent().is_main())
     }
 
-    /// Those of the agent with the configured system prompt. A model that works alone gets only the caller's instructions.
+    /// The agent's instructions with the configured system prompt. A model without an agent gets only the caller's
+    /// instructions.
     fn own_instructions(&self) -> Cow<'_, str> {
         let own = &self.spec.instructions;
         match self.parameters(self.models.chosen()).system_prompt {
@@ -180,8 +181,8 @@ impl AgentContext {
         }
     }
 
-    /// The conversation after the instructions. Memories go with the latest request and not
-    /// with the instructions: a change of them keeps the prefix that providers have cached.
+    /// The instructions followed by the conversation. Memories are added to the latest request rather than the
+    /// instructions, so that changing them does not invalidate the prefix cached by providers.
     fn messages(&self, history: Vec<Message>, before: &Before) -> Vec<Message> {
         let today = self
             .run
@@ -192,7 +193,7 @@ impl AgentContext {
             .unwrap_or_default();
         let instructions = joined(&[&self.instructions(), &before.instructions, &today]);
         let mut messages = with_instructions(&instructions, history);
-        // An agent without memory tools is not told of the memories either.
+        // An agent without memory tools does not see the memories either.
         let knows = self
             .spec
             .tools
@@ -223,14 +224,14 @@ impl AgentContext {
     }
 }
 
-/// The work done before an agent's first turn.
+/// The result of the work before an agent's first turn.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
-    /// The steps that it took.
+    /// Number of steps taken.
     pub(crate) steps: u32,
     /// Additional instructions for the model.
     pub(crate) instructions: String,
-    /// The sources that it has found, if any, which the answer cites by number.
+    /// The number of sources found, which the answer cites by number; `None` if it cites none.
     pub(crate) cites: Option<usize>,
 }
 
@@ -242,7 +243,7 @@ pub(crate) async fn take_turns(
 ) -> Result<String, Stop> {
     let tools = agent.tools();
     let mut messages = agent.messages(history, &before);
-    // An answer in a JSON format has brackets of its own.
+    // An answer in a JSON format has its own brackets.
     let shape = Shape {
         cites: before.cites.filter(|_| agent.answer_form().is_none()),
         ..Shape::default()
@@ -331,7 +332,7 @@ pub(crate) async fn take_turns(
     Err(out_of_budget(&agent, problem, String::new()).await)
 }
 
-/// Notifies people, once a run, that not all tools are offered at first.
+/// Notifies people, once per run, that not all tools are offered at first.
 async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox) {
     if offered.specs().len() < tools.specs().len()
         && agent.run.notified_tools.note(find_tools::NAME)
@@ -347,7 +348,7 @@ async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox
     }
 }
 
-/// Emits that a step begins, except for those before the first turn. Returns why it is the agent's last, if it is.
+/// Emits the beginning of a step, except for steps before the first turn. Returns why it is the agent's last, if it is.
 async fn begin_step(
     agent: &AgentContext,
     step: u32,
@@ -374,14 +375,14 @@ async fn begin_step(
     Ok(last)
 }
 
-/// Why this turn is the agent's last by its number, if it is.
+/// Why this step is the agent's last by its number, if it is.
 fn last_of_steps(agent: &AgentContext, step: u32) -> Option<LocalizedText> {
     (step > 1 && step == agent.steps()).then(|| out_of_steps(agent))
 }
 
-/// Asks the model, after making room in its context if there is little, and again if its server says that there
-/// was too little. Without tools it is told to answer. One that only says that it needs none of them is asked for its
-/// answer without them.
+/// Calls the model, after making room in its context if there is little, and again if its server reports that there was
+/// too little. Without tools, the model is told to answer. If it only says that it needs no tools, it is called again
+/// without them.
 async fn ask(
     agent: &AgentContext,
     messages: &mut Vec<Message>,
@@ -424,13 +425,13 @@ async fn ask(
     }
 }
 
-/// How often hooks may send an answer back.
+/// Maximum number of times that hooks may reject an answer.
 const MAX_SENT_BACK: u32 = 3;
 
-/// How often in one step a conversation that a server finds too long is shortened.
+/// Maximum number of times per step that a conversation is shortened after a server rejects it as too long.
 const MAX_REFUSALS: u32 = 3;
 
-/// Hands the calls of the caller's own tools over, after ours have run. Whether there were any.
+/// Hands over the calls of the caller's own tools, after ours have run. Returns whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
     let mut handed_over = false;
     for RequestedCall {
@@ -461,7 +462,7 @@ async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
     }
 }
 
-/// An answer that is cut off by the caller's limit is incomplete.
+/// An answer cut off by the caller's limit is incomplete.
 async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
     let limit = agent.parameters(agent.models.chosen()).max_output_tokens;
     let Some(limit) = limit.filter(|_| answer.cut) else {

@@ -1,4 +1,4 @@
-//! The status line that a model's server sends during one call: bounded in rate, and gone when the call is over.
+//! The status line that a model's server sends during one call: rate-limited, and removed when the call ends.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use tokio::time::Instant;
 
 use crate::turns::AgentContext;
 
-/// The shortest time between two lines.
+/// Minimum interval between two lines.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// After so many lines in one call they come more slowly: each stays in the log.
+/// After this many lines in one call, the interval is longer, since each line is stored in the log.
 const QUICK_LINES: u32 = 1_000;
 const SLOW_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The progress that the server of one model call reports.
 #[derive(Debug, Default)]
 pub(crate) struct UpstreamStatus {
-    /// The line of the server that readers have.
+    /// The server's line currently shown to readers.
     shown: Option<Line>,
-    /// The line that takes its place as soon as the interval is over.
+    /// The line that replaces it once the interval is over.
     held: Option<Line>,
-    /// When the interval is over; now before the first line.
+    /// When the interval is over; `None` before the first line.
     free_at: Option<Instant>,
     lines: u32,
 }
@@ -60,12 +60,12 @@ impl UpstreamStatus {
         }
     }
 
-    /// When a line that was held back is to be shown. `None` if there is none.
+    /// When the held-back line is to be shown; `None` if there is none.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.free_at.filter(|_| self.held.is_some())
     }
 
-    /// Shows the line that was held back.
+    /// Shows the held-back line.
     pub(crate) async fn show_held(&mut self, agent: &AgentContext) {
         let Some(Line {
             description,
@@ -104,7 +104,7 @@ impl UpstreamStatus {
         }
     }
 
-    /// Forgets its line. Whether readers still have it.
+    /// Forgets its line. Returns whether readers still see it.
     pub(crate) fn forget(&mut self) -> bool {
         self.held = None;
         self.shown.take().is_some()

@@ -1,5 +1,5 @@
-//! The file system of a chat: absolute paths, texts and other bytes, kept in the database with their earlier versions, or
-//! in a directory of the machine.
+//! The file system of a chat: absolute paths to text and binary files, stored in the database with their earlier
+//! versions, or in a directory of the machine.
 
 pub mod diff;
 mod directory;
@@ -30,7 +30,7 @@ pub use kind::{as_text, media_type, picture_type};
 pub(crate) use kind::{is_drawing, seems_picture};
 pub use path::Path;
 
-/// Maximum size of a file that is written as text, bytes.
+/// Maximum size of a file written as text, bytes.
 pub const FILE_LIMIT_BYTES: usize = 1_000_000;
 /// Maximum size of a file of any kind, bytes.
 pub const BYTES_LIMIT: usize = 10_000_000;
@@ -39,10 +39,10 @@ pub const WORKSPACE_LIMIT_BYTES: u64 = 200_000_000;
 /// Maximum number of files in one workspace.
 pub const FILES_LIMIT: usize = 1_000;
 
-/// Added to a list of files that is not complete.
+/// Appended to an incomplete list of files.
 pub(crate) const MORE_FILES: &str = "\n… the directory has more files than are listed";
 
-/// The files one run works with: those of its chat, or its own if it has no chat.
+/// The files of one run: those of its chat, or its own if it has no chat.
 #[derive(Clone)]
 pub struct Workspace {
     store: Store,
@@ -55,9 +55,9 @@ pub struct Workspace {
 /// The files of a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
-    /// Their paths in order, with sizes in bytes.
+    /// Paths in order, with sizes in bytes.
     pub files: Vec<(String, u64)>,
-    /// Whether there are more, which a directory may have.
+    /// Whether there are more, which is possible for a directory.
     pub more: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct Listing {
 struct Seen {
     /// 0 before the first count.
     files: AtomicUsize,
-    /// Never too low, perhaps too high: replaced files are not subtracted.
+    /// Never too low, but possibly too high: replaced files are not subtracted.
     bytes: AtomicU64,
 }
 
@@ -79,22 +79,22 @@ impl fmt::Debug for Workspace {
 /// The error of a file operation, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileProblem {
-    /// There is no such file, or no such state of it.
+    /// The file, or the requested version of it, does not exist.
     #[error("{0}")]
     Missing(String),
-    /// It was changed concurrently, or there is something in the way.
+    /// It was changed concurrently, or something is in the way.
     #[error("{0}")]
     Conflict(String),
     /// Not supported by this kind of workspace.
     #[error("{0}")]
     Refused(LocalizedText),
-    /// A limit on sizes or numbers.
+    /// A limit on sizes or numbers was exceeded.
     #[error("{0}")]
     TooLarge(LocalizedText),
-    /// The database did not answer.
+    /// The database did not respond.
     #[error("{0}")]
     Unavailable(LocalizedText),
-    /// The server's disk has no room left.
+    /// The server's disk is full.
     #[error("{0}")]
     Full(LocalizedText),
 }
@@ -111,7 +111,7 @@ impl From<FileProblem> for LocalizedText {
     }
 }
 
-/// A change that has been made.
+/// A completed change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     /// The number of this change, from 1.
@@ -140,7 +140,7 @@ impl Written {
 }
 
 impl Workspace {
-    /// The workspace called `name` (a chat's or run's id); `now_ms` is the server's clock.
+    /// The workspace named `name` (a chat's or run's id); `now_ms` is the server's clock.
     #[must_use]
     pub fn new(store: Store, name: String, now_ms: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl Workspace {
         &self.name
     }
 
-    /// All files; the `version` is a number that differs after each change. And whether there are more.
+    /// All files, where `version` is a number that differs after each change, and whether there are more.
     pub(crate) async fn states(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
         match self.directory()? {
             Some(directory) => self.on_disk(directory).await,
@@ -171,7 +171,7 @@ impl Workspace {
     /// All files with their known versions, 0 for files without one; and whether there are more.
     ///
     /// # Errors
-    /// If the database, or the directory, does not answer.
+    /// If the database, or the directory, does not respond.
     pub async fn rows(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
         let (mut rows, more) = self.states().await?;
         if self.directory()?.is_some() {
@@ -187,11 +187,11 @@ impl Workspace {
         Ok((rows, more))
     }
 
-    /// Deleted files that can be restored, each in its last version, with the time of its deletion; the last deleted
-    /// first. `there` are the existing files: a file may have been put back into a directory from outside.
+    /// Deleted files that can be restored, each in its last version with the time of its deletion, the last deleted
+    /// first. `there` are the existing files, since a file may have been restored to a directory from outside.
     ///
     /// # Errors
-    /// If the database does not answer.
+    /// If the database does not respond.
     pub async fn deleted_rows(&self, there: &[FileRow]) -> Result<Vec<FileRow>, FileProblem> {
         let mut rows = self
             .store
@@ -206,7 +206,7 @@ impl Workspace {
     /// All paths in order, with sizes in bytes.
     ///
     /// # Errors
-    /// If the database, or the directory, does not answer.
+    /// If the database, or the directory, does not respond.
     pub async fn list(&self) -> Result<Listing, FileProblem> {
         let (files, more) = self.states().await?;
         Ok(Listing {
@@ -218,7 +218,7 @@ impl Workspace {
         })
     }
 
-    /// A file's text; in a directory nothing is kept of it.
+    /// A file's text. For a directory, nothing is stored.
     ///
     /// # Errors
     /// See `read`.
@@ -226,7 +226,7 @@ impl Workspace {
         text(path, self.peek(path).await?)
     }
 
-    /// The content of a file, text or not; for a directory none is stored.
+    /// The content of a text or binary file. For a directory, nothing is stored.
     ///
     /// # Errors
     /// See `read_bytes`.
@@ -243,16 +243,16 @@ impl Workspace {
     /// A file's text and version.
     ///
     /// # Errors
-    /// If the file does not exist, with similar names in the sentence, or is not text, with its type.
+    /// If the file does not exist, with similar names in the message, or is not text, with its type.
     pub async fn read(&self, path: &Path) -> Result<(String, u64), FileProblem> {
         let (bytes, version) = self.read_bytes(path).await?;
         Ok((text(path, bytes)?, version))
     }
 
-    /// The content of a file, text or not, and its version.
+    /// The content of a text or binary file, and its version.
     ///
     /// # Errors
-    /// If the file does not exist; the sentence names similar ones.
+    /// If the file does not exist; the message names similar ones.
     pub async fn read_bytes(&self, path: &Path) -> Result<(Vec<u8>, u64), FileProblem> {
         self.look(path).await?;
         match self

@@ -78,7 +78,7 @@ use crate::{
 
 /// The configuration and services. Handlers take those that they use.
 pub struct App {
-    /// The checked settings.
+    /// The validated settings.
     pub config: Arc<Config>,
     /// The database.
     pub store: Store,
@@ -92,7 +92,7 @@ pub struct App {
     pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; awaited at shutdown.
     pub tasks: TaskTracker,
-    /// Work in the background.
+    /// Background jobs.
     pub(crate) jobs: Jobs,
     /// Groups of people and their permissions.
     pub groups: Arc<Groups>,
@@ -108,11 +108,11 @@ pub struct App {
     pub gateway: Arc<Gateway>,
     /// MCP servers, whose tools agents can use.
     pub mcp_servers: Arc<McpServers>,
-    /// The agents that every run has.
+    /// The agents available to all runs.
     pub agents: Arc<Agents>,
-    /// Agents that an administrator has defined.
+    /// Agents defined by administrators.
     pub defined_agents: Arc<DefinedAgents>,
-    /// Checks definitions of agents.
+    /// Validates agent definitions.
     pub(crate) agent_checks: Arc<AgentChecks>,
     /// The sandbox for programs of agents, if this machine has one.
     pub programs: Arc<ProgramsHere>,
@@ -124,23 +124,23 @@ pub struct App {
     pub chat_files: Arc<ChatFiles>,
     /// Collections of documents.
     pub documents: Arc<Documents>,
-    /// The web, searched and read.
+    /// Web search and page reading.
     pub(crate) web: Arc<Web>,
     /// Crawls websites into collections.
     pub(crate) crawler: Arc<Crawler>,
     /// The run registry and all logs.
     pub runs: Runs,
-    /// Books the usage of runs whose server ended before it could.
+    /// Books the usage of runs whose server stopped before it could.
     pub(crate) bookings: Arc<Bookings>,
-    /// Conversations as models see them.
+    /// Conversations as sent to models.
     pub conversations: Arc<Conversations>,
-    /// Commands to runs, wherever they are.
+    /// Commands to runs, on whichever server they are.
     pub commands: Arc<Commands>,
     /// Activity of runs that are not live in this process.
     pub(crate) remote: Arc<Remote>,
     /// Hooks around runs, model calls and tool calls.
     pub(crate) hooks: Hooks,
-    /// Signed addresses of files.
+    /// Signed URLs of files.
     pub(crate) file_links: Arc<FileLinks>,
     /// Resumes runs after a restart, a take-over or hibernation.
     pub recovery: Arc<Recovery>,
@@ -160,13 +160,13 @@ pub struct App {
     pub forks: Arc<Forks>,
     /// Learns facts about people from what they write.
     pub learning: Arc<Learning>,
-    /// The search through chats.
+    /// The search in chats.
     pub search: Arc<ChatSearch>,
-    /// Runs at set times.
+    /// Scheduled runs.
     pub schedules: Arc<Schedules>,
     /// Webhooks for background runs that have ended.
     pub webhooks: Arc<Webhooks>,
-    /// Deletes what has expired.
+    /// Deletes expired data.
     pub(crate) housekeeping: Arc<Housekeeping>,
     /// Limits on concurrent exports and imports.
     pub(crate) transfer_slots: TransferSlots,
@@ -176,11 +176,11 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the database and everything else, and goes on with the runs of an earlier process. `tour` plays the
-    /// tour; `agents` are those that work on runs.
+    /// Opens the database and everything else, and resumes the runs of an earlier process. `tour` is the tour's model;
+    /// `agents` work on runs.
     ///
     /// # Errors
-    /// With a sentence that says what could not be opened.
+    /// A sentence that says what could not be opened.
     pub async fn open(
         config: Config,
         clock: Clock,
@@ -575,7 +575,7 @@ impl App {
             .await
             .context("cannot go on with the runs of before")?;
         if let Err(error) = app.store.end_claims().await {
-            tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
+            tracing::warn!(%error, "failed to release claims of background work; it resumes when they expire");
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
         app.tasks.spawn(keep_pipelines(app.pipelines.clone()));
@@ -583,7 +583,7 @@ impl App {
         Ok(app)
     }
 
-    /// Ends what still runs and closes the database. Call after the last connection has ended.
+    /// Stops remaining work and closes the database. Call after the last connection has ended.
     pub async fn close(&self) {
         self.stopping.cancel();
         self.closing.cancel();
@@ -595,10 +595,10 @@ impl App {
             tracing::warn!(open = self.tasks.len(), "stopping with tasks still open");
         }
         if let Err(error) = self.usage.write_down().await {
-            tracing::warn!(%error, "what was used last is not written down; of runs it is found in their logs");
+            tracing::warn!(%error, "failed to flush usage; usage of runs is recovered from their logs");
         }
         if let Err(error) = self.store.end_lease().await {
-            tracing::warn!(%error, "the lease could not be given up; others wait until it expires");
+            tracing::warn!(%error, "failed to release the lease; other servers wait until it expires");
         }
         self.store.close().await;
     }

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command-line interface.
 
 pub mod backup;
 pub(crate) mod health_check;
@@ -36,8 +36,8 @@ use crate::{
 
 /// Runs AI agents and shows everything they do.
 ///
-/// Without a command it serves: open the address it prints, make the first account, connect a model or take
-/// the tour, which needs none.
+/// Without a command it starts the server: open the address it prints, create the first account, then connect a model
+/// or take the tour, which needs none.
 #[derive(Debug, Parser)]
 #[command(name = "glasshouse", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -73,45 +73,45 @@ Environment:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the web app and the API (also without a command)
+    /// Start the web app and the API (also without a command)
     Serve(Serve),
-    /// Keys with which programs sign in
+    /// API keys for programs
     #[command(subcommand)]
     Key(KeyCommand),
-    /// The code that people are asked for beside the password
+    /// The second factor that people enter in addition to their password
     #[command(subcommand)]
     SecondFactor(SecondFactorCommand),
     /// Copy the database and its key into one file; works while the server runs
     Backup {
-        /// The file to make; .gz, as it is compressed
+        /// The file to create; .gz, as it is compressed
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Leave the key out: keys of model servers and sign-ins to MCP servers then have to be entered again
+        /// Leave out the key: keys of model servers and sign-ins to MCP servers then have to be entered again
         #[arg(long)]
         without_key: bool,
         #[command(flatten)]
         place: Place,
     },
-    /// Bring a copy back, into a data folder and a database that are empty
+    /// Restore a backup into an empty data folder and database
     Restore {
-        /// What `backup` made
+        /// A file made by `backup`
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
         place: Place,
     },
-    /// Ask the server on this machine whether it can work; the exit code is 0 where it can
+    /// Check whether the server on this machine is ready; the exit code is 0 if it is
     Health {
-        /// Where it listens, if it was started with this flag
+        /// The address it listens on, if it was started with this flag
         #[arg(long, value_name = "ADDRESS:PORT")]
         listen: Vec<String>,
         #[command(flatten)]
         place: Place,
     },
-    /// The embedding model inside the program
+    /// The built-in embedding model
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// What models cost by the public price list
+    /// Model prices from the public price list
     #[command(subcommand)]
     Prices(PricesCommand),
     /// Show the configuration
@@ -121,36 +121,35 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct Serve {
-    /// Where to listen; several times for several addresses [default: 127.0.0.1:8000]
+    /// Address to listen on; repeat for several addresses [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Vec<String>,
     #[command(flatten)]
     place: Place,
-    /// How people sign in; `none` makes everybody the administrator and works on loopback only
-    /// [default: password]
+    /// How people sign in; `none` makes everyone the administrator and works on loopback only [default: password]
     #[arg(long, value_parser = ["password", "none"])]
     auth: Option<String>,
 }
 
-/// Where the configuration and the data are.
+/// The locations of the configuration and the data.
 #[derive(Debug, Args)]
 struct Place {
     /// Folder of the database and the key file [default: the user's data folder]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Configuration file [default: glasshouse.toml in the data folder, if it is there]
+    /// Configuration file [default: glasshouse.toml in the data folder, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
-    /// Make a key and print it, this once; works while the server runs
+    /// Create a key and print it once; works while the server runs
     Create {
         /// Email of the account the key is for
         #[arg(long, value_name = "EMAIL")]
         user: String,
-        /// What to call the key
+        /// Name of the key
         #[arg(long, default_value = "command line")]
         name: String,
         #[command(flatten)]
@@ -160,7 +159,7 @@ enum KeyCommand {
 
 #[derive(Debug, Subcommand)]
 enum SecondFactorCommand {
-    /// Turn it off for somebody who has lost the phone and the recovery codes; works while the server runs
+    /// Turn it off for someone who has lost their phone and recovery codes; works while the server runs
     Off {
         /// Email of the account
         #[arg(long, value_name = "EMAIL")]
@@ -172,12 +171,12 @@ enum SecondFactorCommand {
 
 #[derive(Debug, Subcommand)]
 enum ModelsCommand {
-    /// Bring the built-in model's files from a web folder of yours to where the server looks for them, and check them
+    /// Download the built-in model's files from your own web server to where the server looks for them, and check them
     Fetch {
-        /// Address of a folder with model.onnx and tokenizer.json
+        /// URL of a folder with model.onnx and tokenizer.json
         #[arg(long, value_name = "URL")]
         from: String,
-        /// SHA-256 of the library of ONNX Runtime, to fetch it from there, too
+        /// SHA-256 of the ONNX Runtime library, to download it from there, too
         #[arg(long, value_name = "SHA-256")]
         library_sha256: Option<String>,
         #[command(flatten)]
@@ -187,17 +186,17 @@ enum ModelsCommand {
 
 #[derive(Debug, Subcommand)]
 enum PricesCommand {
-    /// Bring a newer price list, check it and say what changes; a server takes it when it starts
+    /// Download a newer price list, check it and show what changes; a server uses it after a restart
     Update {
-        /// File or address of genai-prices' data.json [default: the one that its project publishes]
+        /// File or URL of genai-prices' data.json [default: the one published by that project]
         #[arg(long, value_name = "FILE|URL")]
         from: Option<String>,
         #[command(flatten)]
         place: Place,
     },
-    /// Say what a model costs, by which list and of which day
+    /// Show the price of a model, with the list and its date
     Show {
-        /// Its name, alone or behind its provider's as in openai/gpt-5
+        /// Name of the model, alone or after its provider as in openai/gpt-5
         #[arg(value_name = "MODEL")]
         model: String,
         #[command(flatten)]
@@ -212,10 +211,10 @@ enum ConfigCommand {
 }
 
 impl Cli {
-    /// Does what the command line says.
+    /// Runs the command.
     ///
     /// # Errors
-    /// With a sentence for the person at the terminal.
+    /// A sentence for the person at the terminal.
     pub async fn run(self) -> anyhow::Result<()> {
         match self.command.unwrap_or(Command::Serve(self.serve)) {
             Command::Serve(flags) => run_server(&flags.into_flags()).await,
@@ -324,7 +323,7 @@ fn restored_report(restored: &Restored) -> String {
 
 fn print_line(line: &str) -> anyhow::Result<()> {
     match writeln!(std::io::stdout(), "{line}") {
-        // Whoever reads has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
     }
@@ -361,7 +360,7 @@ async fn end_second_factor(flags: &Flags, email: &str) -> anyhow::Result<()> {
     ))
 }
 
-/// The account with this address, and the database that it is in.
+/// Opens the database and finds the account with this e-mail address.
 async fn open_account(flags: &Flags, email: &str) -> anyhow::Result<(Store, User)> {
     let config = Config::load(flags)?;
     if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
@@ -385,10 +384,10 @@ async fn run_server(flags: &Flags) -> anyhow::Result<()> {
     serve_with(Config::load(flags)?, agents).await
 }
 
-/// Serves until it is told to stop, with `agents` to work on runs. Prints the address once it is ready.
+/// Serves until told to stop, with `agents` to work on runs. Prints the address once it is ready.
 ///
 /// # Errors
-/// With a sentence for the person at the terminal.
+/// A sentence for the person at the terminal.
 pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     start_logging(&config)?;
     let file_limit = raise_file_limit(&config);
@@ -424,7 +423,7 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     });
     let drain_runs = async {
         app.stopping.cancelled().await;
-        // Half of the time for runs to finish, the other half for their readers to hear how they ended.
+        // Half of the time is for runs to finish, the other half for their streams to deliver the end.
         app.runs.drain(app.config.drain / 2).await;
     };
     tokio::join!(
@@ -441,8 +440,8 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Each connection is an open file, and systems allow few of them until they are asked. Returns how many there may be,
-/// where the system counts connections among them.
+/// Raises the limit on open files: each connection is one, and default limits are low. Returns the limit, if the system
+/// counts connections as open files.
 fn raise_file_limit(config: &Config) -> Option<usize> {
     const WANTED: usize = 65_536;
     let wanted = WANTED.max(config.connection_limit.saturating_mul(2)) as u64;
@@ -452,19 +451,19 @@ fn raise_file_limit(config: &Config) -> Option<usize> {
             cfg!(unix).then(|| usize::try_from(limit).unwrap_or(usize::MAX))
         }
         Err(error) => {
-            tracing::warn!(%error, "cannot raise the limit on open files");
+            tracing::warn!(%error, "failed to raise the limit on open files");
             None
         }
     }
 }
 
-/// Libraries, and the most that they write to the log unless `log.level` names them.
+/// Libraries, and their maximum log level unless `log.level` names them.
 const LIBRARIES: [(&str, LevelFilter); 7] = [
-    // It tells every message, and addresses with them; what matters of it we say ourselves.
+    // It logs every message including addresses; we log what matters ourselves.
     ("rmcp", LevelFilter::OFF),
-    // Each statement, and each connection.
+    // It logs each statement and each connection.
     ("sqlx", LevelFilter::WARN),
-    // Where it looks for credentials, and whole answers of services that gave none; we tell the outcome.
+    // It logs where it looks for credentials, and complete error responses; we log the outcome.
     ("aws_", LevelFilter::ERROR),
     ("hyper", LevelFilter::INFO),
     ("reqwest", LevelFilter::INFO),

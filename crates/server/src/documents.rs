@@ -1,5 +1,6 @@
-//! Collections of documents: read in the background, and searched by people and agents. The database has the texts; what they
-//! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
+//! Collections of documents: files are read and embedded in the background, and searched by people and agents. The
+//! database holds the texts; an in-memory index is built from them at the first search of a collection and follows
+//! later changes.
 
 mod aliases;
 mod embedding;
@@ -75,39 +76,39 @@ pub(crate) use {
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
 };
 
-/// Most documents of a collection.
+/// Maximum number of documents per collection.
 pub(crate) const MAX_DOCUMENTS: u64 = 10_000;
-/// How long a model is not asked for the vectors of questions after it failed, the first time; it doubles.
+/// How long the embedding model is not called for questions after its first failure; doubled with each further failure.
 const FIRST_REST: Duration = Duration::from_secs(2);
 const MAX_REST: Duration = Duration::from_secs(60);
 
-/// What is known of documents.
+/// The document service.
 pub struct Documents {
     terms: Terms,
     reader: ReadingProcess,
     built_in: Arc<LocalEmbedder>,
-    /// What collections may take of the memory while nobody asks for them.
+    /// Memory budget for cached collections, bytes.
     memory_bytes: usize,
-    /// There is something to read.
+    /// Wakes the reader: there is a file to read.
     pub(crate) to_read: Arc<Notify>,
-    /// There is a picture to look at.
+    /// Wakes the job that describes images.
     pub(crate) to_see: Arc<Notify>,
-    /// There is something to embed.
+    /// Wakes the job that embeds documents.
     pub(crate) to_embed: Arc<Notify>,
-    /// Another model is to embed it.
+    /// Interrupts embedding: another model is in effect.
     pub(crate) embedding_changed: Arc<Notify>,
-    /// There is something to look at for a graph.
+    /// Wakes the job that extracts graphs.
     pub(crate) to_graph: Arc<Notify>,
-    /// Graphs have changed, which are to be copied.
+    /// Wakes the job that copies graphs to the graph database.
     pub(crate) graphs_changed: Arc<Notify>,
-    /// Vectors have changed, which are to be copied.
+    /// Wakes the job that copies vectors to the vector database.
     pub(crate) vectors_changed: Arc<Notify>,
-    /// Has a copy of the graphs, where one is named.
+    /// Holds a copy of the graphs; `None` if none is configured.
     pub(crate) graph_database: Option<GraphDatabase>,
-    /// Compares the vectors, where one is named; they are compared in memory otherwise.
+    /// Compares vectors; if `None`, they are compared in memory.
     vector_database: Option<VectorDatabase>,
     loaded: Mutex<HashMap<CollectionId, Arc<CachedIndex>>>,
-    /// Held while a collection is loaded, so that several who ask at once do not all do so.
+    /// Held while a collection is loaded, so that concurrent searches do not load it twice.
     loading: tokio::sync::Mutex<()>,
     /// Counts the searches.
     searches: AtomicU64,
@@ -126,21 +127,21 @@ impl std::fmt::Debug for Documents {
     }
 }
 
-/// How it stands with the embedding model.
+/// State of the embedding model.
 #[derive(Default)]
 struct Helping {
-    /// What makes vectors, and where they go.
+    /// The active model and its space.
     in_force: Option<ActiveEmbedding>,
     /// Why documents are not embedded at the moment, as JSON.
     problem: Option<String>,
-    /// Until when it is not asked about questions, how long that was, and why.
+    /// Until when the model is not called for questions, the length of that pause, and its reason.
     rest: Option<(Instant, Duration, ModelUnavailable)>,
-    /// Until when unused vectors are not looked for where no model is in force.
+    /// Until when unused vectors are not purged while no model is active.
     keep_unused_until: Option<Instant>,
 }
 
 impl Documents {
-    /// Documents are read by `program`, which is this one.
+    /// `program` is the path of this executable, which is started again to read files.
     pub(crate) fn new(
         program: PathBuf,
         outbound: Outbound,
@@ -184,22 +185,22 @@ impl Documents {
         }
     }
 
-    /// To be called when a file has come.
+    /// Call after a file was added.
     pub(crate) fn look_again(&self) {
         self.to_read.notify_one();
     }
 
-    /// To be called when a document is to be embedded that was not.
+    /// Call after a document became ready to be embedded.
     pub(crate) fn look_for_meanings(&self) {
         self.to_embed.notify_one();
     }
 
-    /// To be called when a collection is to have a graph.
+    /// Call after a collection was set to have a graph.
     pub(crate) fn look_for_graphs(&self) {
         self.to_graph.notify_one();
     }
 
-    /// To be called when the rows of a collection's graph have changed, or may have.
+    /// Call after the rows of a collection's graph may have changed.
     pub(crate) fn note_graph(&self, of: CollectionId) {
         if let Some(database) = &self.graph_database {
             database.note_change(of);
@@ -207,12 +208,13 @@ impl Documents {
         }
     }
 
-    /// To be called when vectors have come, or may have gone.
+    /// Call after vectors were added or may have been removed.
     pub(crate) fn note_vectors(&self) {
         self.vectors_changed.notify_one();
     }
 
-    /// How far the documents of a collection are embedded, and their vectors where they are compared.
+    /// Progress of embedding for the documents of a collection, with the copying to the vector database if there is
+    /// one.
     async fn embeddings(&self, of: CollectionId) -> Result<Vec<Embedding>, StoreError> {
         let mut embeddings = self.store.embeddings(of).await?;
         if let Some(database) = &self.vector_database {
@@ -226,7 +228,7 @@ impl Documents {
         Ok(embeddings)
     }
 
-    /// A collection as it can be searched now.
+    /// The collection's up-to-date index, loaded if needed.
     async fn current(self: &Arc<Self>, of: &Collection) -> Result<Arc<CachedIndex>, ApiError> {
         let search = self.searches.fetch_add(1, Relaxed) + 1;
         if let Some(loaded) = self.loaded(of) {
@@ -256,13 +258,13 @@ impl Documents {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets what was loaded of a collection that is gone.
+    /// Drops the cached index of a deleted collection.
     pub(crate) fn forget(&self, collection: CollectionId) {
         self.all_loaded().remove(&collection);
     }
 
-    /// Lets go of the collections that were used least lately, where all are larger together than they may be. Searches that
-    /// have them keep them until they are done.
+    /// Evicts the least recently used collections while the cache exceeds its budget. Searches in progress keep their
+    /// indexes until they end.
     fn make_room(&self) {
         let mut all = self.all_loaded();
         let sizes = all
@@ -274,8 +276,8 @@ impl Documents {
         }
     }
 
-    /// Switches collections to the current embedding space once all their documents are embedded in it. The new index is
-    /// built while the old one serves.
+    /// Switches collections to the current embedding space once all their documents are embedded in it. The new index
+    /// is built while the old one serves.
     async fn switch_spaces(self: &Arc<Self>) -> Result<(), ApiError> {
         let current = self.space();
         let others: Vec<(CollectionId, Option<EmbeddingSpaceId>)> = {
@@ -294,7 +296,7 @@ impl Documents {
             }
             let built = CachedIndex::follow(self, &of, None).await?;
             let mut all = self.all_loaded();
-            // One that nobody searches any more is not brought back.
+            // Do not bring back an index that was evicted meanwhile.
             if let Some(before) = all
                 .get_mut(&id)
                 .filter(|before| before.version() <= built.version())
@@ -310,7 +312,7 @@ impl Documents {
         self.helping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where new vectors go; nothing where none are made.
+    /// The space of new vectors; `None` if no model is active.
     pub(crate) fn space(&self) -> Option<EmbeddingSpaceId> {
         self.helping().in_force.as_ref().map(|known| known.space)
     }
@@ -324,7 +326,7 @@ impl Documents {
         self.helping().problem = problem;
     }
 
-    /// Why the model is not asked about questions just now.
+    /// Why the model is not called for questions at the moment; `None` if it is.
     fn rests(&self) -> Option<ModelUnavailable> {
         let helping = self.helping();
         let (until, _, why) = helping.rest.as_ref()?;
@@ -346,8 +348,8 @@ impl Documents {
 }
 
 impl Documents {
-    /// The agents' tools for passages and for the graph, if there are collections that the principal may search. Documents
-    /// belong to accounts, not to the users of a front end.
+    /// The agents' tools for passages and for the graph, if there are collections that the principal may search.
+    /// Documents belong to accounts, not to the users of a front end.
     pub(crate) async fn knowledge_tools(
         self: &Arc<Self>,
         principal: &Principal,
@@ -362,8 +364,8 @@ impl Documents {
     }
 }
 
-/// The collections used least lately, of which one after the other has to go until the others fit. Each has the search that
-/// used it last, and its bytes.
+/// The least recently used collections to evict so that the others fit. Each entry has the number of the search that
+/// last used it, and its size in bytes.
 fn beyond_memory(
     mut sizes: Vec<(u64, usize, CollectionId)>,
     memory_bytes: usize,

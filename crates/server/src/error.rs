@@ -1,4 +1,4 @@
-//! The only table from errors to HTTP: status, stable code, a sentence to act on, and a cause for the log.
+//! Maps all errors to HTTP: status, stable code, an actionable sentence, and a cause for the log.
 
 use std::{any::Any, fmt};
 
@@ -27,17 +27,17 @@ pub struct ApiError {
     field: Option<String>,
 }
 
-/// What was refused; in the response's extensions, for doors that say it in another form.
+/// What was refused; in the response's extensions, for protocol adapters that use another format.
 #[derive(Debug, Clone)]
 pub struct Refusal {
-    /// What the caller is told.
+    /// The problem as reported to the caller.
     pub problem: Problem,
-    /// The field of the request that is wrong, where it is one.
+    /// The invalid field of the request, if it is one.
     pub field: Option<String>,
 }
 
 impl ApiError {
-    /// An error with the status that belongs to `code`.
+    /// An error with the status for `code`.
     pub fn new(code: ProblemCode, words: impl Into<LocalizedText>) -> Self {
         Self::of(Problem::new(code, words))
     }
@@ -53,12 +53,12 @@ impl ApiError {
         }
     }
 
-    /// 400: the request is not what this address takes.
+    /// 400: the request is not valid for this route.
     pub fn invalid(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::InvalidRequest, message)
     }
 
-    /// 400: this field is a number from `least` to `most`.
+    /// 400: this field must be a number from `least` to `most`.
     #[must_use]
     pub fn out_of_range(field: &str, least: u64, most: u64) -> Self {
         let refused = messages::Requests::OutOfRange {
@@ -84,7 +84,7 @@ impl ApiError {
         Self::new(ProblemCode::Conflict, message)
     }
 
-    /// 401; a key that is not valid is told apart from none.
+    /// 401; distinguishes an invalid key from a missing one.
     #[must_use]
     pub fn unauthenticated(with_key: bool) -> Self {
         let message = if with_key {
@@ -96,13 +96,13 @@ impl ApiError {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
-    /// Whether what is asked for may be right, and we cannot do it just now.
+    /// Whether the request may be valid, but the server cannot fulfil it at the moment.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.status.is_server_error()
     }
 
-    /// What the caller is told and its cause, for administrators.
+    /// The message and its cause, for administrators.
     pub(crate) fn with_cause(&self) -> String {
         match &self.cause {
             Some(cause) => format!("{self} ({cause})"),
@@ -110,7 +110,7 @@ impl ApiError {
         }
     }
 
-    /// 429 with how long to wait.
+    /// 429 with the time to wait.
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
         let message = messages::Requests::TooManyTries { count: wait_s };
@@ -120,7 +120,7 @@ impl ApiError {
         }
     }
 
-    /// 429 as a limit is reached, which may be for hours.
+    /// 429 for a usage limit, which may last for hours.
     pub fn limited(message: impl Into<LocalizedText>, wait_s: u64) -> Self {
         Self {
             retry_after_s: Some(wait_s),
@@ -128,12 +128,12 @@ impl ApiError {
         }
     }
 
-    /// 401 for a credential that is wrong.
+    /// 401 for an invalid credential.
     pub fn bad_credential(message: impl Into<LocalizedText>) -> Self {
         Self::new(ProblemCode::Unauthenticated, message)
     }
 
-    /// 403 for an account that is suspended; told only to whoever has shown that it is theirs.
+    /// 403 for a suspended account; only for callers who have proved that it is theirs.
     #[must_use]
     pub fn suspended() -> Self {
         Self::forbidden(messages::Accounts::AccountSuspended)
@@ -153,7 +153,7 @@ impl ApiError {
         Self::new(ProblemCode::TooLarge, message)
     }
 
-    /// 500: a fault of ours; `cause` goes to the log.
+    /// 500: an internal error; `cause` goes to the log.
     pub fn internal(cause: impl fmt::Display) -> Self {
         let message = messages::Requests::ServerFault;
         Self {
@@ -162,7 +162,7 @@ impl ApiError {
         }
     }
 
-    /// 500: a log that cannot be read on.
+    /// 500: a log that cannot be read further.
     #[must_use]
     pub fn of_log(error: StoreError) -> Self {
         match error {
@@ -177,13 +177,13 @@ impl ApiError {
         }
     }
 
-    /// The same with another status.
+    /// The same error with another status.
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// The same, with how many seconds to wait before trying again.
+    /// The same error with the seconds to wait before a retry.
     #[must_use]
     pub fn with_retry_after(self, wait_s: u64) -> Self {
         Self {
@@ -192,7 +192,7 @@ impl ApiError {
         }
     }
 
-    /// The same, about this field of the request.
+    /// The same error about this field of the request.
     #[must_use]
     pub fn with_field(self, field: Option<&str>) -> Self {
         Self {
@@ -201,14 +201,14 @@ impl ApiError {
         }
     }
 
-    /// What the caller is told.
+    /// The problem as reported to the caller.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 }
 
-/// The status that belongs to a code.
+/// The status for a code.
 fn status(code: ProblemCode) -> StatusCode {
     match code {
         ProblemCode::InvalidRequest => StatusCode::BAD_REQUEST,
@@ -221,7 +221,7 @@ fn status(code: ProblemCode) -> StatusCode {
         ProblemCode::ModelRejected | ProblemCode::LimitReached | ProblemCode::KeyReused => {
             StatusCode::UNPROCESSABLE_ENTITY
         }
-        // Not 401: the caller's own credential was good.
+        // Not 401: the caller's own credential was valid.
         ProblemCode::ModelUnreachable
         | ProblemCode::ModelUnauthorized
         | ProblemCode::ModelFailed
@@ -235,8 +235,8 @@ fn status(code: ProblemCode) -> StatusCode {
     }
 }
 
-/// What became of a model call or a run. Callers can do the same about every model that cannot answer now, so a server that is
-/// away has the code of all of them.
+/// The failure of a model call or a run. Callers react in the same way to every model that is unavailable, so an
+/// unreachable server gets the common code.
 impl From<Problem> for ApiError {
     fn from(mut problem: Problem) -> Self {
         if problem.code == ProblemCode::ModelUnreachable {
@@ -260,7 +260,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound => Self::not_found(messages::Requests::NoSuchThing),
-            // What stands in it is a word of ours for the row, such as the name of a column.
+            // Its text is an internal name, such as that of a column.
             StoreError::Conflict(_) => Self::conflict(messages::Requests::ChangedMeanwhile),
             StoreError::Unavailable(cause) | StoreError::Deadlock(cause) => Self {
                 cause: Some(cause),
@@ -285,7 +285,7 @@ impl From<StoreError> for ApiError {
 impl From<FileProblem> for ApiError {
     fn from(problem: FileProblem) -> Self {
         match problem {
-            // What is said to models names tools.
+            // The message for models names tools.
             FileProblem::Missing(_) => Self::not_found(messages::Chats::NoSuchState),
             FileProblem::Conflict(_) => Self::conflict(messages::Chats::FileChanged),
             FileProblem::Refused(sentence) => Self::invalid(sentence),
@@ -312,7 +312,7 @@ impl From<PathRejection> for ApiError {
 }
 
 impl ApiError {
-    /// What stands in the response.
+    /// The response body.
     #[must_use]
     pub fn body(&self) -> Value {
         let mut body = json!({ "error": &self.problem });
@@ -328,7 +328,7 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        // Whoever is told when to come back has met a limit, of which an attacker must not fill the log.
+        // Responses with a retry time are due to limits; logging them would let an attacker fill the log.
         if self.status.is_server_error() && self.retry_after_s.is_none() {
             let cause = self.cause.as_deref().unwrap_or(&self.problem.message);
             tracing::error!(code = self.problem.code.as_str(), cause, "request failed");
@@ -349,7 +349,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Turns a panic in a handler, which would be our fault, into a 500.
+/// Turns a panic in a handler into a 500.
 ///
 /// # Errors
 /// The panic.
@@ -358,7 +358,7 @@ pub async fn catch_panic(answer: impl Future<Output = Response>) -> Result<Respo
     answer.map_err(|panic| ApiError::internal(panic_text(&*panic)))
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -36,24 +36,25 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
-    /// administrators have.
+    /// The caller's current permissions. A key never has more than its owner, and a person named by a front end never
+    /// has permissions reserved for administrators.
     #[must_use]
     pub fn permit_of(&self, caller: &Caller) -> Permissions {
         self.limited_by_key(self.permit_without_key_limit(caller))
     }
 
-    /// The same without what its key is limited to.
+    /// [`Gateway::permit_of`] without the key's limit.
     pub(crate) fn permit_without_key_limit(&self, caller: &Caller) -> Permissions {
         let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
         self.groups.permit(caller.authority(), is_admin)
     }
 
-    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first look at the
-    /// model servers.
+    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first listing of
+    /// the model servers.
     ///
     /// # Errors
-    /// 403 if the key is not for it, 404 if there is none, 503 if there is no default model or its server was not heard of.
+    /// 403 if the key does not cover it, 404 if there is none, 503 if there is no default model or its server has not
+    /// listed its models yet.
     pub async fn resolve_for(
         &self,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! The route table: every address, and who may call it.
+//! The route table, the access check of each route and the middleware around all of them.
 
 mod activity;
 mod ag_ui;
@@ -105,8 +105,8 @@ use crate::{
     platform::request_context,
 };
 
-/// Everything we answer besides the web app's files. A new address is one line here; what is not
-/// [`Access::Public`] is checked before its handler runs.
+/// All routes except the web app's files. A new route is one line here; access is checked before the handler runs,
+/// unless it is [`Access::Public`].
 #[must_use]
 pub fn table() -> Vec<Route> {
     use Access::{Account, Admin, Chat, Public, User};
@@ -170,7 +170,7 @@ pub fn table() -> Vec<Route> {
         post(Account, "/api/v1/keys", keys::create).noted("key.create"),
         post(Account, "/api/v1/keys/{key}/rotate", keys::rotate).noted("key.rotate"),
         delete(Account, "/api/v1/keys/{key}", keys::delete).noted("key.delete"),
-        // Other people's accounts
+        // Administration of accounts
         get(Admin, "/api/v1/users", users::list),
         post(Admin, "/api/v1/users", users::create).noted("user.create"),
         patch(Admin, "/api/v1/users/{user}", users::change).noted("user.change"),
@@ -198,7 +198,7 @@ pub fn table() -> Vec<Route> {
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
         get(Admin, "/api/v1/jobs", jobs::list),
-        // Groups of people, and what is for whom
+        // Groups and permissions
         get(Admin, "/api/v1/groups", groups::list),
         post(Admin, "/api/v1/groups", groups::create).noted("group.create"),
         patch(Admin, "/api/v1/groups/{group}", groups::change).noted("group.change"),
@@ -214,7 +214,7 @@ pub fn table() -> Vec<Route> {
         .noted("group.remove_member"),
         get(Admin, "/api/v1/permissions", permissions::list),
         put(Admin, "/api/v1/permissions", permissions::put).noted("permission.set"),
-        // What is used, and how much may be
+        // Usage and limits
         get(User, "/api/v1/usage", usage::get),
         get(User, "/api/v1/limits/own", limits::own),
         get(Admin, "/api/v1/limits", limits::list),
@@ -273,11 +273,11 @@ pub fn table() -> Vec<Route> {
             connections::remove_key,
         )
         .noted("connection.remove_key"),
-        // What makes vectors of documents
+        // Embedding model
         get(Admin, "/api/v1/embedding", embedding::get_state),
         put(Admin, "/api/v1/embedding", embedding::choose).noted("embedding.change"),
         post(Admin, "/api/v1/embedding/test", embedding::test).noted("embedding.try"),
-        // The small model calls around a chat
+        // Pipelines: small model calls around a chat
         get(Admin, "/api/v1/pipelines", pipelines::list),
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),
         post(
@@ -299,14 +299,14 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
         post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
         post(Chat, "/api/v1/tasks/moa/completions", moa::complete),
-        // The same where front ends of before look for it
+        // The same at the paths that older front ends use
         post(Chat, "/tasks/title/completions", tasks::title),
         post(Chat, "/tasks/tags/completions", tasks::tags),
         post(Chat, "/tasks/follow_up/completions", tasks::follow_ups),
         post(Chat, "/tasks/queries/completions", tasks::queries),
         post(Chat, "/tasks/auto/completions", tasks::autocomplete),
         post(Chat, "/tasks/moa/completions", moa::complete),
-        // Agents, and what they can do beside their own tools
+        // Agents, programs, hooks and MCP servers
         get(Admin, "/api/v1/agents", agents::list),
         post(Admin, "/api/v1/agents", agents::create).noted("agent.create"),
         put(Admin, "/api/v1/agents/{agent}", agents::replace).noted("agent.change"),
@@ -371,7 +371,7 @@ pub fn table() -> Vec<Route> {
         ),
         put(User, "/api/v1/chats/{chat}/files/content", files::put),
         delete(User, "/api/v1/chats/{chat}/files/content", files::delete),
-        // Front ends elsewhere show these: the address itself says what may be fetched.
+        // Public, as other front ends show these files: the token in the URL is the authorization.
         get(Public, "/files/{token}/{name}", files::linked::get),
         get(User, "/api/v1/chats/{chat}/files/zip", files::zip::get),
         get(
@@ -387,7 +387,7 @@ pub fn table() -> Vec<Route> {
         ),
         post(User, "/api/v1/runs/{run}/fork", forks::create),
         get(User, "/api/v1/activity", activity::get),
-        // What waits for a person, and what needs no consent any more
+        // Pending approvals and questions, and standing approvals
         get(User, "/api/v1/inbox", inbox::list),
         get(User, "/api/v1/allowed-calls", allowed_calls::list),
         delete(
@@ -395,18 +395,18 @@ pub fn table() -> Vec<Route> {
             "/api/v1/allowed-calls/{allowed}",
             allowed_calls::delete,
         ),
-        // What is done at set times
+        // Schedules
         get(User, "/api/v1/schedules", schedules::list),
         post(User, "/api/v1/schedules", schedules::create),
         put(User, "/api/v1/schedules/{schedule}", schedules::replace),
         delete(User, "/api/v1/schedules/{schedule}", schedules::delete),
         post(User, "/api/v1/schedules/{schedule}/run", schedules::run),
-        // Who is told that a background run has ended
+        // Webhooks for finished background runs
         get(User, "/api/v1/webhooks", webhooks::list),
         post(User, "/api/v1/webhooks", webhooks::create),
         delete(User, "/api/v1/webhooks/{webhook}", webhooks::delete),
         post(User, "/api/v1/webhooks/{webhook}/test", webhooks::test),
-        // What is remembered of a person beyond one chat
+        // Memory beyond a single chat
         get(User, "/api/v1/memory-use", facts::get_use),
         put(User, "/api/v1/memory-use", facts::put_use),
         get(User, "/api/v1/memories", memories::list),
@@ -555,7 +555,7 @@ pub fn table() -> Vec<Route> {
         ),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         post(User, "/api/v1/attachments", knowledge::attachments::put),
-        // Pages of the web as they were read, and images of other sites
+        // Fetched web pages, and images of other sites
         get(User, "/api/v1/pages/{page}", pages::get),
         post(User, "/api/v1/images", images::fetch),
         // Runs
@@ -604,7 +604,7 @@ pub fn table() -> Vec<Route> {
             "/copilotkit/agent/{agent}/stop/{thread}",
             copilotkit::stop,
         ),
-        // Our agent as a tool of MCP clients
+        // MCP server: our agent as a tool
         post(Chat, "/mcp", mcp::any),
         get(Chat, "/mcp", mcp::any),
         delete(Chat, "/mcp", mcp::any),
@@ -639,7 +639,7 @@ pub fn router(app: Arc<App>) -> Router {
         app.config.body_limit_bytes,
     ));
     app.jobs.start(vec![mcp::sweep_job(&door)]);
-    // Few layers, as each costs every request several allocations.
+    // Few layers: each costs several allocations per request.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);
         let guard = Guard {
@@ -669,7 +669,7 @@ pub fn router(app: Arc<App>) -> Router {
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes
     } else {
-        // Outermost, so that a page can read why it was refused.
+        // Outermost, so that a page can read why its request was refused.
         routes.layer(from_fn_with_state(
             app.config.clone(),
             cors::allow_named_origins,
@@ -678,7 +678,7 @@ pub fn router(app: Arc<App>) -> Router {
     routes.with_state(AppState(app))
 }
 
-/// Who may call a route, and whose words its refusals take.
+/// Who may call a route, and the protocol of its error responses.
 #[derive(Clone)]
 struct Guard {
     app: Arc<App>,
@@ -687,7 +687,7 @@ struct Guard {
     protocol: Protocol,
 }
 
-/// Around each route.
+/// Middleware of each route: checks access, writes the audit log, and adapts the response to the protocol.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let protocol = guard.protocol.asked_by(request.headers());
     if let Err(refused) = check_access(&guard.app.identity, guard.access, &mut request).await {
@@ -699,7 +699,7 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     }
     let answer = |request| next.run(request);
     let response = match (&caller, guard.noted) {
-        // One that is noted goes on to its end, whatever becomes of the caller meanwhile.
+        // An audited action runs to its end, even if the caller's access is revoked meanwhile.
         (_, Some(action)) => audited::audited(&guard.app, action, request, answer).await,
         (Some(caller), None) => {
             guard
@@ -726,7 +726,7 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     response
 }
 
-/// Around everything.
+/// Middleware around all routes: request id, request log, origin check, panics and security headers.
 async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let origin = request_context::of_headers(request.headers());
     let id = request_context::header_value(&origin);

@@ -38,13 +38,13 @@ pub struct Identity {
     pub(crate) known_keys: KnownKeys,
     /// When the last use of each key was stored.
     pub(crate) key_use: KeyUse,
-    /// Ends what people have open whose accounts are suspended.
+    /// Cancels open requests and streams of suspended accounts.
     pub(crate) standing: Revocations,
     /// Password hashing.
     pub passwords: Passwords,
     /// Slows down repeated sign-in attempts.
     pub backoff: Backoff,
-    /// The one-time token of the set-up link, where others may reach us and there was no account at start.
+    /// The one-time token of the setup link, if others can reach the server and there was no account at startup.
     pub setup_token: Option<Secret>,
     /// The account that every request has with `--auth none`.
     pub(crate) local_user: OnceCell<Arc<User>>,
@@ -55,10 +55,10 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether the first account is still to be made.
+    /// Whether the first account has not been created yet.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn setup_needed(&self) -> Result<bool, ApiError> {
         Ok(self.config.auth == Auth::Password && !self.store.has_users().await?)
     }

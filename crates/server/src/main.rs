@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use server::cli::Cli;
 
-/// Half the memory of the system's allocator with thousands of streams, and it is given back afterwards.
+/// Needs half the memory of the system allocator with thousands of streams, and returns it afterwards.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Freed memory goes back to the system after two seconds, by a thread of its own.
+/// Returns freed memory to the system after two seconds, on a background thread.
 #[expect(
     unsafe_code,
     reason = "the allocator reads its options from a symbol of this name"
@@ -19,11 +19,11 @@ pub static ALLOCATOR_OPTIONS: &[u8; 63] =
     b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:2000\0";
 
 fn main() -> ExitCode {
-    // Before there are threads: the sandbox starts this program again as its helper.
+    // Before any thread is started: the sandbox starts this program again as its helper.
     if let Some(code) = sandbox::become_helper() {
         return code;
     }
-    // It also reads documents of others in a process of its own.
+    // It is also started again to read untrusted documents in a separate process.
     if let Some(code) = knowledge::become_reader() {
         return code;
     }
@@ -40,7 +40,7 @@ async fn serve() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write;
-            // Where standard error is gone, nobody is there to be told.
+            // If standard error is closed, there is no one to report to.
             let _ = writeln!(std::io::stderr(), "glasshouse: {error:#}");
             ExitCode::FAILURE
         }

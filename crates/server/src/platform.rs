@@ -1,4 +1,5 @@
-//! Settings, clock, secrets, the data folder, the listener, background jobs and metrics, which every other part uses.
+//! Building blocks used by all other modules: settings, clock, secrets, data folder, listener, background jobs and
+//! metrics.
 
 pub mod body_memory;
 pub mod built_in;

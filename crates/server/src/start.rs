@@ -1,4 +1,4 @@
-//! What the program does when it starts and stops: the tour's model, the link to open, the signals.
+//! The binary's start and shutdown: the tour's model, the link to open, the signals.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -6,7 +6,7 @@ use llm::ChatModel;
 
 use crate::app::App;
 
-/// How long the tour waits between words: as a quick model does.
+/// The tour's pause between words, that of a fast model.
 const TOUR_PACE_MS: u64 = 20;
 
 /// The model that plays the tour.
@@ -15,7 +15,7 @@ pub fn tour() -> ChatModel {
     agent::tour::model(TOUR_PACE_MS)
 }
 
-/// What to open in a browser: the page, or where others could come first, the set-up link.
+/// The URL to open in a browser: the page, or the set-up link if others could come first.
 #[must_use]
 pub fn link(app: &App, listening_on: SocketAddr) -> String {
     let origin = match &app.config.public_url {
@@ -28,7 +28,7 @@ pub fn link(app: &App, listening_on: SocketAddr) -> String {
     }
 }
 
-/// An address that can be typed: one that means “all of this machine's” cannot.
+/// A connectable address: the unspecified address cannot be opened.
 fn reachable(address: SocketAddr) -> SocketAddr {
     if !address.ip().is_unspecified() {
         return address;
@@ -39,8 +39,8 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     )
 }
 
-/// This machine's address towards the network. Connecting a UDP socket sends nothing; it only makes the system
-/// choose. The far address is one reserved for documentation.
+/// This machine's address in its network. Connecting a UDP socket sends nothing; it only makes the system choose an
+/// interface. The remote address is reserved for documentation.
 fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;

@@ -1,5 +1,5 @@
-//! The web: searched, and read page by page. Everything that is asked here goes out through [`outbound`], to one request at a
-//! time for each host; what was read is kept as a copy, so that what is cited from it can be looked up later.
+//! Web search and page reading. All requests go out through [`outbound`], one at a time per host; pages that were read
+//! are stored, so that citations of them can be looked up later.
 
 mod address;
 mod crawl;
@@ -37,16 +37,16 @@ use search::Cooldowns;
 pub(crate) use search::WebHit;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
-/// Pages that are made text at a time: each takes a process.
+/// Maximum number of pages whose text is extracted concurrently: each takes a process.
 const READ_AT_ONCE: usize = 2;
-/// Longest title that is kept, characters.
+/// Maximum length of a stored title, characters.
 const TITLE_CHARS: usize = 300;
 
-/// The way to the web. Cheap to share; what it knows of hosts is one for all who ask.
+/// The web service. What it knows about hosts is shared by all callers.
 pub(crate) struct Web {
     settings: WebSettings,
     outbound: Outbound,
-    /// To the open internet only, whatever an administrator allows: for what pages ask for by themselves.
+    /// Restricted to the open internet regardless of what an administrator allows: for subresources that pages request.
     open: Outbound,
     store: Store,
     clock: Clock,
@@ -61,14 +61,14 @@ pub(crate) struct Web {
     mcp_servers: Arc<McpServers>,
 }
 
-/// A copy of a page.
+/// A stored copy of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredPage {
     pub(crate) id: PageId,
-    /// Where it came from, after redirects.
+    /// Its URL, after redirects.
     pub(crate) url: String,
     pub(crate) title: String,
-    /// Markdown where the page has headings, lists or tables.
+    /// Markdown if the page has headings, lists or tables.
     pub(crate) text: String,
     /// When this copy was made, milliseconds.
     pub(crate) fetched_at: i64,
@@ -95,7 +95,7 @@ impl From<Page> for StoredPage {
 }
 
 impl Web {
-    /// Pages are made text by `program`, which is this one.
+    /// `program` is the path of this executable, which is started again to extract text.
     pub(crate) fn new(
         settings: WebSettings,
         outbound: Outbound,
@@ -123,11 +123,11 @@ impl Web {
         }
     }
 
-    /// The page at an address, as `owner`'s copy of it: the one that is there where it is fresh or its server says that
-    /// nothing has changed, and a new one otherwise.
+    /// The page at a URL, as `owner`'s copy of it: the stored one if it is fresh or the server says that nothing has
+    /// changed, otherwise a new one.
     ///
     /// # Errors
-    /// Why there is no text of it, in words for people and models.
+    /// Why there is no text, in words for people and models.
     pub(crate) async fn page(&self, owner: UserId, url: &str) -> Result<StoredPage, WebProblem> {
         let url = normalised(url)?;
         let known = self.store.latest_page(owner, url.as_str()).await?;
@@ -176,7 +176,7 @@ impl Web {
     }
 }
 
-/// What a page without a title is called: the end of its address.
+/// The title of an untitled page: the last part of its path.
 fn name_of(url: &reqwest::Url) -> String {
     let last = url
         .path_segments()
@@ -186,7 +186,7 @@ fn name_of(url: &reqwest::Url) -> String {
 
 impl From<StoreError> for WebProblem {
     fn from(error: StoreError) -> Self {
-        tracing::warn!(%error, "the copy of a page cannot be read or kept");
+        tracing::warn!(%error, "failed to load or store the copy of a page");
         Self::Internal
     }
 }

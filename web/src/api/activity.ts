@@ -1,2 +1,2 @@
-/** What happens in the caller's chats, as the stream of activities tells it. */
+/** Events of the activity stream for the caller's chats. */
 export type { Activity } from "./schema.ts";

@@ -1,2 +1,2 @@
-/** What the audit log answers. */
+/** Response types of the audit log. */
 export type { AuditEntry } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** Every call of the HTTP API by name; see docs/reference/api.md. */
+/** Typed functions for every call of the HTTP API; see docs/reference/api.md. */
 import type { EventBody, MessageCode } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
 import type { Configuration } from "./configuration.ts";
@@ -88,7 +88,7 @@ export const resetSecondFactor = (user: string) =>
   call<undefined>("DELETE", `${v1}/users/${id(user)}/second-factor`);
 export const closeAccount = (password: string) => call<undefined>("DELETE", `${v1}/me`, { password });
 export const exportAddress = `${v1}/me/export`;
-/** Brings in what the file has; it may take minutes. */
+/** Imports an export file; may take minutes. */
 export const importFile = async (file: Blob) =>
   (await (await send(`${v1}/me/import`, { method: "POST", body: file })).json()) as ImportReport;
 export const makeReset = (user: string) =>
@@ -110,7 +110,7 @@ export const deleteInvitation = (invitation: string) =>
   call<undefined>("DELETE", `${v1}/invitations/${id(invitation)}`);
 export const listSessions = () => call<{ sessions: BrowserSession[] }>("GET", `${v1}/me/sessions`);
 export const endSession = (session: string) => call<undefined>("DELETE", `${v1}/me/sessions/${id(session)}`);
-/** All but this one, or all. */
+/** Ends all sessions, or all except the current one. */
 export const endSessions = ({ all }: { all: boolean }) =>
   call<undefined>("DELETE", `${v1}/me/sessions${all ? "?all=true" : ""}`);
 export const createUser = (person: Omit<User, "id"> & { password: string }) =>
@@ -216,7 +216,7 @@ export function listChats(
   for (const [name, value] of Object.entries(options)) query.set(name, String(value));
   return call<{ chats: ChatRow[]; more: boolean }>("GET", `${v1}/chats?${query}`, undefined, signal);
 }
-/** Where chats are to be; what is left out stays. */
+/** Change to the organization of chats; omitted fields stay unchanged. */
 export interface OrderChange {
   pinned?: boolean;
   archived?: boolean;
@@ -242,7 +242,7 @@ export function searchChats(
   for (const [name, value] of Object.entries(options)) query.set(name, String(value));
   return call<ChatsFound>("GET", `${v1}/chats/search?${query}`, undefined, signal);
 }
-/** One chat as the import takes it. */
+/** URL of one chat's export, in the format the import accepts. */
 export const chatExportAddress = (chat: string) => `${v1}/chats/${id(chat)}/export`;
 export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
 export const createChat = (start: { workspace?: string; parameters?: ModelParameters }) =>
@@ -254,7 +254,7 @@ export const changeChat = (
   change: { title?: string; current?: string; parameters?: Partial<ModelParameters> },
 ) => call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
 export const getSharing = (chat: string) => call<Sharing>("GET", `${v1}/chats/${id(chat)}/sharing`);
-/** Whether everybody who is signed in and has the address may read it. */
+/** Sets whether every signed-in user who has the address can read the chat. */
 export const openToAll = (chat: string, open: boolean) =>
   call<undefined>("PUT", `${v1}/chats/${id(chat)}/sharing`, { open });
 export const addReader = (chat: string, email: string) =>
@@ -262,7 +262,7 @@ export const addReader = (chat: string, email: string) =>
 export const removeReader = (chat: string, reader: string) =>
   call<undefined>("DELETE", `${v1}/chats/${id(chat)}/readers/${id(reader)}`);
 export const listShared = () => call<{ chats: ChatRow[] }>("GET", `${v1}/shared-chats`);
-/** An administrator's look at somebody's chats; it is noted. */
+/** Lists another user's chats for an administrator; the access is audited. */
 export const listChatsOf = (user: string, before?: number) =>
   call<{ chats: ChatRow[]; more: boolean }>(
     "GET",
@@ -290,14 +290,14 @@ export const regenerate = (chat: string, message: string, model?: string) =>
     `${v1}/chats/${id(chat)}/messages/${id(message)}/regenerate`,
     { ...(model ? { model } : {}), metadata: pageMetadata() },
   );
-/** More answers beside that one, so many of each model. */
+/** Requests alternatives to an answer: `samples` from each model. */
 export const askOthers = (chat: string, message: string, models: string[], samples: number) =>
   call<{ answers: { assistant: ChatMessage; run: string }[] }>(
     "POST",
     `${v1}/chats/${id(chat)}/messages/${id(message)}/others`,
     { models, samples, metadata: pageMetadata() },
   );
-/** One more answer, made of those that stand side by side. */
+/** Merges the alternatives into one more answer. */
 export const mergeAnswers = (chat: string, message: string) =>
   call<{ assistant: ChatMessage; run: string }>(
     "POST",
@@ -308,10 +308,10 @@ export const listFiles = (chat: string) =>
   call<{ files: ChatFile[]; more: boolean; deleted: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
 export const fileAddress = (chat: string, path: string, version?: number) =>
   `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version ? `&version=${version}` : ""}`;
-/** A picture of the workspace, for `<img>`; what is none comes as a download, which shows nothing. */
+/** URL of a workspace image, for `<img>`. Other files are sent as a download, so `<img>` shows nothing. */
 export const pictureAddress = (chat: string, path: string, version?: number) =>
   `${fileAddress(chat, path, version)}&inline=1`;
-/** An image of another site, as the server fetches it. */
+/** Fetches an external image through the server. */
 export const fetchImage = async (url: string) => {
   const headers = { "content-type": "application/json" };
   const response = await send(`${v1}/images`, { method: "POST", headers, body: JSON.stringify({ url }) });
@@ -320,17 +320,17 @@ export const fetchImage = async (url: string) => {
 export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
 export const readFile = async (chat: string, path: string, version?: number) =>
   (await send(fileAddress(chat, path, version))).arrayBuffer();
-/** The version that was seen; none where there was nothing. */
+/** Precondition for the version that was loaded; 0 requires that the file does not exist. */
 const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
 const ifSeen = (version: number) => (version > 0 ? ifMatch(version) : { "if-none-match": "*" });
-/** Sends a file over the version that was seen, 0 where there was none; else the server refuses it. */
+/** Uploads a file if its version is still `seen` (0: it must not exist yet); otherwise the server rejects it. */
 export const uploadFile = async (chat: string, path: string, content: Blob, seen: number | null) => {
   const headers = seen === null ? {} : ifSeen(seen);
   return (await (
     await send(fileAddress(chat, path), { method: "PUT", headers, body: content })
   ).json()) as FileChange;
 };
-/** Deletes the version that was seen. */
+/** Deletes the file if its version is still `seen`. */
 export const deleteFile = (chat: string, path: string, seen: number) =>
   send(fileAddress(chat, path), { method: "DELETE", headers: ifMatch(seen) });
 export const listVersions = (chat: string, path: string) =>
@@ -367,7 +367,7 @@ export const getMemoryUse = () => call<MemoryUse>("GET", `${v1}/memory-use`);
 export const putMemoryUse = (use: MemoryUse) => call<MemoryUse>("PUT", `${v1}/memory-use`, use);
 export const listMemories = () => call<{ memories: Memory[] }>("GET", `${v1}/memories`);
 export const createMemory = (content: MemoryContent) => call<Memory>("POST", `${v1}/memories`, content);
-/** Replaces the version that was seen. */
+/** Replaces the memory if its version is still the one in `seen`. */
 export const changeMemory = async (seen: Memory, content: MemoryContent) =>
   (
     await send(`${v1}/memories/${id(seen.id)}`, {
@@ -376,7 +376,7 @@ export const changeMemory = async (seen: Memory, content: MemoryContent) =>
       body: JSON.stringify(content),
     })
   ).json() as Promise<Memory>;
-/** Deletes the version that was seen. */
+/** Deletes the memory if its version is still the one in `seen`. */
 export const deleteMemory = (seen: Memory) =>
   send(`${v1}/memories/${id(seen.id)}`, { method: "DELETE", headers: ifMatch(seen.version) });
 export const listFacts = () => call<{ facts: Fact[] }>("GET", `${v1}/facts`);
@@ -386,18 +386,18 @@ export const forgetFact = (fact: string) => call<undefined>("DELETE", `${v1}/fac
 export const forgetAllFacts = () => call<undefined>("DELETE", `${v1}/facts`);
 
 export const activityAddress = `${v1}/activity`;
-/** The page draws a text some 16 times a second; more packets would only wake it up. */
+/** The page renders streamed text about 16 times a second; more packets would only wake it up. */
 const batchMs = 60;
 export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
   `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
-/** All of a finished run; long results are only begun, as everywhere. */
+/** All events of a finished run; long results are truncated to a preview, as everywhere. */
 export const runLogAddress = (run: string) => `/runs/${id(run)}/events?preview=2000`;
-/** A run in the words of a protocol; `after` is the number in the last frame's id. */
+/** URL of a run's events in the format of another protocol; `after` is the number in the last frame's id. */
 export const runFramesAddress = (run: string, format: string, after: number) =>
   `/runs/${id(run)}/events?format=${id(format)}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);
-/** A new chat that goes on from the run's event `after`. */
+/** Creates a new chat that continues from the run's event `after`. */
 export const forkRun = (
   run: string,
   body: { after: number; guidance?: string; model?: string; title?: string },
@@ -405,10 +405,10 @@ export const forkRun = (
 export const getRun = (run: string) => call<{ request_id: string | null }>("GET", `/runs/${id(run)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
 
-/** Has research write its report now, from what is known. */
+/** Makes research write its report now from what it has found so far. */
 export const finishRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/finish`);
 
-/** Stops one sub-agent; the rest of the run goes on. */
+/** Stops one sub-agent; the rest of the run continues. */
 export const stopAgent = (run: string, agent: string) =>
   call<undefined>("POST", `/runs/${id(run)}/agents/${id(agent)}/stop`);
 export const answerApproval = (

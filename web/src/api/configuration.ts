@@ -1,18 +1,18 @@
-/** What the configuration of the server says. */
+/** Response types of the server configuration. */
 import type { ServerSetting as AnySetting } from "./schema.ts";
 
 export type SettingValue = string | number | boolean | readonly unknown[];
 
-/** A setting, whose values are those of TOML. */
+/** A setting whose values are TOML values. */
 export type ServerSetting = Omit<AnySetting, "default" | "value"> & {
   default: SettingValue;
-  /** Null where it is secret. */
+  /** `null` if the value is secret. */
   value: SettingValue | null;
 };
 
 export interface Configuration {
   settings: ServerSetting[];
-  /** The file that was read, or that would be. */
+  /** Path of the configuration file, whether or not it exists. */
   file: string;
   file_read: boolean;
 }

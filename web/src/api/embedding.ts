@@ -1,9 +1,9 @@
-/** The embedding model: what is in force, how far it is, and another one; see docs/reference/api.md. */
+/** Embedding model: the current choice, its progress, and switching to another one; see docs/reference/api.md. */
 import { call } from "./http.ts";
 import type { Embedding, EmbeddingChoice as Choice, EmbeddingTest } from "./schema.ts";
 
 export type { Embedding, EmbeddingTest as EmbeddingTried };
-/** The app says all of it. */
+/** The app always sends every field. */
 export type EmbeddingChoice = Required<Choice>;
 
 const path = "/api/v1/embedding";

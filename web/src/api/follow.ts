@@ -1,25 +1,25 @@
-/** Keeps an event stream open: reconnects with growing pauses and goes on where it was. */
+/** Keeps an event stream open: reconnects with exponential backoff and resumes after the last event. */
 import { ApiError, send } from "./http.ts";
 import { problemIn, readFrames, type SseFrame } from "./sse.ts";
 
 export interface FollowOptions {
-  /** The address to ask; called again for every try, so that it can name the last event seen. */
+  /** URL to request; called again for each attempt so that it can include the last event seen. */
   address: () => string;
-  /** The next frames, in batches of what came within a few hundredths of a second. */
+  /** Called with batches of the frames that arrived within a few hundredths of a second. */
   onFrames: (frames: SseFrame[]) => void;
-  /** The line is up (again). */
+  /** The connection is open (again). */
   onOpen?: () => void;
-  /** The line broke; the next try starts in `waitMs`. */
+  /** The connection was lost; the next attempt starts in `waitMs`. */
   onLost?: (waitMs: number) => void;
-  /** The server refused (not found, signed out, a damaged log): there will be no further try. */
+  /** The server rejected the request (not found, signed out, a damaged log): no further attempts. */
   onRefused?: (error: ApiError) => void;
-  /** Whether nothing more is to come, asked when a stream is over; `ended` where the server ended it properly. */
+  /** Whether the stream is complete, called when it closes; `ended` if the server closed it properly. */
   isComplete: (ended: boolean) => boolean;
 }
 
 export interface Follower {
   stop(): void;
-  /** Ends a pause at once. */
+  /** Skips the current wait and retries immediately. */
   retryNow(): void;
 }
 
@@ -28,12 +28,12 @@ const maxWaitMs = 10_000;
 
 function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
-  // Asking again mends no damage.
+  // Retrying does not repair a damaged log.
   if (error.sentence?.code === "damaged_log") return true;
   return error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
-/** Starts following; runs until complete, refused or stopped. */
+/** Starts following; runs until the stream is complete, rejected or stopped. */
 export function follow(options: FollowOptions): Follower {
   let stopped = false;
   let failures = 0;

@@ -1,4 +1,4 @@
-/** What the calls about groups take and answer, under the names that this app uses. */
+/** Request and response types of the groups API, under the names this app uses. */
 import type { ResourceKind } from "./schema.ts";
 
 export type {

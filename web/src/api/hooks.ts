@@ -1,4 +1,4 @@
-/** The hooks of the configuration. */
+/** Hooks from the server configuration. */
 import { call } from "./http.ts";
 import type { Hook } from "./schema.ts";
 

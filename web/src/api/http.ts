@@ -1,18 +1,21 @@
-/** One way to ask the server: JSON in and out, and every failure an `ApiError` with a sentence. */
+/** HTTP client: JSON requests and responses, with every failure an `ApiError` with a readable message. */
 
 import type { MessageCode } from "./events.ts";
 
-/** `offline` is ours: no answer came at all. The other codes are the server's (docs/reference/errors.md). */
+/**
+ * The code `offline` is set by the client: there was no response. Other codes come from the server
+ * (docs/reference/errors.md).
+ */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** The field of what was sent, or of a form, that it is about. */
+    /** Name of the request or form field that caused the error. */
     readonly field: string | null = null,
-    /** What the server's log calls the request. */
+    /** Request ID in the server's log. */
     readonly requestId: string | null = null,
-    /** The message by its own code, where it has one. */
+    /** Message code and parameters, if the error has its own. */
     readonly sentence: MessageCode | undefined = undefined,
   ) {
     super(message);
@@ -23,19 +26,19 @@ export class ApiError extends Error {
 type Handler = () => void;
 let onSignedOut: Handler = () => {};
 
-/** Called whenever an answer is 401: the session is gone. */
+/** Called on every 401 response: the session has expired. */
 export function whenSignedOut(handler: Handler): void {
   onSignedOut = handler;
 }
 
 async function problemOf(response: Response): Promise<ApiError> {
   const reason = `${response.status} ${response.statusText}`.trim();
-  // A proxy's error page has no JSON: status and reason are all there is.
+  // A proxy's error page is not JSON, so only the status and the reason are available.
   const body: unknown = await response.json().catch(() => undefined);
   return errorOf(response.status, body, reason, response.headers.get("x-request-id"));
 }
 
-/** The error that stands in a response, or in a `problem` event of a stream that breaks off. */
+/** Parses the error in a response body, or in the `problem` event of a stream that breaks off. */
 export function errorOf(status: number, body: unknown, reason: string, requestId: string | null): ApiError {
   const error = (body as { error?: Record<string, unknown> } | undefined)?.error ?? {};
   const text = (value: unknown) => (typeof value === "string" ? value : null);
@@ -44,10 +47,10 @@ export function errorOf(status: number, body: unknown, reason: string, requestId
   return new ApiError(status, code, text(error.message) ?? reason, text(error.field), requestId, sentence);
 }
 
-/** What only reads is asked again after these pauses: a computer that changes networks breaks what is on its way. */
+/** GET requests are retried after these delays: a network change aborts requests in flight. */
 const againAfterMs = [300, 1500];
 
-/** Sends a request and gives the successful response; throws `ApiError` otherwise. */
+/** Sends a request and returns the response if it succeeded; throws `ApiError` otherwise. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const pauses = (init.method ?? "GET") === "GET" ? [...againAfterMs] : [];
   for (;;) {
@@ -71,7 +74,7 @@ async function checked(path: string, response: Response): Promise<Response> {
   throw await problemOf(response);
 }
 
-/** Posts a file and tells how many bytes of it went, which `fetch` cannot. Fails as `send` does. */
+/** Posts a file and reports upload progress in bytes, which `fetch` cannot do. Throws like `send`. */
 export async function sendFile<T>(
   path: string,
   file: Blob,
@@ -100,7 +103,7 @@ function responseOf(request: XMLHttpRequest): Response {
   });
 }
 
-/** Sends `body` as JSON (if there is one) and reads the JSON answer; `undefined` where it has no content. */
+/** Sends `body` as JSON (if given) and parses the JSON response; `undefined` if the response has no content. */
 export async function call<T>(
   method: string,
   path: string,

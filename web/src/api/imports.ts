@@ -1,2 +1,2 @@
-/** What an import answers; see docs/team/your-data.md. */
+/** Response types of the import; see docs/team/your-data.md. */
 export type { ImportCounts, ImportReport } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** The background jobs of the server that answers. */
+/** Background jobs of the server instance that answers the request. */
 import { call } from "./http.ts";
 import type { Job, JobList } from "./schema.ts";
 

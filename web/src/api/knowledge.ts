@@ -1,4 +1,4 @@
-/** Collections of documents, and what is found in them; see docs/reference/api.md. */
+/** Document collections and search in them; see docs/reference/api.md. */
 import type { LocalizedText } from "./events.ts";
 import { call, sendFile } from "./http.ts";
 import type {
@@ -39,9 +39,9 @@ export type {
   ListedCollection,
   Subgraph,
 } from "./schema.ts";
-/** What did not help to find the passages. */
+/** A search stage that was skipped or failed. */
 export type SearchNote = LocalizedText & { code: string };
-/** The app says all of it. */
+/** The app always sends every field. */
 export type CollectionContent = Required<NewCollection>;
 
 const base = "/api/v1/knowledge";
@@ -49,7 +49,7 @@ const id = encodeURIComponent;
 const documentsOf = (collection: string) => `${base}/${id(collection)}/documents`;
 const documentAt = (collection: string, document: string) => `${documentsOf(collection)}/${id(document)}`;
 
-/** `file_bytes` is the largest file that is taken. */
+/** `file_bytes` is the maximum upload size. */
 export const listCollections = () =>
   call<{ collections: ListedCollection[]; file_bytes: number }>("GET", base);
 export const createCollection = (content: CollectionContent) => call<Collection>("POST", base, content);
@@ -60,7 +60,7 @@ export const deleteCollection = (collection: string) =>
 
 export const getReaders = (collection: string) =>
   call<CollectionReaders>("GET", `${base}/${id(collection)}/sharing`);
-/** Groups by id; people by address, or by id where it is shared with them already. */
+/** Groups by ID; users by email address, or by ID if the collection is already shared with them. */
 export const setReaders = (
   collection: string,
   readers: { open: boolean; groups: string[]; people: string[] },
@@ -68,14 +68,14 @@ export const setReaders = (
 
 export const listDocuments = (collection: string) =>
   call<{ documents: Document[] }>("GET", documentsOf(collection));
-/** Sends a file, which takes the place of the one of its name. `onprogress` is told how many bytes went. */
+/** Uploads a document, replacing one of the same name. `onprogress` receives the number of bytes sent. */
 export const sendDocument = (
   collection: string,
   name: string,
   file: Blob,
   options: { signal: AbortSignal; onprogress: (sent: number) => void },
 ) => sendFile<Document>(`${documentsOf(collection)}?name=${id(name)}`, file, options);
-/** Sends a file for a message: a collection of one document, which is its chat's once the message is sent. */
+/** Uploads an attachment as a collection of one document, which belongs to the chat once the message is sent. */
 export const sendAttachment = (
   name: string,
   file: Blob,
@@ -87,13 +87,13 @@ export const documentFile = (collection: string, document: string) =>
   `${documentAt(collection, document)}/file`;
 export const retryDocument = (collection: string, document: string) =>
   call<undefined>("POST", `${documentAt(collection, document)}/retry`);
-/** Ends its reading, or the embedding of what was read. */
+/** Cancels parsing of the document, or embedding of the parsed text. */
 export const cancelDocument = (collection: string, document: string) =>
   call<undefined>("POST", `${documentAt(collection, document)}/cancel`);
 export const deleteDocument = (collection: string, document: string) =>
   call<undefined>("DELETE", documentAt(collection, document));
 
-/** Which documents are searched: by endings of their names, a part of them, and when they came, as moments. */
+/** Filter for search by file extension, part of the name, and upload time as timestamps. */
 export interface SearchFilter {
   types?: string[];
   name?: string;
@@ -114,7 +114,7 @@ export const cancelCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/cancel`);
 export const retryCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/retry`);
-/** One that has ended is not listed any more; its documents stay. */
+/** Removes a finished crawl from the list; its documents are kept. */
 export const dismissCrawl = (collection: string, crawl: string) =>
   call<undefined>("POST", `${crawlsOf(collection)}/${id(crawl)}/dismiss`);
 

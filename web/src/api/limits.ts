@@ -1,2 +1,2 @@
-/** What the calls about limits take and answer, under the names that this app uses. */
+/** Request and response types of the limits API, under the names this app uses. */
 export type { AllLimits, Limit as Most, LimitSpan as Span, Limits, LimitsOf, OwnLimit } from "./schema.ts";

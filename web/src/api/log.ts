@@ -1,4 +1,4 @@
-/** The whole log of a run that has ended. */
+/** Loads the complete log of a finished run. */
 import { runLogAddress } from "./calls.ts";
 import type { RunEvent } from "./events.ts";
 import { send } from "./http.ts";

@@ -1,2 +1,2 @@
-/** What the API says of whoever is calling, and of the ways in. */
+/** API types for the current user and the available sign-in methods. */
 export type { Me, ProxySignIn as Proxy, Right } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** What the API says of models, agents and connections to model servers, under the names that this app uses. */
+/** API types for models, agents and model connections, under the names this app uses. */
 import type { Agent, Model, ModelParameters, ReasoningEffort } from "./schema.ts";
 
 export type {
@@ -25,7 +25,7 @@ export type {
   ToolMode,
 } from "./schema.ts";
 
-/** Levels of reasoning, from none to much. */
+/** Reasoning effort levels in ascending order. */
 export const efforts = [
   "none",
   "minimal",
@@ -54,6 +54,6 @@ export type ModelSettings = ModelParameters &
     | "fallbacks"
   >;
 
-/** The format of a model server's API. */
+/** API format of a model server. */
 export type ProviderKind =
   "openai" | "openai_responses" | "anthropic" | "gemini" | "vertex" | "bedrock" | "azure";

@@ -1,10 +1,10 @@
-/** The pace at which news is shown, against a page that is quick, slow or out of sight. */
+/** The update rate on a fast page, a slow page and a hidden page. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Pace } from "./pace.ts";
 
 let frame: FrameRequestCallback | undefined;
 
-/** Only what the page does takes time. */
+/** Fake `performance`, so that only the simulated page work takes time. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });
   vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => (frame = callback));
@@ -17,7 +17,7 @@ afterEach(() => {
   frame = undefined;
 });
 
-/** Delivers before the sender goes on, so that `paintMs` of a test is in between. */
+/** Delivers synchronously, so that a test's `paintMs` passes in between. */
 class InstantChannel {
   port1 = { onmessage: () => {}, close() {} };
   port2 = {
@@ -29,7 +29,7 @@ class InstantChannel {
 }
 let paintMs = 0;
 
-/** Shows once: script first, then a frame that paints. */
+/** One update: script first, then a frame that paints. */
 async function show(pace: Pace, scriptMs: number, framePaintMs: number): Promise<void> {
   pace.show(() => vi.advanceTimersByTime(scriptMs));
   await Promise.resolve();

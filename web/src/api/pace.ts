@@ -1,33 +1,33 @@
-/** When news is shown next: as often as the eye wants it, but for no more than a small share of the page's time. */
+/** Adaptive update rate for streamed content: smooth to the eye, with a bounded share of the main thread. */
 
-/** More often than this nobody sees. */
+/** Updates more frequent than this are not perceptible. */
 const minMs = 33;
 const maxMs = 400;
-/** Showing news, layout and paint included, takes about one part in so many of the time. */
+/** An update, layout and paint included, takes about 1/24 of the time. */
 const share = 24;
-/** How much of the estimate one new measurement is. */
+/** Weight of a new measurement in the moving average. */
 const weight = 0.25;
 
 export class Pace {
   #shownAt = -Infinity;
   #costMs = 0;
 
-  /** Milliseconds until the next showing is due; 0 where it may be now. */
+  /** Milliseconds until the next update is due; 0 if it may run now. */
   waitMs(): number {
     const interval = Math.min(maxMs, Math.max(minMs, share * this.#costMs));
     return Math.max(0, this.#shownAt + interval - performance.now());
   }
 
-  /** Does `work`, which changes the page, and measures what that takes until it is painted. */
+  /** Runs `work`, which updates the page, and measures how long it takes until painted. */
   show(work: () => void): void {
     const began = performance.now();
     this.#shownAt = began;
     work();
-    // Svelte has asked for its own turn before us, so the page's elements are changed by then.
+    // Svelte scheduled its flush before this microtask, so the DOM is updated when it runs.
     queueMicrotask(() => {
       const scriptMs = performance.now() - began;
       requestAnimationFrame((frameBegan) => {
-        // The frame is one task: what is sent in it arrives when it has been painted.
+        // The frame is one task: a message posted in it is delivered after the paint.
         const painted = new MessageChannel();
         painted.port1.onmessage = () => {
           painted.port1.close();

@@ -1,10 +1,10 @@
-/** Copies of pages of the web, as they were read for an agent. */
+/** Stored copies of web pages that an agent has read. */
 import { call } from "./http.ts";
 import type { StoredPage } from "./schema.ts";
 
 export type { StoredPage };
 
-/** `run` names a run that cites it, for those who may read that run. */
+/** `run` is a run that cites the page; readers of that run can read the page. */
 export const getPage = (page: string, run: string | null, signal?: AbortSignal) =>
   call<StoredPage>(
     "GET",

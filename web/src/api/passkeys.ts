@@ -1,4 +1,4 @@
-/** Passkeys: what the API says of them, and what the browser does with an authenticator. */
+/** Passkeys: the API calls and the WebAuthn ceremonies in the browser. */
 import { call } from "./http.ts";
 import type { User } from "./types.ts";
 import type { Passkey, PasskeyList } from "./schema.ts";
@@ -10,7 +10,7 @@ interface Named {
   id: string;
 }
 
-/** `PublicKeyCredentialCreationOptionsJSON`, as far as we send it. */
+/** The fields of `PublicKeyCredentialCreationOptionsJSON` that the server sends. */
 interface ToMake {
   challenge: string;
   rp: PublicKeyCredentialRpEntity;
@@ -22,7 +22,7 @@ interface ToMake {
   attestation: "none";
 }
 
-/** `PublicKeyCredentialRequestOptionsJSON`, as far as we send it. */
+/** The fields of `PublicKeyCredentialRequestOptionsJSON` that the server sends. */
 interface ToUse {
   challenge: string;
   rpId: string;
@@ -32,7 +32,7 @@ interface ToUse {
 const own = "/api/v1/me/passkeys";
 const door = "/api/v1/login/passkey";
 
-/** Whether this browser knows passkeys. */
+/** Whether the browser supports passkeys. */
 export const knowsPasskeys = () => "PublicKeyCredential" in window;
 
 export const listPasskeys = () => call<PasskeyList>("GET", own);
@@ -40,7 +40,7 @@ export const removePasskey = (id: string) => call<undefined>("DELETE", `${own}/$
 export const removePasskeysOf = (user: string) =>
   call<undefined>("DELETE", `/api/v1/users/${encodeURIComponent(user)}/passkeys`);
 
-/** Has the person's device make a passkey, and keeps it. */
+/** Creates a passkey with the user's authenticator and registers it. */
 export async function makePasskey(name: string, current: string | null): Promise<Passkey> {
   const options = await call<ToMake>("POST", `${own}/challenge`, { current });
   const made = await navigator.credentials.create({
@@ -65,7 +65,7 @@ export async function makePasskey(name: string, current: string | null): Promise
   });
 }
 
-/** Signs in with a passkey that the person chooses. */
+/** Signs in with a passkey chosen by the user. */
 export async function usePasskey(): Promise<User> {
   const options = await call<ToUse>("POST", `${door}/challenge`, {});
   const used = await navigator.credentials.get({
@@ -93,13 +93,13 @@ export async function usePasskey(): Promise<User> {
 
 const head = ({ id, rawId, type }: PublicKeyCredential) => ({ id, rawId: text(rawId), type });
 
-/** From base64url. */
+/** Decodes base64url. */
 function bytes(encoded: string): Uint8Array<ArrayBuffer> {
   const plain = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(plain, (sign) => sign.charCodeAt(0));
 }
 
-/** In base64url. */
+/** Encodes as base64url. */
 function text(buffer: ArrayBuffer): string {
   const plain = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join("");
   return btoa(plain).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -1,4 +1,4 @@
-/** The pipelines: small model calls around a chat. */
+/** Pipelines: small model calls around a chat. */
 import { ApiError, call, send } from "./http.ts";
 import { readFrames, type SseFrame } from "./sse.ts";
 import type {
@@ -11,16 +11,16 @@ import type {
 } from "./schema.ts";
 
 export type { Pipeline, PipelineCall, PipelineList, PipelinePreview as Preview, TaskConfig };
-/** The app says all of it. */
+/** The app always sends every field. */
 export type PipelineSettings = Required<Settings>;
 
 export type PipelineName =
   "title" | "tags" | "follow_ups" | "queries" | "rag" | "autocomplete" | "moa" | "tools" | "code_interpreter";
 
-/** Most answers of one model at a time, and most layers of them. */
+/** Maximum number of samples per model, and of layers. */
 export const maxSamples = 8;
 export const maxLayers = 3;
-/** Most passages of what was found, and most retries of code. */
+/** Maximum number of retrieved passages, and of code retries. */
 export const maxPassages = 50;
 export const maxRetries = 50;
 
@@ -41,7 +41,7 @@ interface Chunk {
   error?: { message?: string };
 }
 
-/** How a text goes on that is being written, as it is written: `hear` is told all of it so far. Empty where it does not go on. */
+/** Streams an autocompletion of the text; `hear` receives all of it so far. Empty if there is no suggestion. */
 export async function complete(
   model: string,
   prompt: string,
@@ -72,7 +72,7 @@ export async function complete(
   return textSoFar(json);
 }
 
-/** The text of `{"text":"…"}`, the end of which may not have come yet. */
+/** Extracts the text from a possibly incomplete `{"text":"…"}`. */
 export function textSoFar(json: string): string {
   const found = /^\{\s*"text"\s*:\s*("(?:[^"\\]|\\.)*)/.exec(json)?.[1];
   return found === undefined ? "" : (JSON.parse(`${found}"`) as string);

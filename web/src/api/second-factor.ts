@@ -1,2 +1,2 @@
-/** What the API says of the second step of the sign-in. */
+/** API types for two-step sign-in. */
 export type { SecondFactor, SecondFactorSecret as NewSecondFactor } from "./schema.ts";

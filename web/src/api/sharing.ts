@@ -1,2 +1,2 @@
-/** Whom a chat is shared with: everybody here who has its address, and some by name. */
+/** API types for chat sharing: with every signed-in user who has the address, or with individual users. */
 export type { ChatReader, ChatSharing as Sharing } from "./schema.ts";

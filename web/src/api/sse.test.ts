@@ -1,4 +1,4 @@
-/** The frame decoder against streams cut in every awkward place. */
+/** The SSE decoder with streams split at awkward positions. */
 import { expect, test } from "vitest";
 import { problemIn, SseDecoder, type SseFrame } from "./sse.ts";
 
@@ -36,7 +36,7 @@ test.each(["\n", "\r\n", "\r"])("line ends %j, cut anywhere", (end) => {
   ];
   const stream = lines.join(end);
   for (let length = 1; length <= stream.length; length += 1) {
-    // A lone CR at the very end may still become CRLF; the next byte tells.
+    // A lone CR at the very end may still become CRLF; the next byte decides.
     expect(decode(stream + (end === "\r" ? ":" : ""), length)).toEqual(expected);
   }
 });

@@ -1,15 +1,17 @@
-/** Reads server-sent events from a fetch response, so that headers and aborting stay in our hands. */
+/**
+ * Reads server-sent events from a fetch response, which gives control over headers and aborting, unlike `EventSource`.
+ */
 import { type ApiError, errorOf } from "./http.ts";
 import { Pace } from "./pace.ts";
 
-/** One frame as it was sent. */
+/** A server-sent event as received. */
 export interface SseFrame {
   event: string | null;
   id: string | null;
   data: string;
 }
 
-/** Cuts a byte stream into frames as the HTML standard says; keep-alive comments give no frame. */
+/** Splits a byte stream into frames per the HTML standard; keep-alive comments yield no frame. */
 export class SseDecoder {
   #text = new TextDecoder();
   #rest = "";
@@ -17,10 +19,10 @@ export class SseDecoder {
   #id: string | null = null;
   #data: string[] = [];
 
-  /** Frames completed by these bytes. */
+  /** Returns the frames completed by these bytes. */
   push(bytes: Uint8Array): SseFrame[] {
     this.#rest += this.#text.decode(bytes, { stream: true });
-    // A trailing CR may be the first half of CRLF: wait for what follows.
+    // A trailing CR may be the first half of CRLF: wait for the next byte.
     const end = this.#rest.endsWith("\r") ? this.#rest.length - 1 : this.#rest.length;
     const lines = this.#rest.slice(0, end).split(/\r\n|\n|\r/);
     this.#rest = (lines.pop() ?? "") + this.#rest.slice(end);
@@ -46,17 +48,17 @@ export class SseDecoder {
   }
 }
 
-/** What a stream says that cannot go on, as where the log is damaged. */
+/** The error of a stream that cannot continue, such as when the log is damaged. */
 export function problemIn(frames: SseFrame[]): ApiError | null {
   const problem = frames.find((frame) => frame.event === "problem");
   return problem ? errorOf(500, JSON.parse(problem.data), "", null) : null;
 }
 
-/** The server sends a comment every 15 s; silence for longer means the line is dead. */
+/** The server sends a comment every 15 s; a longer silence means the connection is dead. */
 const silenceLimitMs = 45_000;
 const silenceCheckMs = 5_000;
 
-/** Calls `onFrames` with each batch until the stream ends; throws when it breaks or falls silent. */
+/** Calls `onFrames` with each batch until the stream ends; throws if it breaks or times out. */
 export async function readFrames(
   response: Response,
   onFrames: (frames: SseFrame[]) => void,
@@ -90,7 +92,7 @@ export async function readFrames(
     }
   } finally {
     clearInterval(watch);
-    // What had come before the line broke counts as seen; a stop leaves nobody to see it.
+    // Deliver what arrived before the connection broke; after a stop there is no receiver.
     give();
   }
 }

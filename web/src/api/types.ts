@@ -1,4 +1,4 @@
-/** What the HTTP API takes and gives: the generated types under the names that this app uses. */
+/** Request and response types of the HTTP API: the generated types, under the names this app uses. */
 import type { ScheduleContent as ScheduleInput, ChatRow, MemoryContent as MemoryInput } from "./schema.ts";
 
 export type { Part, RunSummary, ToolFile } from "./events.ts";
@@ -46,8 +46,8 @@ export type {
 export * from "./model-types.ts";
 
 export type ChatActivity = ChatRow["state"];
-/** The app says all of it. */
+/** The app always sends every field. */
 export type MemoryContent = Required<MemoryInput>;
-/** The app says all of it. */
+/** The app always sends every field. */
 export type ScheduleContent = Required<ScheduleInput>;
 export type UsageBy = "day" | "user" | "model" | "key" | "person";

@@ -1,4 +1,4 @@
-/** English for the pages before one is signed in. */
+/** English texts for the pages before sign-in. */
 export const account = {
   "setup.title": "Welcome to Glasshouse",
   "setup.intro":

@@ -1,4 +1,4 @@
-/** Russian for the pages before one is signed in. */
+/** Russian texts for the pages before sign-in. */
 import type { account as en } from "./account.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

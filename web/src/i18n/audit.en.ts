@@ -1,4 +1,4 @@
-/** English for the audit log. */
+/** English texts for the audit log. */
 export const audit = {
   "settings.audit": "Audit log",
   "audit.intro":

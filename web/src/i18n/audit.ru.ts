@@ -1,4 +1,4 @@
-/** Russian for the audit log. */
+/** Russian texts for the audit log. */
 export const audit = {
   "settings.audit": "Журнал аудита",
   "audit.intro":

@@ -1,4 +1,4 @@
-/** English for answers side by side. */
+/** English texts for alternative answers. */
 export const beside = {
   "beside.title": "Answers side by side",
   "beside.ask": "Ask others",

@@ -1,4 +1,4 @@
-/** Russian for answers side by side. */
+/** Russian texts for alternative answers. */
 import type { Entry } from "./index.svelte.ts";
 import type { beside as english } from "./beside.en.ts";
 

@@ -1,4 +1,4 @@
-/** English for keeping order among chats and finding them. */
+/** English texts for organizing and searching chats. */
 export const chats = {
   "chats.titles": "Titles",
   "chats.said": "In chats",

@@ -1,4 +1,4 @@
-/** Russian for keeping order among chats and finding them. */
+/** Russian texts for organizing and searching chats. */
 export const chats = {
   "chats.titles": "Названия",
   "chats.said": "В чатах",

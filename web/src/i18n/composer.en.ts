@@ -1,4 +1,4 @@
-/** English for writing a message. */
+/** English texts for the composer. */
 export const composer = {
   "composer.label": "Message",
   "composer.placeholder": "Ask something",

@@ -1,4 +1,4 @@
-/** Russian for writing a message. */
+/** Russian texts for the composer. */
 export const composer = {
   "composer.label": "Сообщение",
   "composer.placeholder": "Спросите что-нибудь",

@@ -1,4 +1,4 @@
-/** English for the page with the configuration. */
+/** English texts for the configuration page. */
 export const configuration = {
   "settings.configuration": "Configuration",
   "configuration.intro":

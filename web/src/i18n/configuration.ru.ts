@@ -1,4 +1,4 @@
-/** Russian for the page with the configuration. */
+/** Russian texts for the configuration page. */
 export const configuration = {
   "settings.configuration": "Конфигурация",
   "configuration.intro":

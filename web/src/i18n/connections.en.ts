@@ -1,4 +1,4 @@
-/** English words of the connections to model servers. */
+/** English texts for model connections. */
 export const connections = {
   "connection.name": "Name",
   "connection.namePlaceholder": "My server",

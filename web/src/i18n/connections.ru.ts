@@ -1,4 +1,4 @@
-/** Russian words of the connections to model servers. */
+/** Russian texts for model connections. */
 import type { Entry } from "./index.svelte.ts";
 import type { connections as en } from "./connections.en.ts";
 

@@ -1,4 +1,4 @@
-/** English for the settings' section about one's own data. */
+/** English texts for data export, import and account deletion in the settings. */
 export const data = {
   "settings.data": "Data",
   "data.export": "Export",

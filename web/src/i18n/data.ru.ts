@@ -1,4 +1,4 @@
-/** Russian for the settings' section about one's own data. */
+/** Russian texts for data export, import and account deletion in the settings. */
 import type { Entry } from "./index.svelte.ts";
 import type { data as en } from "./data.en.ts";
 

@@ -1,4 +1,4 @@
-/** English for the choice of the embedding model. */
+/** English texts for the embedding model settings. */
 export const embedding = {
   "settings.documents": "Documents",
   "embedding.title": "Meaning",

@@ -1,4 +1,4 @@
-/** Russian for the choice of the embedding model. */
+/** Russian texts for the embedding model settings. */
 import type { embedding as en } from "./embedding.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

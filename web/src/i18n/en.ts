@@ -1,4 +1,4 @@
-/** English, the language every other dictionary follows key by key. */
+/** English dictionary, which defines the keys of every other language. */
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
 import { beside } from "./beside.en.ts";

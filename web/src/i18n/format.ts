@@ -1,10 +1,10 @@
-/** Numbers as people read them, in the language that is shown. */
+/** Formats numbers, durations and dates in the current language. */
 import { language, t } from "./index.svelte.ts";
 
 const number = (value: number, digits: number) =>
   new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value);
 
-/** A finished span: `0.4 s`, `12 s`, `2 min 5 s`. */
+/** A duration: `0.4 s`, `12 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (ms < 100) return t("duration.ms", { value: Math.round(ms) });
@@ -15,7 +15,7 @@ export function formatDuration(ms: number): string {
   return t("duration.h", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
-/** A moment within a run, seen from its start: `+0.04 s`, `+12.3 s`, `+2:05.3`. */
+/** An offset from the start of a run: `+0.04 s`, `+12.3 s`, `+2:05.3`. */
 export function formatOffset(ms: number): string {
   const tenths = Math.floor(Math.max(0, ms) / 100);
   if (tenths < 600) {
@@ -49,7 +49,7 @@ export function formatTokens(count: number): string {
   return `${number(count / 1_000_000, 1)}M`;
 }
 
-/** US dollars from millionths; small sums keep enough digits to say something. */
+/** US dollars from millionths; small amounts keep enough digits to be meaningful. */
 export function formatCost(microUsd: number): string {
   const usd = microUsd / 1_000_000;
   return new Intl.NumberFormat(language(), {
@@ -60,13 +60,13 @@ export function formatCost(microUsd: number): string {
   }).format(usd);
 }
 
-/** A moment, in the reader's time zone where none is named. */
+/** A timestamp; in the user's time zone unless one is given. */
 export function formatDate(at: number, timeZone?: string): string {
   const style = { dateStyle: "medium", timeStyle: "short" } as const;
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
 
-/** A moment seen from `now`, in the largest fitting unit: `5 sec. ago`, `in 2 hr.`, `now`. */
+/** A time relative to `now`, in the largest fitting unit: `5 sec. ago`, `in 2 hr.`, `now`. */
 export function formatAgo(at: number, now: number): string {
   const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
   const found = Object.entries(units).find(([, ms]) => Math.abs(at - now) >= ms);

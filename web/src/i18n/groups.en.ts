@@ -1,4 +1,4 @@
-/** English for groups, and what is for whom. */
+/** English texts for groups and permissions. */
 export const groups = {
   "settings.groups": "Groups",
   "groups.intro":

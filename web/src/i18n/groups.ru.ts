@@ -1,4 +1,4 @@
-/** Russian for groups, and what is for whom. */
+/** Russian texts for groups and permissions. */
 import type { groups as en } from "./groups.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

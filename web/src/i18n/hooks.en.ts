@@ -1,4 +1,4 @@
-/** English words of hooks, key by key as in every language. */
+/** English texts for hooks. */
 
 export const hooks = {
   "hook.row": "Hook “{hook}” {when}: {did}",

@@ -1,4 +1,4 @@
-/** Russian words of hooks. */
+/** Russian texts for hooks. */
 import type { hooks as en } from "./hooks.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

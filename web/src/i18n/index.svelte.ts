@@ -1,10 +1,10 @@
-/** The page's words in the reader's language. English is built in; other languages load when chosen. */
+/** Translations of the page. English is built in; other languages are loaded on demand. */
 import { preferences, type Language } from "../state/preferences.svelte.ts";
 import type { LocalizedText } from "../api/events.ts";
 import type { Messages } from "../api/messages.ts";
 import { en } from "./en.ts";
 
-/** A sentence, or one per plural form; `{name}` is replaced by a value. */
+/** A text, or one per plural form; `{name}` is a placeholder. */
 export type Entry = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>);
 export type Key = keyof typeof en;
 export type Dictionary = Record<Key, Entry>;
@@ -12,7 +12,7 @@ export type Values = Record<string, string | number>;
 
 export const languages: Record<Language, string> = { en: "English", ru: "Русский" };
 
-/** What the server says is English already; other languages have their own words for it, by its codes. */
+/** Server messages are in English; other languages translate them by message code. */
 interface Texts {
   dictionary: Dictionary;
   sentences?: Record<keyof Messages, Entry>;
@@ -41,27 +41,27 @@ const wordsOf = (language: Language, texts: Texts): Words => ({
 
 let words = $state.raw<Words>(wordsOf("en", { dictionary: en }));
 
-/** Loads and shows the chosen language. */
+/** Loads and activates the chosen language. */
 export async function loadLanguage(): Promise<void> {
   const language = preferences.language in loaders ? preferences.language : "en";
   words = wordsOf(language, await loaders[language]());
   document.documentElement.lang = language;
 }
 
-/** The language that is shown now. */
+/** The active language. */
 export function language(): Language {
   return words.language;
 }
 
-/** The sentence for `key`; where it has plural forms, `values.count` chooses. */
+/** The text for `key`; if it has plural forms, `values.count` selects one. */
 export function t(key: Key, values: Values = {}): string {
   return filled(words.dictionary[key], values);
 }
 
-/** What the server says, in the reader's language; where the page has no words for it, as the server says it. */
+/** Translates a server message; falls back to the server's own text. */
 export function said({ message, sentence }: LocalizedText): string {
   const { sentences } = words;
-  // A server of another version may say more than this page knows.
+  // A server of another version may send unknown codes.
   if (!sentence || !sentences || !Object.hasOwn(sentences, sentence.code)) return message;
   const values = Object.entries(sentence.params ?? {}).map(([name, value]) => [
     name,

@@ -1,4 +1,4 @@
-/** English for the page with the background jobs, key by key as in every language. */
+/** English texts for the background jobs page. */
 export const jobs = {
   "settings.jobs": "Background jobs",
   "jobs.intro": "What the server does without being asked, counted since it was started.",

@@ -1,4 +1,4 @@
-/** Russian for the page with the background jobs. */
+/** Russian texts for the background jobs page. */
 import type { jobs as en } from "./jobs.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

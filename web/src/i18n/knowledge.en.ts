@@ -1,4 +1,4 @@
-/** English for collections of documents. */
+/** English texts for document collections. */
 export const knowledge = {
   "knowledge.title": "Knowledge",
   "crawl.address": "Address of a page or a site",

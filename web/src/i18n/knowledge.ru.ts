@@ -1,4 +1,4 @@
-/** Russian for collections of documents. */
+/** Russian texts for document collections. */
 export const knowledge = {
   "knowledge.title": "Знания",
   "crawl.address": "Адрес страницы или сайта",

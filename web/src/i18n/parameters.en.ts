@@ -1,4 +1,4 @@
-/** English for the parameters of model calls. */
+/** English texts for model parameters. */
 export const parameters = {
   "parameters.title": "Parameters",
   "parameters.open": "Parameters of this chat",

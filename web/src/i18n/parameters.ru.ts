@@ -1,4 +1,4 @@
-/** Russian for the parameters of model calls. */
+/** Russian texts for model parameters. */
 import type { parameters as english } from "./parameters.en.ts";
 
 export const parameters: Record<keyof typeof english, string> = {

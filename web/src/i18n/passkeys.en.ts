@@ -1,4 +1,4 @@
-/** English words of passkeys. */
+/** English texts for passkeys. */
 
 export const passkeys = {
   "settings.passkeys": "Passkeys",

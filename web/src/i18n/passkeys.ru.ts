@@ -1,4 +1,4 @@
-/** Russian words of passkeys. */
+/** Russian texts for passkeys. */
 import type { Entry } from "./index.svelte.ts";
 import type { passkeys as en } from "./passkeys.en.ts";
 

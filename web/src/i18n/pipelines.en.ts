@@ -1,4 +1,4 @@
-/** English for the pipelines: small model calls around a chat. */
+/** English texts for the pipelines: small model calls around a chat. */
 export const pipelines = {
   "settings.pipelines": "Pipelines",
   "pipelines.intro":

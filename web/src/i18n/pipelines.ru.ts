@@ -1,4 +1,4 @@
-/** Russian for the pipelines: small model calls around a chat. */
+/** Russian texts for the pipelines: small model calls around a chat. */
 import type { Entry } from "./index.svelte.ts";
 import type { pipelines as en } from "./pipelines.en.ts";
 

@@ -1,4 +1,4 @@
-/** Russian for why MCP servers, programs and skills cannot be used, by their codes, as in sentences.ru.ts. */
+/** Russian error messages for MCP servers, programs and skills, by message code, as in sentences.ru.ts. */
 import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 

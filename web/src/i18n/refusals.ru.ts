@@ -1,4 +1,4 @@
-/** Russian for what the server refuses, by its codes, as in sentences.ru.ts. */
+/** Russian error messages of the server, by message code, as in sentences.ru.ts. */
 import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 import { refusalsOfTools } from "./refusals-of-tools.ru.ts";
@@ -10,7 +10,7 @@ const of = (before: string, [one, few, many]: [string, string, string], after = 
   other: `${before}{count} ${few}${after}`,
 });
 
-/** The same in the genitive, as after “more than” or “up to”. */
+/** The same in the genitive case, as after “more than” or “up to”. */
 const upTo = (before: string, one: string, many: string, after = ""): Entry =>
   of(before, [one, many, many], after);
 

@@ -1,4 +1,4 @@
-/** English for research. */
+/** English texts for research. */
 export const research = {
   "research.mode.chat": "Research: off",
   "research.mode.research": "Research",

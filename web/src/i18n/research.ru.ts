@@ -1,4 +1,4 @@
-/** Russian for research. */
+/** Russian texts for research. */
 export const research = {
   "research.mode.chat": "Исследование: выключено",
   "research.mode.research": "Исследование",

@@ -1,4 +1,4 @@
-/** Russian. */
+/** Russian dictionary. */
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
 import { beside } from "./beside.ru.ts";

@@ -1,4 +1,4 @@
-/** Russian for what the server says, by its codes; the English stands beside each code in what it sends. */
+/** Russian server messages, by message code; the server sends the English text with each code. */
 import type { Messages } from "../api/messages.ts";
 import type { Entry } from "./index.svelte.ts";
 import { refusals } from "./refusals.ru.ts";

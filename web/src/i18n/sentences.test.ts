@@ -1,4 +1,4 @@
-/** What the server says has words in every language, and they show all that stands in it. */
+/** Server messages are translated in every language, with all their parameters. */
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ const source = ts.createSourceFile(
   ts.ScriptTarget.Latest,
 );
 
-/** The codes of the server's messages, each with the names of its parameters. */
+/** Codes of the server's messages, each with its parameter names. */
 function codes(): [string, string[]][] {
   const messages = source.statements.find(ts.isInterfaceDeclaration);
   const members = [...(messages?.members ?? [])].filter((one) => ts.isPropertySignature(one));

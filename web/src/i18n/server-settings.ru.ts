@@ -1,4 +1,6 @@
-/** Russian for what each setting of the server does; the server says it in English. Loaded with the configuration page. */
+/**
+ * Russian descriptions of the server settings; the server sends the English ones. Loaded with the configuration page.
+ */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Адреса, на которых сервер ждёт соединений.",
   public_url: "Адрес, который вводят люди, если перед сервером стоит прокси.",

@@ -1,4 +1,4 @@
-/** English words of the settings, key by key as in every language. */
+/** English texts for the settings. */
 import { connections } from "./connections.en.ts";
 import { hooks } from "./hooks.en.ts";
 

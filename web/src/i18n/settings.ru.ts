@@ -1,4 +1,4 @@
-/** Russian words of the settings. */
+/** Russian texts for the settings. */
 import type { Entry } from "./index.svelte.ts";
 import type { settings as en } from "./settings.en.ts";
 import { connections } from "./connections.ru.ts";

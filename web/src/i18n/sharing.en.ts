@@ -1,4 +1,4 @@
-/** English for shared chats and collections, and for what administrators may read. */
+/** English texts for shared chats and collections, and for administrator access. */
 export const sharing = {
   "share.open": "Share this chat",
   "share.intro":

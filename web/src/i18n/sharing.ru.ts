@@ -1,4 +1,4 @@
-/** Russian for shared chats and collections, and for what administrators may read. */
+/** Russian texts for shared chats and collections, and for administrator access. */
 export const sharing = {
   "share.open": "Поделиться чатом",
   "share.intro":

@@ -1,4 +1,4 @@
-/** English words of how people get in. */
+/** English texts for sign-in settings. */
 
 export const signIn = {
   "settings.sessions": "Sessions",

@@ -1,4 +1,4 @@
-/** Russian words of how people get in. */
+/** Russian texts for sign-in settings. */
 import type { signIn as en } from "./sign-in.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

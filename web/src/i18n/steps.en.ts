@@ -1,4 +1,4 @@
-/** English words of the steps of a run, key by key as in every language. */
+/** English texts for the steps of a run. */
 
 export const steps = {
   "steps.fileChanged": "Changed {path}",

@@ -1,4 +1,4 @@
-/** Russian words of the steps of a run. */
+/** Russian texts for the steps of a run. */
 import type { steps as en } from "./steps.en.ts";
 import type { Entry } from "./index.svelte.ts";
 

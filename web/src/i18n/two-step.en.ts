@@ -1,4 +1,4 @@
-/** English words of the second step of the sign-in. */
+/** English texts for two-step sign-in. */
 
 export const twoStep = {
   "settings.two-step": "Two-step sign-in",

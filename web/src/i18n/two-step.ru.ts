@@ -1,4 +1,4 @@
-/** Russian words of the second step of the sign-in. */
+/** Russian texts for two-step sign-in. */
 import type { Entry } from "./index.svelte.ts";
 import type { twoStep as en } from "./two-step.en.ts";
 

@@ -1,4 +1,4 @@
-/** The dictionaries say the same in every language. */
+/** All dictionaries have the same keys and placeholders. */
 import { expect, test } from "vitest";
 import { en } from "./en.ts";
 import type { Entry, Key } from "./index.svelte.ts";

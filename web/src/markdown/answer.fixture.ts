@@ -1,6 +1,6 @@
-// Deterministic long answers for tests and measurements: prose in two languages, tables, lists, code, maths.
+// Deterministic long answers for tests and benchmarks: prose in two languages, tables, lists, code, maths.
 
-/** A small repeatable source of numbers from 0 to 1 (mulberry32). */
+/** Seeded random number generator with values from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -119,7 +119,7 @@ export function answer(chars: number, kind: AnswerKind = "mixed", seed = 1): str
   return parts.join("");
 }
 
-/** Cuts text into pieces of 3 to 5 characters, like the tokens of a model. */
+/** Splits text into pieces of 3 to 5 characters, like model tokens. */
 export function tokenPieces(text: string, seed = 1): string[] {
   const next = seeded(seed);
   const pieces: string[] = [];

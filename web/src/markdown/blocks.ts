@@ -1,35 +1,35 @@
-// The shapes the engine hands to the page, and how one token becomes one of them.
+// Block types that the engine outputs, and the conversion of a token to a block.
 
 import type { Links, Token, Tokens } from "marked";
 import { sanitizeMarkdown, sanitizeRows } from "./sanitize";
 import { closeOpenMarks, fenceLanguage, lex, tableRows, tokensToHtml } from "./syntax";
 
 interface BlockBase {
-  /** Place in the document, from 0; a block keeps it for life. */
+  /** Index in the document, from 0; it never changes for a block. */
   id: number;
-  /** Continues the block above, which was cut because it is very long. */
+  /** Continues the previous block, which was split because it is very long. */
   joined: boolean;
 }
 
-/** Anything that is only markup: paragraph, heading, list, quote, rule, formula. */
+/** A block that consists only of markup: paragraph, heading, list, quote, rule, formula. */
 export interface HtmlBlock extends BlockBase {
   kind: "html";
-  /** Token type, for the space around the block. */
+  /** Token type, used for the spacing around the block. */
   type: string;
   html: string;
 }
 
-/** A fenced or indented code block; long ones are cut into finished `chunks` of lines plus a `rest`. */
+/** A fenced or indented code block; long ones are split into complete `chunks` of lines plus a `rest`. */
 export interface CodeBlock extends BlockBase {
   kind: "code";
   lang: string;
   chunks: readonly string[];
   rest: string;
-  /** The closing fence has not come yet. */
+  /** The closing fence has not arrived yet. */
   open: boolean;
 }
 
-/** A table; long ones are cut into finished `chunks` of rows plus a `rest`, all sanitised HTML. */
+/** A table; long ones are split into complete `chunks` of rows plus a `rest`, all sanitised HTML. */
 export interface TableBlock extends BlockBase {
   kind: "table";
   head: string;
@@ -37,7 +37,7 @@ export interface TableBlock extends BlockBase {
   rest: string;
 }
 
-/** A block that is too long or too deep to be read: its source, in finished `chunks` plus a `rest`. */
+/** A block that is too long or too deeply nested to parse: its source, in complete `chunks` plus a `rest`. */
 export interface TextBlock extends BlockBase {
   kind: "text";
   chunks: readonly string[];
@@ -46,12 +46,12 @@ export interface TextBlock extends BlockBase {
 
 export type Block = HtmlBlock | CodeBlock | TableBlock | TextBlock;
 
-/** True when the token is a fenced block, not an indented one. */
+/** Whether the token is a fenced code block rather than an indented one. */
 export function isFence(token: Token): token is Tokens.Code {
   return token.type === "code" && /^ {0,3}(?:`{3}|~{3})/.test(token.raw);
 }
 
-/** Renders a finished token. */
+/** Renders a complete token. */
 export function toBlock(token: Token, id: number, joined = false): Block {
   if (token.type === "code") {
     const { text, lang } = token as Tokens.Code;
@@ -64,12 +64,12 @@ export function toBlock(token: Token, id: number, joined = false): Block {
   return { kind: "html", id, joined, type: token.type, html: sanitizeMarkdown(tokensToHtml([token])) };
 }
 
-/** Longer ends are too much to repair with every piece that comes. */
+/** Longer tails are too expensive to repair on every update. */
 const MAX_REPAIRED_CHARS = 8192;
 
 const CLOSABLE = new Set(["paragraph", "heading", "list", "blockquote"]);
 
-/** Renders the last token of a growing text: still open code, half-written marks closed for now. */
+/** Renders the last token of a streaming text: code stays open, unclosed marks are closed temporarily. */
 export function toOpenBlock(token: Token, id: number, joined: boolean, links: Links): Block {
   if (isFence(token)) {
     const closed = /\n {0,3}(?:`{3,}|~{3,})[ \t]*\n*$/.test(token.raw);

@@ -1,5 +1,5 @@
-// No text is too deep or too much work: what exceeds the bounds is shown as text, and every word of it is there.
-// Work is counted in characters given to the lexer and scanned by it, never in time.
+// Bounds on depth and work: what exceeds them is shown as plain text with every word intact. Work is measured in
+// characters given to the lexer and scanned by it, never in time.
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { Block } from "./blocks";
@@ -37,7 +37,7 @@ afterEach(() => {
   RegExp.prototype.exec = exec;
 });
 
-/** Counts the characters scanned by searches that go on from where they were, as those for emphasis do. */
+/** Counts the characters scanned by sticky searches, as those for emphasis are. */
 function countScans(): void {
   scanned = 0;
   RegExp.prototype.exec = function (text) {
@@ -86,7 +86,7 @@ test.each(["*a_", "**a __b ", "~a", "_*~`", "*a **b "])(
   },
 );
 
-/** All words of the source, in what is shown of it. */
+/** Expects all words of the source in the rendered text. */
 function expectWords(text: string, shown: string): void {
   const plain = shown
     .replace(/<[^>]*>/g, "")
@@ -196,7 +196,7 @@ test.each([
   }
   engine.finish();
   const pieces = text.length / 80;
-  // Each piece reads at most the unsettled end again, however long the text is.
+  // Each update re-reads at most the unsettled tail, no matter how long the text is.
   expect(given / pieces).toBeLessThan(8192 * 30);
   expect(engine.blocks).toEqual(whole(text));
 });

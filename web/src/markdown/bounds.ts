@@ -1,26 +1,26 @@
-// Bounds the depth and the work of reading Markdown: what exceeds them stays plain text, with its words intact.
+// Bounds the depth and the work of parsing Markdown: what exceeds them stays plain text with its words intact.
 
 import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
 
-/** Quotes and lists inside one another, and marks inside one another in a line. */
+/** Maximum nesting of quotes and lists, and of inline marks. */
 export const MAX_DEPTH = 24;
 
-/** What is inside a longer paragraph is read in parts that end at a space, so that no search goes further than this. */
+/** Longer inline content is parsed in runs that end at a space, so that no search goes further than this. */
 export const MAX_RUN_CHARS = 4096;
 
-/** Characters looked at for the ends of emphasis, for each character of a run and for a source as a whole. */
+/** Characters scanned for closing emphasis, per character of a run and per source as a whole. */
 const SCANS_PER_CHAR = 24;
 const MAX_SCANS = 200_000;
 
-/** Characters given to nested quotes and lists, for each character of the source: they are read again at each level. */
+/** Characters given to nested quotes and lists, per character of the source: they are re-read at each level. */
 const BLOCK_SCANS_PER_CHAR = 64;
 const MIN_BLOCK_SCANS = 65_536;
 
 const MAX_COLUMNS = 200;
-/** Cells that a table may have beyond its characters: short rows are filled up with empty cells. */
+/** Cells that a table may have beyond its characters: short rows are padded with empty cells. */
 const SPARE_CELLS = 2000;
 
-/** Source that is shown as it is. */
+/** Source shown verbatim. */
 export interface Plain extends Tokens.Generic {
   type: "plain";
   raw: string;
@@ -31,7 +31,7 @@ export function plainToken(source: string): Plain {
   return { type: "plain", raw: source, text: source };
 }
 
-/** What is left of the scans for emphasis; regular expressions have no other place to count. */
+/** Remaining budget for emphasis scans; global, because a regular expression has no other place to count. */
 class Meter {
   #run = 0;
   #total = 0;
@@ -59,11 +59,11 @@ class Meter {
 }
 
 const MIN_RUN_CHARS = 16;
-/** What a search costs beside the characters that it looks at, in characters. */
+/** Fixed cost of a search in addition to the characters scanned, in characters. */
 const SEARCH_CHARS = 8;
 const meter = new Meter();
 
-/** Looks for the end of emphasis, as long as the meter lasts. */
+/** Searches for the end of emphasis until the budget is exhausted. */
 class MeteredRegExp extends RegExp {
   override exec(text: string): RegExpExecArray | null {
     if (meter.isSpent) return null;
@@ -74,7 +74,7 @@ class MeteredRegExp extends RegExp {
   }
 }
 
-/** The part before the `@` of an address has at most 64 characters (RFC 5321); each place of a text is looked at for one. */
+/** The local part of an email address has at most 64 characters (RFC 5321); every position of a text is tried. */
 function withShortAddresses(rule: RegExp): RegExp {
   return new RegExp(rule.source.replaceAll("]+@", "]{1,64}@").replaceAll("]+(@)", "]{1,64}(@)"), rule.flags);
 }
@@ -90,7 +90,7 @@ const inlineRules = {
 };
 
 class BoundedTokenizer extends Tokenizer {
-  // Without these two rules a `<tag>` is ordinary text, and Markdown inside it still counts.
+  // Without these two rules a `<tag>` is ordinary text, and Markdown inside it is still parsed.
   override html(): undefined {
     return undefined;
   }
@@ -109,7 +109,7 @@ class BoundedTokenizer extends Tokenizer {
 
 const DELIMITER_ROW = /^[^\n]*\n {0,3}([|: -]+)(?:\n|$)/;
 
-/** Whether the table that begins here is too wide, or has far more cells than its source has characters. */
+/** Whether the table that starts here is too wide, or has far more cells than its source has characters. */
 function isOversized(source: string, delimiters: string): boolean {
   const columns = delimiters.split("|").length;
   if (columns > MAX_COLUMNS) return true;
@@ -137,7 +137,7 @@ export class BoundedLexer extends Lexer {
     meter.start();
   }
 
-  /** Whether something was left as plain text because the work for the whole source was spent. */
+  /** Whether anything was left as plain text because the budget of the whole source was exhausted. */
   get isExceeded(): boolean {
     return meter.isExceeded || this.#isBlockWorkSpent;
   }
@@ -193,17 +193,17 @@ function textToken(text: string): Tokens.Text {
 
 interface Run {
   text: string;
-  /** A word that is too long to be looked into. */
+  /** A word that is too long to parse. */
   isPlain: boolean;
 }
 
 /** Chinese and Japanese have no spaces between words. */
 const SPACE = /[\s\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]/;
 
-/** A picture inside the text: longer than any word, and nothing to be searched. */
+/** An embedded image: longer than any word, with nothing in it to parse. */
 const PICTURE = /!\[[^[\]\n]{0,500}\]\(data:image\/[a-z]+;base64,[A-Za-z0-9+/=]+\)/g;
 
-/** Cuts what is inside a paragraph, a cell or an item into runs of bounded length. Nothing is lost or added. */
+/** Splits the inline content of a paragraph, cell or item into runs of bounded length. Nothing is lost or added. */
 export function runsOf(source: string): Run[] {
   if (source.length <= MAX_RUN_CHARS) return [{ text: source, isPlain: false }];
   const runs: Run[] = [];

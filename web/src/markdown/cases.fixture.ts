@@ -1,4 +1,4 @@
-// Small documents that have tripped streaming renderers: each must look the same however it arrives.
+// Small documents that have tripped up streaming renderers: each must look the same no matter how it is split.
 
 export const cases: Record<string, string> = {
   empty: "",

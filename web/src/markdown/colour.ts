@@ -1,4 +1,4 @@
-// Colours code with highlight.js. Runs in the worker, so that no grammar can hold up the page.
+// Highlights code with highlight.js. Runs in the worker, so that a slow grammar cannot block the page.
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
@@ -54,7 +54,7 @@ export function colourChunks(lang: string, chunks: readonly string[]): string[] 
   );
 }
 
-/** Cuts highlighted HTML after the given numbers of lines; spans open at a cut are closed and reopened. */
+/** Splits highlighted HTML after the given numbers of lines; spans open at a split are closed and reopened. */
 function splitLines(html: string, counts: readonly number[]): string[] {
   const pieces: string[] = [];
   const open: string[] = [];

@@ -1,8 +1,8 @@
-// The highlighting worker: one request, one answer, in order.
+// The highlighting worker: one response per request, in order.
 
 import { colourChunks } from "./colour";
 
-/** A request; the answer carries the same `id`. */
+/** A request; the response has the same `id`. */
 export interface ColourRequest {
   id: number;
   lang: string;

@@ -1,9 +1,9 @@
-// Diagrams as images: drawn in the render frame, and remembered for when they come into view again.
+// Renders diagrams to images in the render frame and caches them for when they scroll back into view.
 
 import { DrawingTimeout, NotDrawable, render } from "./render-frame";
 
 export interface Diagram {
-  /** A `data:` address: what it holds is inert in an image, and has no origin where it is opened by itself. */
+  /** A `data:` URL: inert as an image, and with an opaque origin when opened on its own. */
   src: string;
   width: number;
   height: number;
@@ -12,7 +12,7 @@ export interface Diagram {
 const MAX_REMEMBERED = 50;
 const remembered = new Map<string, Promise<Diagram>>();
 
-/** Draws mermaid source; rejects as `render` does. What cannot be drawn is not tried again. */
+/** Renders mermaid source; rejects like `render`. Invalid source is not tried again. */
 export function drawDiagram(source: string, isDark: boolean): Promise<Diagram> {
   const key = (isDark ? "d" : "l") + source;
   const known = remembered.get(key);

@@ -1,5 +1,5 @@
-// However a text is cut on its way, the blocks must be those of the whole text.
-// Sanitising is left out here (happy-dom's parser breaks DOMPurify); e2e/markdown checks it in Chromium.
+// However a text is split into pieces, the blocks must equal those of the whole text. Sanitising is left out here
+// (happy-dom's parser breaks DOMPurify); e2e/markdown checks it in Chromium.
 
 import type { Links } from "marked";
 import { describe, expect, test, vi } from "vitest";
@@ -49,7 +49,7 @@ function stream(pieces: readonly string[], budgetMs = Infinity): readonly Block[
   return engine.blocks;
 }
 
-/** What marked makes of the whole text at once, without any of the engine's cutting. */
+/** The output of marked for the whole text at once, without the engine's splitting. */
 function reference(text: string): Block[] {
   const source = text.replace(/\r\n?/g, "\n");
   const links = (lex(source, {}, false) as unknown as { links: Links }).links;
@@ -78,7 +78,7 @@ test.each(Array.from({ length: 150 }, (_, i) => i + 1))("random document %i", (s
   expect(stream(randomCut(seed)(text))).toEqual(reference(text));
 });
 
-/** Fragments of all cases in random order with random joints: what no author would write. */
+/** Fragments of all cases in random order with random separators: input that no author would write. */
 function jumble(seed: number): string {
   const next = seeded(seed);
   const lines = Object.values(cases).flatMap((text) => text.split("\n"));

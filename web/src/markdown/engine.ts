@@ -1,4 +1,4 @@
-// Incremental markdown: only the unsettled end of the text is read again; settled blocks never change.
+// Incremental Markdown parser: only the unsettled tail of the text is re-parsed; settled blocks never change.
 
 import type { Links, Token, Tokens } from "marked";
 import { isFence, toBlock, toOpenBlock, type Block } from "./blocks";
@@ -7,20 +7,20 @@ import { firstBlock, settledCount, takenCount, WINDOW_CHARS } from "./settled";
 import { splitPoint } from "./split";
 import { collectLinks, lex } from "./syntax";
 
-/** A paragraph, or any other block, that cannot be cut and is longer than this is shown as plain text. */
+/** A paragraph, or any other block, that cannot be split and is longer than this is shown as plain text. */
 const MAX_PARAGRAPH_CHARS = 32_768;
 const MAX_BLOCK_CHARS = 65_536;
 const MAX_PICTURE_CHARS = 16_777_216;
 
-/** A longer unsettled end is not read again before it has grown by an eighth, so that reading it stays linear. */
+/** A longer unsettled tail is re-parsed only after growing by an eighth, so that parsing stays linear. */
 const EAGER_CHARS = 8192;
 
-/** The first line of a table is read again with each piece of it. */
+/** The first line of a table is re-parsed with each piece of it. */
 const MAX_TABLE_HEAD_CHARS = 4096;
 
 /**
- * Turns a text that arrives in parts into blocks. The result depends on the text only, not on the parts:
- * every cut is a function of the source from a block's start.
+ * Parses a text that arrives in pieces into blocks. The result depends only on the text, not on the pieces: every split
+ * is a function of the source from a block's start.
  */
 export class StreamMarkdown {
   #source = "";
@@ -28,10 +28,10 @@ export class StreamMarkdown {
   #settledTo = 0;
   #window = WINDOW_CHARS;
   #growing: Growing | undefined;
-  /** Set after a cut: the next block continues the last one. */
+  /** Set after a split: the next block continues the last one. */
   #joined = false;
   #nextNumber: number | undefined;
-  /** How much of the unsettled end has been read, and what that gave. */
+  /** How much of the unsettled tail has been parsed, and the result. */
   #tailChars = 0;
   #readTail: readonly Block[] = [];
   readonly #links: Links;
@@ -40,43 +40,43 @@ export class StreamMarkdown {
   #blocks: Block[] = [];
   #tail: Block[] = [];
 
-  /** `links` are definitions known beforehand; only the engine's own second pass gives them. */
+  /** `links` are known link definitions; only the engine's own second pass provides them. */
   constructor(links?: Links) {
     this.#links = links ?? (Object.create(null) as Links);
     this.#isSecondPass = links !== undefined;
   }
 
-  /** Blocks that are final; each keeps its identity. */
+  /** Settled blocks; each keeps its identity. */
   get blocks(): readonly Block[] {
     return this.#blocks;
   }
 
-  /** The blocks of the unsettled end, built anew by every flush. */
+  /** Blocks of the unsettled tail, rebuilt by every flush. */
   get tail(): readonly Block[] {
     return this.#tail;
   }
 
-  /** Adds text. Nothing is read until `flush` or `finish`. */
+  /** Appends text. Nothing is parsed until `flush` or `finish`. */
   append(text: string): void {
-    // A carriage return at the end waits: it may be half of a line end.
+    // A trailing carriage return is held back: it may be half of a line break.
     const whole = (this.#heldReturn ? "\r" : "") + text;
     this.#heldReturn = whole.endsWith("\r");
     this.#source += (this.#heldReturn ? whole.slice(0, -1) : whole).replace(/\r\n?/g, "\n");
   }
 
-  /** Reads what was added; false when `budgetMs` ran out first (call again). */
+  /** Parses the appended text; `false` if `budgetMs` ran out first (call again). */
   flush(budgetMs = Infinity): boolean {
     return this.#read(false, performance.now() + budgetMs);
   }
 
-  /** Reads to the end and settles everything; false when `budgetMs` ran out first (call again). */
+  /** Parses to the end and settles everything; `false` if `budgetMs` ran out first (call again). */
   finish(budgetMs = Infinity): boolean {
     const deadline = performance.now() + budgetMs;
     if (!this.#secondPass) {
       if (this.#heldReturn) this.append("\n");
       if (!this.#read(true, deadline)) return false;
       if (this.#isSecondPass || Object.keys(this.#links).length === 0) return true;
-      // Definitions may stand below their use: read once more, now knowing them all.
+      // Link definitions may follow their use: parse a second time with all of them known.
       this.#secondPass = new StreamMarkdown(this.#links);
       this.#secondPass.#source = this.#source;
     }
@@ -93,7 +93,7 @@ export class StreamMarkdown {
     return true;
   }
 
-  /** Settles what it can of one window; false when nothing is left to settle. */
+  /** Settles what it can of one window; `false` if nothing is left to settle. */
   #step(done: boolean): boolean {
     if (this.#growing) return this.#grow(this.#growing, done);
     const end = Math.min(this.#source.length, this.#settledTo + this.#window);
@@ -120,7 +120,7 @@ export class StreamMarkdown {
     return false;
   }
 
-  /** Whether a long unsettled end has hardly grown since it was read; what is new is shown as text until then. */
+  /** Whether a long unsettled tail has barely grown since it was parsed; until then new text is shown as plain text. */
   #isReadEnough(slice: string): boolean {
     const read = this.#tailChars;
     if (read < EAGER_CHARS || slice.length > read + read / 8) return false;
@@ -168,14 +168,14 @@ export class StreamMarkdown {
     });
   }
 
-  /** A list that continues a cut one goes on counting. */
+  /** A list that continues a split one continues its numbering. */
   #numbered(token: Token): Token {
     if (this.#nextNumber === undefined || token.type !== "list" || !(token as Tokens.List).ordered)
       return token;
     return { ...(token as Tokens.List), start: this.#nextNumber };
   }
 
-  /** One block fills the whole window: cut it, let it grow by chunks, or look further. */
+  /** One block fills the whole window: split it, let it grow by chunks, or enlarge the window. */
   #cutLongBlock(tokens: Token[], slice: string): void {
     const id = this.#blocks.length;
     const first = firstBlock(tokens);
@@ -209,7 +209,7 @@ export class StreamMarkdown {
     const list = pieces.find((piece): piece is Tokens.List => piece.type === "list");
     const number = this.#nextNumber ?? (list?.start || 1);
     this.#settle(pieces);
-    // What was shown of it is settled now, and who reads in slices may look before the rest is read.
+    // The shown part is settled now, and a caller that parses in slices can display it before the rest is parsed.
     this.#tail = [];
     this.#joined = true;
     this.#nextNumber = list?.ordered ? number + list.items.length : undefined;

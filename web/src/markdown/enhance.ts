@@ -1,13 +1,13 @@
-// Finishes rendered markup in place: formulas, colours of nested code, words in the page's language.
+// Enhances rendered markup in place: formulas, highlighting of nested code, translated labels.
 
 import { colours } from "./highlight";
 import type { MarkdownLabels } from "./labels";
 import { fillFormulas } from "./formulas";
 
-/** Images of other sites that the reader has loaded, by address; they stay loaded when their block is drawn again. */
+/** External images the user has loaded, by URL; they stay loaded when their block is rendered again. */
 export type LoadedImages = Map<string, Promise<string>>;
 
-/** Fills in what the markup only names. Call after every change of `root`'s content, before it is painted. */
+/** Fills the placeholders in the markup. Call after every change of `root`'s content, before it is painted. */
 export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
   const formulas = root.querySelectorAll<HTMLElement>("[data-tex]");
   if (formulas.length > 0) fillFormulas([...formulas]);
@@ -35,7 +35,7 @@ function imageLabel(button: HTMLElement, words: (host: string) => string): strin
   return (alt ? `${alt} · ` : "") + words(host);
 }
 
-/** A picture of the reader's own files needs no click; where there is none, its words stay. */
+/** An image from the user's own files loads without a click; if it does not exist, its alt text stays. */
 function showOwn(button: HTMLElement, address: string | Promise<string>): void {
   const image = new Image();
   image.alt = button.dataset.alt ?? "";
@@ -49,7 +49,7 @@ function showOwn(button: HTMLElement, address: string | Promise<string>): void {
   button.replaceWith(image);
 }
 
-/** Puts the image in the place of its button once it is there; a button that failed can be tried again. */
+/** Replaces the button with the image once it has loaded; a failed button can be clicked again. */
 export async function showImage(
   button: HTMLElement,
   labels: MarkdownLabels,

@@ -1,12 +1,12 @@
-// Feeds a text to the engine: what is new at once, a long text in slices.
+// Feeds a text to the engine: new text immediately, a long text in slices.
 
 import type { Block } from "./blocks";
 import { StreamMarkdown } from "./engine";
 
-/** A long text that is already there is read in slices of about this size. */
+/** An existing long text is parsed in slices of about this duration. */
 const SLICE_MS = 10;
 
-/** Takes over what there is to be seen. */
+/** Receives the blocks to render. */
 export type Show = (blocks: readonly Block[]) => void;
 
 export class MarkdownFeed {
@@ -17,21 +17,21 @@ export class MarkdownFeed {
   #finished = false;
   #text = "";
   #streaming = false;
-  /** A text replaced by another stays in view until the new one is read. */
+  /** When a text is replaced, the old one stays visible until the new one is parsed. */
   #replacing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `complete` is called each time all of a finished text has been shown. */
+  /** `complete` is called each time all of a complete text has been shown. */
   constructor(show: Show, complete: () => void = () => undefined) {
     this.#show = show;
     this.#complete = complete;
   }
 
-  /** Takes the whole text so far and shows it, or as much of it as can be read now. */
+  /** Takes the whole text so far and shows it, or as much of it as can be parsed now. */
   update(text: string, streaming: boolean): void {
     this.#text = text;
     this.#streaming = streaming;
-    // A slice that waits will find the new text.
+    // A pending slice will pick up the new text.
     if (this.#timer === undefined) this.#flush();
   }
 
@@ -57,7 +57,7 @@ export class MarkdownFeed {
     else if (this.#finished) this.#complete();
   }
 
-  /** A text that cannot be rendered is still there to be read. */
+  /** A text that cannot be rendered is shown as its source. */
   #showSource(): void {
     this.#show([{ kind: "text", id: 0, joined: false, chunks: [], rest: this.#text }]);
     this.#engine = new StreamMarkdown();
@@ -65,7 +65,7 @@ export class MarkdownFeed {
     if (!this.#streaming) this.#complete();
   }
 
-  /** Gives the engine what is new, or a new engine when the text is not a continuation. */
+  /** Appends the new text, or starts a new engine if the text is not a continuation. */
   #feed(): void {
     const grown = this.#text.startsWith(this.#fed);
     const changed = this.#text.length !== this.#fed.length;

@@ -1,18 +1,18 @@
-// Typesets the formulas of rendered markup a slice at a time, so that thousands of them do not hold up the page.
+// Typesets the formulas of rendered markup in slices, so that thousands of them do not block the page.
 
 import { loadMaths, mathsReady, typeset } from "./maths";
 
-/** The formulas of one block beyond this many stay source. */
+/** Formulas of one block beyond this number are shown as source. */
 export const MAX_FORMULAS = 500;
 
-/** Formulas are typeset for so long at a time. */
+/** Duration of one slice of typesetting. */
 const SLICE_MS = 8;
 
 let queue: HTMLElement[] = [];
 let isScheduled = false;
 const whenDone: (() => void)[] = [];
 
-/** Typesets them in turn: at once what fits into a slice, the rest after other work of the page. */
+/** Typesets formulas in order: those that fit in a slice immediately, the rest between other tasks of the page. */
 export function fillFormulas(formulas: readonly HTMLElement[]): void {
   for (const formula of formulas.slice(MAX_FORMULAS)) formula.classList.add("md-source");
   queue.push(...formulas.slice(0, MAX_FORMULAS));
@@ -27,7 +27,7 @@ export function fillFormulas(formulas: readonly HTMLElement[]): void {
   });
 }
 
-/** When every formula that was asked for has been typeset. */
+/** Resolves once every requested formula has been typeset. */
 export function formulasDone(): Promise<void> {
   return queue.length === 0 ? Promise.resolve() : new Promise((resolve) => whenDone.push(resolve));
 }

@@ -1,13 +1,14 @@
-// Code fences, tables and plain text too long to lex as a whole: they grow by finished chunks, new text is read once.
+// Code fences, tables and plain text too long to lex as a whole: they grow by complete chunks, and new text is read
+// once.
 
 import type { Links, Tokens } from "marked";
 import type { CodeBlock, TableBlock, TextBlock } from "./blocks";
 import { sanitizeRows } from "./sanitize";
 import { fenceLanguage, lex, tableRows } from "./syntax";
 
-/** A block that is read line by line. */
+/** A block that is parsed line by line. */
 export interface Growing {
-  /** Reads what is new in `source`; returns the position after the block once it has ended. */
+  /** Parses the new part of `source`; returns the position after the block once it has ended. */
   advance(source: string, done: boolean): number | undefined;
   block(): CodeBlock | TableBlock | TextBlock;
 }
@@ -79,7 +80,7 @@ export class GrowingCode implements Growing {
   }
 }
 
-/** Text that starts at `start`, shown as it is to the next blank line. */
+/** Text that starts at `start`, shown verbatim up to the next blank line. */
 export class GrowingText implements Growing {
   readonly #id: number;
   readonly #joined: boolean;
@@ -95,7 +96,7 @@ export class GrowingText implements Growing {
 
   advance(source: string, done: boolean): number | undefined {
     const blank = /\n[ \t]*\n/g;
-    // What has been read ends inside a line, so that no blank line is missed.
+    // The parsed part ends inside a line, so that no blank line is missed.
     blank.lastIndex = this.#position;
     const found = blank.exec(source);
     const end = found ? found.index + 1 : source.length;
@@ -119,7 +120,7 @@ export class GrowingText implements Growing {
 
 const CHUNK_ROWS_CHARS = 500;
 const TABLE_WINDOW_CHARS = 6000;
-/** A table ends before a longer row. */
+/** A longer row ends the table. */
 const MAX_ROW_CHARS = 16_384;
 
 /** A table whose first two lines are `opening`; rows are lexed below a copy of them. */
@@ -163,7 +164,7 @@ export class GrowingTable implements Growing {
     }
   }
 
-  /** A window always has a whole row, unless more of it may come; undefined where the row is too long. */
+  /** A window always contains a whole row, unless more text may follow; `undefined` if the row is too long. */
   #windowEnd(source: string): number | undefined {
     const end = Math.min(source.length, this.#position + TABLE_WINDOW_CHARS);
     if (end === source.length || source.slice(this.#position, end).includes("\n", CHUNK_ROWS_CHARS))
@@ -173,7 +174,7 @@ export class GrowingTable implements Growing {
     return longer - this.#position > MAX_ROW_CHARS ? undefined : longer;
   }
 
-  /** The line after the rows is not complete: it may yet turn out to be a row. */
+  /** Whether the line after the rows is incomplete: it may still become a row. */
   #undecided(rows: string, length: number): boolean {
     return rows.trimEnd().length > 0 && !rows.slice(length).includes("\n");
   }
@@ -198,7 +199,7 @@ export class GrowingTable implements Growing {
   }
 }
 
-/** Length of the first whole lines that reach the size of a chunk, or 0. */
+/** Length of the leading whole lines that reach the size of a chunk, or 0. */
 function chunkLength(rows: string): number {
   return rows.indexOf("\n", CHUNK_ROWS_CHARS) + 1;
 }

@@ -1,4 +1,4 @@
-// Asks the worker for coloured code, remembers answers, and gives up on a grammar that hangs.
+// Requests highlighted code from the worker, caches the results, and gives up on a grammar that hangs.
 
 import type { ColourAnswer, ColourRequest } from "./colour.worker";
 import { sanitizeHighlight } from "./sanitize";
@@ -16,7 +16,7 @@ let worker: Worker | undefined;
 let nextId = 0;
 const waiting = new Map<number, Waiting>();
 
-/** Newest last; the oldest leave when the sum of source characters passes the limit. */
+/** Newest last; the oldest entries are evicted when the total of source characters exceeds the limit. */
 const cache = new Map<string, readonly string[]>();
 let cachedChars = 0;
 
@@ -24,12 +24,12 @@ function cacheKey(lang: string, chunks: readonly string[]): string {
   return [lang, ...chunks].join("\0");
 }
 
-/** Sanitising is done in slices of this size, with a pause between them. */
+/** Sanitising runs in slices of this duration, yielding in between. */
 const SLICE_MS = 8;
 
 /**
- * Gives the sanitised HTML of ever more chunks until all are there; gives nothing when the language is unknown
- * or the grammar takes too long.
+ * Yields the sanitised HTML of more and more chunks until all are done; yields nothing if the language is unknown or
+ * the grammar takes too long.
  */
 export async function* colours(lang: string, chunks: readonly string[]): AsyncGenerator<readonly string[]> {
   const key = cacheKey(lang, chunks);
@@ -86,7 +86,7 @@ function settle(id: number, html: string[] | undefined): void {
   request.resolve(html);
 }
 
-/** Ends a worker that hangs or failed; what it owed stays plain text. */
+/** Terminates a worker that hangs or failed; its pending code stays plain text. */
 function restart(): void {
   worker?.terminate();
   worker = undefined;

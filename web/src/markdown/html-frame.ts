@@ -1,11 +1,11 @@
-// Shows untrusted HTML in a render frame of its own: an opaque origin, no network, no scripts but the frame's.
+// Shows untrusted HTML in its own render frame: an opaque origin, no network, no scripts but the frame's.
 
 import type { HtmlRequest } from "../render-frame/protocol";
 
-/** Tallest frame, CSS pixels; longer documents scroll inside. */
+/** Maximum frame height, CSS pixels; longer documents scroll inside. */
 const MAX_HEIGHT = 600;
 
-/** Puts a frame with `html` into `place`; returns what takes it away. */
+/** Appends a frame with `html` to `place`; returns a function that removes it. */
 export function showHtml(place: HTMLElement, html: string, title: string): () => void {
   const frame = document.createElement("iframe");
   frame.sandbox.add("allow-scripts");
@@ -17,7 +17,7 @@ export function showHtml(place: HTMLElement, html: string, title: string): () =>
   };
   frame.onload = () => {
     const request: HtmlRequest = { html };
-    // An opaque origin cannot be named; the page's policy lets the frame be at no other address.
+    // An opaque origin cannot be named; the page's CSP allows the frame no other URL.
     frame.contentWindow?.postMessage(request, "*", [port2]);
     frame.onload = null;
   };

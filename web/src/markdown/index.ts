@@ -1,4 +1,4 @@
-// Streaming markdown: the component, and the engine for those who want blocks only.
+// Streaming Markdown: the component, and the engine for callers that need only blocks.
 
 export { default as Markdown } from "./Markdown.svelte";
 export { StreamMarkdown } from "./engine";

@@ -1,22 +1,22 @@
-// The words a rendered text needs from the page's language.
+// Translated labels used in rendered text.
 
 export interface MarkdownLabels {
   copy: string;
   copied: string;
-  /** On the button that stands for an external image. */
+  /** On the button shown in place of an external image. */
   loadImage: (host: string) => string;
-  /** On the same button meanwhile, and when the image could not be loaded. */
+  /** On the same button while loading, and if the image could not be loaded. */
   loadingImage: (host: string) => string;
   imageFailed: (host: string) => string;
-  /** Gives the address in this document of an external image; the page itself may not load one. */
+  /** Returns a local URL for an external image; the page itself may not load external images. */
   fetchImage: (url: string) => Promise<string>;
-  /** Where a picture of the reader's own files is, by its path; undefined for all that is not one. */
+  /** URL of an image in the user's own files, by its path; `undefined` if the path is not one. */
   workspaceImage: (path: string) => string | Promise<string> | undefined;
-  /** Spoken name of the `[n]` button. */
+  /** Accessible name of the `[n]` button. */
   citation: (n: number) => string;
-  /** Spoken name of a drawn diagram. */
+  /** Accessible name of a rendered diagram. */
   diagram: string;
-  /** Above the source of a diagram that could not be drawn. */
+  /** Above the source of a diagram that could not be rendered. */
   diagramFailed: string;
   /** Above the source of a diagram that took too long. */
   diagramSlow: string;

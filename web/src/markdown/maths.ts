@@ -1,4 +1,4 @@
-// Typesets formulas with KaTeX, loaded with the first formula.
+// Typesets formulas with KaTeX, loaded on demand with the first formula.
 
 import { sanitizeMath } from "./sanitize";
 
@@ -9,7 +9,7 @@ let loading: Promise<void> | undefined;
 const cache = new Map<string, string>();
 const CACHE_FORMULAS = 500;
 
-/** True once formulas can be typeset at once. */
+/** Whether formulas can be typeset synchronously. */
 export function mathsReady(): boolean {
   return katex !== undefined;
 }
@@ -22,7 +22,7 @@ export function loadMaths(): Promise<void> {
   return loading;
 }
 
-/** Returns the sanitised formula, or undefined when it is not valid TeX (or KaTeX is not loaded). */
+/** Returns the sanitised formula, or `undefined` if it is not valid TeX or KaTeX is not loaded. */
 export function typeset(tex: string, display: boolean): string | undefined {
   const key = (display ? "d" : "i") + tex;
   const known = cache.get(key);
@@ -41,7 +41,7 @@ export function typeset(tex: string, display: boolean): string | undefined {
       }),
     );
   } catch {
-    // Not valid TeX: the source stays in view.
+    // Not valid TeX: the source stays visible.
   }
   if (cache.size >= CACHE_FORMULAS) cache.delete(cache.keys().next().value ?? "");
   cache.set(key, html);

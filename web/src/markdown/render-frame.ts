@@ -1,24 +1,27 @@
-// Has untrusted markup drawn in a hidden frame with an opaque origin and without network, opened with the first drawing.
+// Renders untrusted markup in a hidden frame with an opaque origin and without network, created with the first drawing.
 
 import type { Drawing, RenderAnswer, RenderRequest } from "../render-frame/protocol";
 
-/** How long the frame may take to load, and one drawing to be made. */
+/** Timeouts for loading the frame and for one drawing. */
 const LOAD_MS = 30_000;
 const DRAW_MS = 10_000;
-/** Longest drawing, characters. */
+/** Maximum size of a drawing, characters. */
 const MAX_SVG_CHARS = 5_000_000;
-/** Largest side of a drawing, CSS pixels. */
+/** Maximum width and height of a drawing, CSS pixels. */
 const MAX_SIDE = 100_000;
 
-/** The frame did not answer in time: the markup takes too long to lay out. */
+/** The frame did not respond in time: the markup takes too long to lay out. */
 export class DrawingTimeout extends Error {}
-/** The frame answered that the markup cannot be drawn. */
+/** The frame responded that the markup cannot be rendered. */
 export class NotDrawable extends Error {}
 
 let opened: Promise<HTMLIFrameElement> | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
-/** Draws one after another; rejects with `DrawingTimeout`, `NotDrawable`, or an error where the frame cannot be loaded. */
+/**
+ * Renders one drawing at a time; rejects with `DrawingTimeout`, `NotDrawable`, or an error if the frame cannot be
+ * loaded.
+ */
 export function render(request: RenderRequest): Promise<Drawing> {
   const drawn = queue.then(async () => ask(await (opened ??= open()), request));
   queue = drawn.catch(() => undefined);
@@ -46,7 +49,7 @@ function open(): Promise<HTMLIFrameElement> {
   return loaded;
 }
 
-/** The next drawing opens a new one. */
+/** The next drawing opens a new frame. */
 function close(frame: HTMLIFrameElement): void {
   frame.remove();
   opened = undefined;
@@ -66,12 +69,12 @@ function ask(frame: HTMLIFrameElement, request: RenderRequest): Promise<Drawing>
       if (isDrawing(data)) resolve(data);
       else reject(new NotDrawable("this cannot be drawn"));
     };
-    // An opaque origin cannot be named; the frame can be at no other address, as the page's policy allows none.
+    // An opaque origin cannot be named; the page's CSP allows the frame no other URL.
     frame.contentWindow?.postMessage(request, "*", [port2]);
   });
 }
 
-/** The frame is not trusted either. */
+/** Validates the response: the frame is not trusted either. */
 function isDrawing(answer: unknown): answer is Drawing {
   if (typeof answer !== "object" || answer === null) return false;
   const { svg, width, height } = answer as Partial<NonNullable<RenderAnswer>>;

@@ -1,4 +1,4 @@
-// What may enter the page as HTML: one narrow DOMPurify profile for each kind of content.
+// Sanitises all HTML that enters the page, with one narrow DOMPurify profile per kind of content.
 
 import createDOMPurify, { type Config, type DOMPurify } from "dompurify";
 import { isInlineRaster, safeHref } from "./syntax";
@@ -64,7 +64,7 @@ const MATH: Config = {
   ALLOW_DATA_ATTR: false,
 };
 
-/** A second check of what the renderer already promised: where links and images may point. */
+/** A second check of what the renderer already guarantees: where links and images may point. */
 function checkAddresses(node: Element): void {
   if (node.hasAttribute("href")) {
     if (safeHref(node.getAttribute("href") ?? "") === undefined) node.removeAttribute("href");
@@ -79,8 +79,8 @@ type Sanitizer = (html: string) => string;
 type Hook = (node: Element) => void;
 
 /**
- * For markup made many times a second: parses in one inert element of its own (by default DOMPurify makes a
- * document each time) and reads its settings once. `tag` is the place where the markup will stand.
+ * For markup produced many times a second: parses in one reusable inert element (by default DOMPurify creates a
+ * document each time) and reads its settings once. `tag` is the element that will contain the markup.
  */
 function inPlace(tag: string, config: Config, hook?: Hook): Sanitizer {
   let root: HTMLElement | undefined;
@@ -96,7 +96,7 @@ function inPlace(tag: string, config: Config, hook?: Hook): Sanitizer {
   };
 }
 
-/** For single pieces: DOMPurify's ordinary way. */
+/** For individual pieces: DOMPurify's ordinary way. */
 function whole(config: Config, hook?: Hook): Sanitizer {
   let purifier: DOMPurify | undefined;
   return (html) => (purifier ??= configured(config, hook)).sanitize(html);

@@ -1,4 +1,4 @@
-/** Cutting a text into the parts that are shown or skipped together. */
+/** Splitting a text into sections that are rendered or skipped together. */
 import { expect, test } from "vitest";
 import type { Block } from "./blocks";
 import { sectionsOf } from "./sections";

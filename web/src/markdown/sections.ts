@@ -1,25 +1,25 @@
-// Groups the blocks of a long text. The browser asks of each box that it may skip whether it is in view, in every
-// frame, so the boxes it skips are groups and not blocks.
+// Groups the blocks of a long text into sections. The browser checks each skippable box for visibility in every frame,
+// so it gets groups instead of blocks.
 
 import type { Block } from "./blocks";
 
-/** Neighbouring blocks that are shown or skipped together. */
+/** Neighbouring blocks that are rendered or skipped together. */
 export interface Section {
-  /** Place of its first block in the document. */
+  /** Index of its first block in the document. */
   id: number;
   blocks: readonly Block[];
-  /** Whether the next section has begun: what is left to come goes there. */
+  /** Whether the next section has begun: later blocks go there. */
   full: boolean;
 }
 
 const SECTION_BLOCKS = 16;
 
-/** Cuts the blocks into sections. Those of `before` that have not changed are the same objects. */
+/** Groups the blocks into sections. Unchanged sections of `before` keep their identity. */
 export function sectionsOf(blocks: readonly Block[], before: readonly Section[] = []): Section[] {
   const sections: Section[] = [];
   for (let start = 0; start < blocks.length;) {
     let end = Math.min(start + SECTION_BLOCKS, blocks.length);
-    // A piece of a long block stays with the piece above it.
+    // A continuation of a long block stays in the section of the previous block.
     while (blocks[end]?.joined) end += 1;
     const section = { id: start, blocks: blocks.slice(start, end), full: end < blocks.length };
     const earlier = before[sections.length];

@@ -1,12 +1,12 @@
-// Where a very long paragraph, list or quote may be cut, as a function of its source alone.
+// Finds where a very long paragraph, list or quote may be split, as a function of its source alone.
 
 import type { Token, Tokens } from "marked";
 import { lex } from "./syntax";
 
-/** Ordinary paragraphs are shorter: a cut shows as a line break. */
+/** Ordinary paragraphs are shorter: a split is visible as a line break. */
 const LONG_PARAGRAPH_CHARS = 4096;
 
-/** Returns how many characters of `source` make a piece of their own, or 0 when it cannot be cut yet. */
+/** Returns how many characters of `source` form a separate block, or 0 if it cannot be split yet. */
 export function splitPoint(token: Token, source: string): number {
   switch (token.type) {
     case "paragraph":
@@ -20,9 +20,9 @@ export function splitPoint(token: Token, source: string): number {
   }
 }
 
-/** Characters that may open emphasis, code, a link or a formula whose end is not in sight. */
+/** Characters that may open emphasis, code, a link or a formula that is not closed yet. */
 const OPENER = /(?:^|[\s(])[*_~$]+(?=\S)|[`[]/g;
-/** An opener this far back is taken for a plain character. */
+/** An opener this far back is treated as a plain character. */
 const REACH_CHARS = 600;
 
 /** The last sentence end (or else word end) in the first three quarters that lies outside any mark. */
@@ -38,7 +38,7 @@ function paragraphPoint(token: Tokens.Paragraph, source: string): number {
     if (offset > to) break;
     if (part.type === "text") {
       const opened = [...part.raw.matchAll(OPENER)].map((match) => offset + match.index);
-      // The next piece starts a line of its own, so it must start with a letter: no list, no heading.
+      // The next block starts on its own line, so it must start with a letter: no list, no heading.
       for (const match of part.raw.matchAll(/([.!?…:;]?)\s+(?=\p{L})/gu)) {
         const at = offset + match.index + match[0].length;
         while (opened[0] !== undefined && opened[0] < at) risk = opened.shift() ?? risk;
@@ -58,7 +58,7 @@ function completeLines(source: string): string {
   return source.slice(0, source.lastIndexOf("\n") + 1);
 }
 
-/** All items but the last: the next item is there, so they are finished. */
+/** All items but the last: the next item has started, so they are complete. */
 function listPoint(source: string): number {
   const list = lex(completeLines(source), {}, true)[0];
   if (list?.type !== "list") return 0;

@@ -1,4 +1,4 @@
-// Texts that make Markdown renderers slow, deep or wide: from public bug reports and from what marked does with them.
+// Texts that make Markdown renderers slow, deep or wide: from public bug reports and from studying marked.
 
 import { seeded } from "./answer.fixture";
 
@@ -37,7 +37,7 @@ const lines = (count: number, line: (n: number) => string): string =>
 
 const fill = (piece: string, chars = 120_000): string => piece.repeat(Math.ceil(chars / piece.length));
 
-/** The same with a break in every 3,000 characters: no word and no line is long. */
+/** The same with a break every 3,000 characters: no word and no line is long. */
 const broken = (piece: string, end: string): string => fill(fill(piece, 3000) + end);
 
 const marks = [

@@ -1,8 +1,8 @@
-/** Pictures in a text: which addresses are asked for at all, and which stay words. */
+/** Images in a text: which URLs are loaded at all, and which stay text. */
 import { describe, expect, test } from "vitest";
 import { lex, tokensToHtml } from "./syntax.ts";
 
-/** The address that the reader's page may load for a picture; undefined where only its words are shown. */
+/** The URL that the page may load for an image; `undefined` if only its alt text is shown. */
 function asked(address: string): string | undefined {
   const html = tokensToHtml(lex(`![words](${address})`, {}, false));
   return /data-src="([^"]*)"/.exec(html)?.[1];

@@ -1,10 +1,10 @@
-// The dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
+// The Markdown dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
 
 import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
 import { BoundedLexer, plainToken } from "./bounds";
 
-/** Formulas longer than this are text: it bounds how far an unclosed `$$` can reach. */
+/** Longer formulas are plain text: this bounds how far an unclosed `$$` can reach. */
 const MATH_LIMIT_CHARS = 3000;
 
 const ENTITIES: Record<string, string> = {
@@ -20,10 +20,10 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 
-/** Returns the address when a link may point there (http, https, mailto, `#…`, `/…`), else undefined. */
+/** Returns the URL if a link may point there (http, https, mailto, `#…`, `/…`), else `undefined`. */
 export function safeHref(address: string): string | undefined {
   const href = address.replaceAll("&amp;", "&").trim();
-  // Browsers skip control characters inside a scheme.
+  // Browsers ignore control characters inside a scheme.
   if (/[\u0000-\u001f\u007f]/.test(href)) return undefined;
   return /^(?:https?:\/\/|mailto:|[#/])/i.test(href) && URL.canParse(href, "https://base.invalid")
     ? href
@@ -32,17 +32,17 @@ export function safeHref(address: string): string | undefined {
 
 const RASTER = /^data:image\/(?:png|jpe?g|gif|webp|avif);base64,[a-z0-9+/=]+$/i;
 
-/** True for inline raster pictures, the only images shown without asking. */
+/** Whether the URL is an inline raster image, the only kind shown without a click. */
 export function isInlineRaster(address: string): boolean {
   return RASTER.test(address);
 }
 
-/** Language of a fence: the first word of its info string, lower case, only harmless characters. */
+/** Language of a fence: the first word of its info string, in lower case, with only harmless characters. */
 export function fenceLanguage(info: string | undefined): string {
   return /^[\w+#.-]{1,30}/.exec(info?.trim() ?? "")?.[0].toLowerCase() ?? "";
 }
 
-/** A picture named by its path alone, as in `![](plots/rain.png)`: made absolute, else as it is. */
+/** Makes an image path such as `![](plots/rain.png)` absolute; returns other URLs unchanged. */
 function rooted(address: string): string {
   const path = /^(?:\.\/)?([\p{L}\p{N}_][\p{L}\p{N}_ ./%()-]*\.(?:png|jpe?g|gif|webp))$/iu.exec(address)?.[1];
   return path === undefined ? address : `/${path}`;
@@ -53,7 +53,7 @@ function imageHtml(address: string, alt: string): string {
   if (isInlineRaster(address)) return `<img src="${address}" alt="${label}">`;
   const href = safeHref(rooted(address));
   if (href === undefined || !/^(?:https?:\/)?\//i.test(href)) return label;
-  // The words on the button are the page's language: the component writes them.
+  // The component sets the button's label in the page's language.
   return `<button type="button" class="md-image" data-src="${escapeHtml(href)}" data-alt="${label}">${label}</button>`;
 }
 
@@ -78,14 +78,14 @@ interface Formula extends Tokens.Generic {
   open?: boolean;
 }
 
-/** The source being lexed when its end is not the end of the text: a formula that reaches it may still close. */
+/** The source being lexed if more text may follow: a formula that reaches its end may still close. */
 let unfinished: string | undefined;
 
 function lastCharacter(tokens: Token[]): string {
   return tokens.at(-1)?.raw.at(-1) ?? "";
 }
 
-/** `$…$` as pandoc reads it, and not the dollars of "US$5 and A$7". */
+/** `$…$` as pandoc parses it, ignoring the dollars of "US$5 and A$7". */
 function dollarFormula(src: string, before: string): Formula | undefined {
   const match = /^\$(?![\s$])((?:\\.|[^$\n\\])+?)(?<!\s)\$(?!\d)/.exec(src);
   const tex = match?.[1];
@@ -96,7 +96,7 @@ function dollarFormula(src: string, before: string): Formula | undefined {
 
 const CLOSERS: Record<string, string> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" };
 
-/** For each closer the last text that had none: neither has what is left of it. */
+/** For each closer, the last text that had none: its remainder has none either. */
 const withoutCloser = new Map<string, string>();
 
 function bracketFormula(src: string): Formula | undefined {
@@ -143,7 +143,7 @@ const extensions: MarkedExtension["extensions"] = [
         .join(""),
   },
   {
-    // The one tag models cannot do without, inside table cells.
+    // The one HTML tag that models cannot do without, inside table cells.
     name: "lineBreak",
     level: "inline",
     tokenizer(src) {
@@ -172,7 +172,7 @@ const extensions: MarkedExtension["extensions"] = [
         : `<p>${mathHtml((token as Formula).tex, true)}</p>`,
   },
   {
-    // Made by the lexer itself, where a bound is exceeded.
+    // Created by the lexer itself when a bound is exceeded.
     name: "plain",
     renderer: ({ raw }) => `<p class="md-plain">${escapeHtml(raw)}</p>`,
   },
@@ -205,13 +205,15 @@ const marked = new Marked({
 
 /** Block tokens of a source. */
 export interface LexedTokens extends Array<Token> {
-  /** The work for this source was spent before its end, so blocks after the first may be plainer than they need be. */
+  /**
+   * The budget was exhausted before the end of this source, so blocks after the first may be plainer than necessary.
+   */
   isExceeded?: boolean;
 }
 
 /**
- * Splits source into block tokens; `open` says more text may follow. `links` are the known definitions. Its work is
- * proportional to the source, and it never throws: what cannot be read is a token of plain text.
+ * Splits source into block tokens; `open` means more text may follow. `links` are the known definitions. The work is
+ * proportional to the source, and it never throws: what cannot be parsed becomes a plain-text token.
  */
 export function lex(source: string, links: Links, open: boolean): LexedTokens {
   const lexer = new BoundedLexer(marked.defaults, source);
@@ -229,7 +231,7 @@ export function tokensToHtml(tokens: Token[]): string {
   return marked.parser(tokens);
 }
 
-/** Renders the head and the body rows of a table apart, so that a long table can grow by rows. */
+/** Renders the head and the body rows of a table separately, so that a long table can grow by rows. */
 export function tableRows(table: Tokens.Table): { head: string; rows: string } {
   const row = (cells: Tokens.TableCell[]): string => `<tr>${cells.map(cellHtml).join("")}</tr>`;
   return { head: row(table.header), rows: table.rows.map(row).join("") };
@@ -241,10 +243,10 @@ function cellHtml(cell: Tokens.TableCell): string {
   return `<${tag}${align}>${tokensToHtml([{ type: "text", raw: cell.text, text: cell.text, tokens: cell.tokens }])}</${tag}>`;
 }
 
-/** References beyond this many definitions stay text: each source that is read gets a copy of them. */
+/** References beyond this many definitions stay text: each parsed source gets a copy of them. */
 const MAX_DEFINITIONS = 500;
 
-/** Collects link definitions of finished tokens into `links`; the first definition of a name wins. */
+/** Collects link definitions of complete tokens into `links`; the first definition of a name wins. */
 export function collectLinks(tokens: Token[], links: Links): void {
   let count = Object.keys(links).length;
   if (count >= MAX_DEFINITIONS) return;

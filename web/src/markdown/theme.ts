@@ -1,6 +1,6 @@
-// Tells whether an element stands on a dark page, however the page decides that.
+// Detects whether an element is on a dark page, however the page implements it.
 
-/** Calls `change` now and whenever the answer changes; returns a function that stops. */
+/** Calls `change` now and on every change; returns a function that unsubscribes. */
 export function watchDarkness(element: HTMLElement, change: (isDark: boolean) => void): () => void {
   let last: boolean | undefined;
   const look = (): void => {
@@ -18,7 +18,7 @@ export function watchDarkness(element: HTMLElement, change: (isDark: boolean) =>
   };
 }
 
-/** Text is lighter than middle grey: the page is dark. */
+/** Text lighter than middle grey means a dark page. */
 function hasLightText(element: HTMLElement): boolean {
   const [red = 0, green = 0, blue = 0] =
     getComputedStyle(element)

@@ -1,15 +1,15 @@
-// Reads a finished text as tokens, window by window: for exports, which need no blocks.
+// Lexes a complete text into tokens, window by window, for exports, which need no blocks.
 
 import type { Links, Token } from "marked";
 import { settledCount, takenCount, WINDOW_CHARS } from "./settled";
 import { collectLinks, lex } from "./syntax";
 
-/** Reads all of `text`. Its work is proportional to the text. */
+/** Lexes all of `text`. The work is proportional to the text. */
 export function lexWhole(text: string): Token[] {
   const source = text.replace(/\r\n?/g, "\n");
   const links = Object.create(null) as Links;
   const tokens = read(source, links);
-  // Definitions may stand below their use.
+  // Link definitions may follow their use.
   return Object.keys(links).length > 0 ? read(source, links) : tokens;
 }
 

@@ -1,7 +1,7 @@
-// Shows HTML in place of the frame's own document. The policy of the frame stays in force: none of its scripts runs, and it loads
-// nothing.
+// Replaces the frame's document with untrusted HTML. The frame's CSP stays in force: none of the HTML's scripts runs,
+// and it loads nothing.
 
-/** Puts the parsed HTML into the document and tells its height whenever that changes. */
+/** Puts the parsed HTML into the document and reports its height on every change. */
 export function showHtml(html: string, tell: (height: number) => void): void {
   const parsed = new DOMParser().parseFromString(html, "text/html");
   // A document that refreshes itself would only leave the frame empty.

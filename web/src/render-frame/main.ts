@@ -1,5 +1,5 @@
-// The render frame's script: draws what the page sends and answers with the drawing. It runs in a document with an opaque
-// origin and without network, so what hides in the source can reach neither the page nor another server.
+// Script of the render frame: renders what the page sends and returns the drawing. It runs in a document with an opaque
+// origin and without network, so hostile source can reach neither the page nor another server.
 
 import { drawMermaid } from "./mermaid";
 import type { HtmlRequest, RenderAnswer, RenderRequest } from "./protocol";

@@ -1,21 +1,21 @@
-// Draws a mermaid diagram as a sanitised SVG document.
+// Renders a mermaid diagram as a sanitised SVG document.
 
 import mermaid from "mermaid";
 import type { Drawing, RenderRequest } from "./protocol";
 import { sanitizeDrawing } from "./sanitize";
 
-/** Longest source, characters. */
+/** Maximum length of the source, characters. */
 const MAX_SOURCE_CHARS = 20_000;
 const MAX_EDGES = 300;
 let count = 0;
 
-/** Settings inside a diagram change neither its colours nor what may be in it. */
+/** Settings inside a diagram can change neither its colours nor the allowed content. */
 const LOCKED = [
   ...["secure", "securityLevel", "startOnLoad", "maxTextSize", "suppressErrorRendering", "maxEdges"],
   ...["htmlLabels", "theme", "themeCSS", "themeVariables", "fontFamily", "altFontFamily", "darkMode"],
 ];
 
-/** Rejects where the source is not a diagram. */
+/** Rejects if the source is not a valid diagram. */
 export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Drawing> {
   if (source.length > MAX_SOURCE_CHARS) throw new Error("the diagram is too long");
   mermaid.initialize({
@@ -25,7 +25,7 @@ export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Dr
     suppressErrorRendering: true,
     htmlLabels: false,
     theme: isDark ? "dark" : "neutral",
-    // A line ends at its words, and does not go on through them.
+    // A line stops at its label and does not run through the text.
     themeVariables: { edgeLabelBackground: isDark ? "#14161a" : "#fff" },
     themeCSS: ".edgeLabel rect { opacity: 1 }",
     fontFamily: "system-ui, sans-serif",
@@ -34,18 +34,18 @@ export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Dr
   });
   const { svg } = await mermaid.render(`diagram-${count++}`, withoutSettings(source));
   const drawing = sanitizeDrawing(svg);
-  // Lines that take the colour of the text around them; an image has none around it.
+  // Lines that use `currentColor`; an image inherits no text colour.
   drawing.style.color = isDark ? "#e8eaee" : "#16181d";
   return asDrawing(drawing);
 }
 
-/** Removes front matter and directives; what is left after one removal may be another. */
+/** Removes front matter and directives; removing one may expose another. */
 function withoutSettings(source: string): string {
   const rest = source.replace(/^\s*---\n[^]*?\n---[ \t]*\n/, "").replace(/%%\{[^]*?\}%%/g, "");
   return rest === source ? source : withoutSettings(rest);
 }
 
-/** Gives the drawing the size that mermaid means, which an image needs in its attributes. */
+/** Sets the drawing's intended size as attributes, which an image needs. */
 function asDrawing(svg: SVGSVGElement): Drawing {
   const box = svg.viewBox.baseVal;
   const width = inPixels(svg.style.maxWidth) ?? inPixels(svg.getAttribute("width")) ?? box.width;

@@ -1,12 +1,12 @@
-// What the page and its render frame say to each other, one request and one answer for each message port.
+// Messages between the page and its render frame: one request and one response per message port.
 
-/** Mermaid source, and the colours it is drawn in. */
+/** Mermaid source and its colour scheme. */
 export interface RenderRequest {
   source: string;
   isDark: boolean;
 }
 
-/** HTML to be shown; the answer is its height in CSS pixels. */
+/** HTML to show; the response is its height in CSS pixels. */
 export interface HtmlRequest {
   html: string;
 }
@@ -18,5 +18,5 @@ export interface Drawing {
   height: number;
 }
 
-/** A drawing, or null where the source is not a diagram. */
+/** A drawing, or `null` if the source is not a diagram. */
 export type RenderAnswer = Drawing | null;

@@ -1,5 +1,5 @@
-// What may be in a drawing: SVG without scripts, HTML, links, animations or anything that loads. The page shows it as an
-// image, in which none of that works; but people also save it.
+// Sanitises drawings: SVG without scripts, HTML, links, animations or anything that loads. The page shows a drawing as
+// an image, in which none of that works; but users also save it.
 
 import createDOMPurify, { type Config } from "dompurify";
 
@@ -13,13 +13,13 @@ const DRAWING: Config = {
   ALLOW_DATA_ATTR: false,
 };
 
-/** CSS that could load something; a backslash could hide the word, so it counts too. */
+/** CSS that could load something; a backslash could hide a keyword, so it counts too. */
 const LOADS = /@import|\\|(?:url|image|image-set|src)\s*\(\s*(?!['"]?#)/i;
 
 const purifier = createDOMPurify(window);
 purifier.addHook("afterSanitizeAttributes", checkAddresses);
 
-/** Addresses may only name parts of the same drawing. */
+/** References may only point to parts of the same drawing. */
 function checkAddresses(node: Element): void {
   if (node.nodeName.toLowerCase() === "style" && LOADS.test(node.textContent)) node.remove();
   for (const { name, value } of Array.from(node.attributes)) {
@@ -28,7 +28,7 @@ function checkAddresses(node: Element): void {
   }
 }
 
-/** Throws where there is no drawing in the markup. */
+/** Throws if the markup contains no drawing. */
 export function sanitizeDrawing(markup: string): SVGSVGElement {
   const clean = purifier.sanitize(markup, { ...DRAWING, RETURN_DOM_FRAGMENT: true });
   const svg = clean.querySelector("svg");

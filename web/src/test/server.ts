@@ -1,4 +1,4 @@
-/** A server for component tests: answers `fetch` by method and path, and keeps what it was asked. */
+/** Mock server for component tests: answers `fetch` by method and path, and records the requests. */
 import { vi } from "vitest";
 
 export interface Request {
@@ -13,7 +13,7 @@ export const noContent = () => new Response(null, { status: 204 });
 export const refused = (status: number, code: string, message: string, field?: string) =>
   Response.json({ error: { code, message, ...(field ? { field } : {}) } }, { status });
 
-/** Takes the place of `fetch` until the test is over. A call that is not listed fails the request. */
+/** Replaces `fetch` for the duration of the test. A call that is not listed fails the request. */
 export function serve(answers: Record<string, Answer>): Request[] {
   const requests: Request[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {

@@ -1,4 +1,4 @@
-/** Before each test file: matchers of Testing Library, what happy-dom lacks, and components taken down after each test. */
+/** Test setup: Testing Library matchers, polyfills for happy-dom, and component cleanup after each test. */
 import "@testing-library/jest-dom/vitest";
 import { cleanup } from "@testing-library/svelte";
 import { afterEach, vi } from "vitest";
@@ -9,7 +9,7 @@ HTMLSelectElement.prototype.querySelector = function (this: HTMLSelectElement, s
   return selectors === ":checked" ? (this.selectedOptions[0] ?? null) : querySelector.call(this, selectors);
 };
 
-// It has no top layer either: a popover is shown where it is written.
+// It has no top layer either: a popover is shown in place.
 HTMLElement.prototype.showPopover = () => undefined;
 HTMLElement.prototype.hidePopover = () => undefined;
 

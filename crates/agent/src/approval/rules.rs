@@ -1,5 +1,5 @@
-//! The approval policy: which tool calls require a person's approval. The administrator's rules come first, then standing
-//! approvals, then the tool's own default.
+//! The approval policy: which tool calls require a person's approval. The administrator's rules are checked first, then
+//! standing approvals, then the tool's default.
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +14,10 @@ use crate::messages;
 
 /// Maximum length of a pattern, bytes.
 const PATTERN_LIMIT_BYTES: usize = 10_000;
-/// Maximum number of arguments that one rule names.
+/// Maximum number of arguments in one rule.
 const ARGUMENTS_LIMIT: usize = 50;
 
-/// A glob pattern: `*` matches any text, and `\*` a star.
+/// A glob pattern: `*` matches any text, and `\*` a literal star.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern {
@@ -26,7 +26,7 @@ pub struct Pattern {
     pieces: Vec<String>,
 }
 
-/// Why a rule cannot be one.
+/// Why a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RuleProblem(pub messages::Approvals);
@@ -69,10 +69,10 @@ impl From<Pattern> for String {
 /// What a star may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Star {
-    /// Anything, in patterns that ask or deny.
+    /// Any text, in patterns that ask or deny.
     Anything,
-    /// In patterns that allow: no line break, no shell operators, and no `..` into another
-    /// folder, so that `git *` is not `git log; rm -r .` and `/notes/*` stays in `/notes`. A star alone is anything.
+    /// In patterns that allow: no line breaks, no shell operators, and no `..` into another folder, so that `git *`
+    /// does not match `git log; rm -r .` and `/notes/*` stays in `/notes`. A lone star matches anything.
     Harmless,
 }
 
@@ -88,14 +88,14 @@ impl Pattern {
             .and_then(|rest| rest.strip_suffix(last.as_str()));
         let Some(mut rest) = inner else { return false };
         if self.written == "*" {
-            // A lone star means anything.
+            // A lone star matches anything.
             return true;
         }
         if star == Star::Harmless && !stays_inside(text, &self.written) {
             return false;
         }
         for piece in &self.pieces[1..self.pieces.len() - 1] {
-            // The first match is as good as any: text between the pieces is checked in the same way everywhere.
+            // The first match suffices: text between the pieces is checked the same way everywhere.
             let Some((between, after)) = rest.split_once(piece.as_str()) else {
                 return false;
             };
@@ -110,7 +110,7 @@ impl Pattern {
     fn fits_value(&self, value: &Value, star: Star) -> bool {
         match value {
             Value::String(text) => self.fits(text, star),
-            // In JSON a star could match the end of one text and the beginning of another.
+            // In serialized JSON, a star could match the end of one string and the beginning of the next.
             _ if star == Star::Harmless && self.pieces.len() > 1 => self.written == "*",
             other => self.fits(&other.to_string(), star),
         }
@@ -126,7 +126,7 @@ impl Star {
     }
 }
 
-/// Whether `text` has no `..` beyond those of the pattern, not even one whose half a star matches.
+/// Whether `text` has no `..` beyond those of the pattern, including any of which a star matches only half.
 fn stays_inside(text: &str, written: &str) -> bool {
     text.matches("..").count() <= written.matches("..").count()
 }
@@ -135,24 +135,24 @@ fn stays_inside(text: &str, written: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// They run.
+    /// The calls run.
     Allow,
-    /// They wait for approval, which can be remembered.
+    /// The calls wait for approval, which can be remembered.
     Ask,
-    /// They wait for approval every time.
+    /// The calls wait for approval every time.
     AskEachTime,
-    /// They do not run.
+    /// The calls are refused.
     Deny,
 }
 
-/// A rule of the administrator. It matches a call if the tool's name and all the arguments it names match; other arguments
+/// A rule of the administrator. It matches a call if the tool's name and all listed arguments match; other arguments
 /// may have any value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The tool's name; stars are allowed.
+    /// The tool's name, with optional wildcards.
     pub tool: Pattern,
-    /// Patterns by argument.
+    /// Patterns by argument name.
     #[serde(default)]
     pub arguments: BTreeMap<String, Pattern>,
     /// The effect on these calls.
@@ -175,21 +175,21 @@ impl Rule {
     }
 }
 
-/// A standing approval of a person. Without arguments it covers every call of the tool; with them, only calls with exactly
-/// these arguments, if their values match.
+/// A person's standing approval. Without arguments it covers every call of the tool; otherwise only calls with exactly
+/// these arguments whose values match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingApproval {
     /// The tool's name.
     pub tool: String,
-    /// Patterns by argument.
+    /// Patterns by argument name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, Pattern>>,
-    /// Whether it applies to the chat or always.
+    /// Whether it applies to this chat only or always.
     pub remembered: Remembered,
 }
 
 impl StandingApproval {
-    /// Checks its size.
+    /// Checks the number of arguments.
     ///
     /// # Errors
     /// If it names too many arguments.
@@ -222,12 +222,12 @@ impl StandingApproval {
     }
 }
 
-/// The requirement for a call to run.
+/// What a call requires before it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
-    /// Nothing.
+    /// No approval.
     Nothing,
-    /// A standing approval covers it.
+    /// None, since a standing approval covers it.
     Standing(Remembered),
     /// A person's approval.
     Approval { may_remember: bool },
@@ -235,7 +235,7 @@ pub(crate) enum Requirement {
     Refused,
 }
 
-/// All rules of a run. Clones share the standing approvals given during it.
+/// All approval rules of a run. Clones share the standing approvals granted during the run.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalPolicy {
     rules: Arc<[Rule]>,
@@ -243,7 +243,7 @@ pub struct ApprovalPolicy {
 }
 
 impl ApprovalPolicy {
-    /// The administrator's rules, of which the first match applies, and the person's standing approvals.
+    /// A policy with the administrator's rules, of which the first match applies, and the person's standing approvals.
     #[must_use]
     pub fn new(rules: Arc<[Rule]>, allowed: Vec<StandingApproval>) -> Self {
         Self {

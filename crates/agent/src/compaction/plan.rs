@@ -1,4 +1,4 @@
-//! Chooses the part of a conversation that becomes a summary, and builds the shorter conversation. Pure.
+//! Chooses the part of a conversation to summarize, and builds the shortened conversation. Pure.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ const AIMS_PERCENT: [u64; 2] = [50, 80];
 /// A summary has at most a tenth of the usable window, and at most this many tokens.
 const SUMMARY_TOKENS: Range<u64> = 128..4_000;
 
-/// A conversation to be cut.
+/// How a conversation is to be shortened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// What becomes a summary; of the latest request in it, only its place.
+    /// The messages to summarize, except for the latest request if it is among them.
     pub(crate) old: Range<usize>,
     /// The latest request of the person, which stays unchanged.
     pub(crate) request: Option<usize>,
-    /// The most that the summary may have.
+    /// Maximum length of the summary.
     pub(crate) summary_tokens: u64,
 }
 
-/// How to make room: `None` if there is enough, or if a summary would not be much shorter than the part that it
-/// replaces. The instructions, the latest request and the latest steps stay; a call and its results stay together, and earlier
-/// exchanges are kept whole or not at all.
+/// Plans a compaction. `None` if there is enough room, or if a summary would not be much shorter than what it replaces.
+/// The instructions, the latest request and the latest steps are kept; a call stays together with its results, and
+/// earlier exchanges are kept whole or not at all.
 pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     let limit = gauge.limit()?;
     if gauge.request(messages) <= limit {
@@ -54,8 +54,8 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     })
 }
 
-/// Replaces all but the instructions, the latest request and the last `kept` messages by the summary. Returns
-/// nothing: the result depends on the arguments alone, so that it can be repeated after a restart.
+/// Replaces everything except the instructions, the latest request and the last `kept` messages with the summary.
+/// Returns nothing: the result depends only on the arguments, so that it can be repeated after a restart.
 pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
     let first = first(messages);
     let request = request(messages);
@@ -66,7 +66,7 @@ pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
     messages.splice(first..cut, recollection(summary).into_iter().chain(request));
 }
 
-/// The exchange that replaces the earlier part: the roles alternate, as some models require.
+/// The exchange that replaces the earlier part. Roles alternate, as some models require.
 pub(crate) fn recollection(summary: &str) -> [Message; 2] {
     let told = if summary.is_empty() {
         LEFT_OUT
@@ -99,7 +99,7 @@ pub(crate) fn request(messages: &[Message]) -> Option<usize> {
         .rposition(|message| message.role == Role::User)
 }
 
-/// Whether the conversation may begin at `cut`: with a request or, after the latest request, with a step.
+/// Whether the remaining conversation may begin at `cut`: with a request or, after the latest request, with a step.
 fn may_cut(messages: &[Message], request: Option<usize>, cut: usize) -> bool {
     match messages.get(cut) {
         Some(message) if request.is_some_and(|request| cut <= request) => {
@@ -129,7 +129,7 @@ mod tests {
         Message::text(Role::User, text)
     }
 
-    /// A step with two calls, some 300 tokens.
+    /// A step with two calls, about 300 tokens.
     fn step(number: usize) -> Vec<Message> {
         let ids = [format!("c{number}a"), format!("c{number}b")];
         let call = |id: &String| ToolCall {
@@ -158,7 +158,7 @@ mod tests {
         messages
     }
 
-    /// Every result has its call before it, and every call its results behind it.
+    /// Every result follows its call, and every call has its results.
     fn assert_paired(messages: &[Message]) {
         let mut open: Vec<&str> = Vec::new();
         for message in messages {

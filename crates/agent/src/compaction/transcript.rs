@@ -1,11 +1,11 @@
-//! A conversation as text, in pieces that a model can read one at a time. Pure.
+//! Renders a conversation as text, in pieces that a model can read one at a time. Pure.
 
 use domain::{Message, Role};
 
-/// Maximum number of pieces: of more, those between the first and the latest are left out.
+/// Maximum number of pieces; beyond it, those between the first and the latest are dropped.
 const MAX_PIECES: usize = 8;
 
-/// The messages as text, in pieces of at most `limit_bytes`; a long message is shown with both its ends.
+/// The messages as text, in pieces of at most `limit_bytes`. Of a long message, both ends are shown.
 pub(super) fn pieces<'a>(
     messages: impl Iterator<Item = &'a Message>,
     limit_bytes: usize,
@@ -46,7 +46,7 @@ fn entry(message: &Message) -> String {
     text
 }
 
-/// At most `limit_bytes` of the text and a note: three quarters of its beginning, and its end.
+/// At most `limit_bytes` of the text plus a note: three quarters from its beginning, the rest from its end.
 pub(super) fn both_ends(text: &str, limit_bytes: usize) -> String {
     if text.len() <= limit_bytes {
         return text.to_owned();

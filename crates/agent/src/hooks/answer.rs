@@ -1,10 +1,10 @@
-//! The answer of a hook, parsed and checked.
+//! Parses and validates a hook's answer.
 
 use domain::event::{Decision, HookEvent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Longer reasons are cut, characters.
+/// Maximum length of a reason, characters; longer ones are cut.
 const MAX_REASON_CHARS: usize = 2_000;
 /// Maximum length of a context, bytes: about 8,000 tokens.
 const MAX_CONTEXT_BYTES: usize = 32_000;
@@ -31,7 +31,7 @@ enum HookDecision {
 }
 
 impl HookAnswer {
-    /// Reads the JSON of an answer; an empty one allows.
+    /// Parses the JSON of an answer; an empty one allows.
     ///
     /// # Errors
     /// If it is not such an object, or has a field that this event does not support.
@@ -110,7 +110,7 @@ impl HookAnswer {
         }
     }
 
-    /// The same; `clean` takes the secrets out of what goes to the log for people and the model.
+    /// Removes secrets, using `clean`, from the texts that reach the log and the model.
     #[must_use]
     pub fn redacted(self, clean: impl Fn(String) -> String) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl HookAnswer {
     }
 }
 
-/// Whether a model call follows that could receive context.
+/// Whether a model call follows that can receive context.
 fn takes_context(event: HookEvent) -> bool {
     !matches!(
         event,
@@ -174,7 +174,7 @@ mod tests {
             r#"{"arguments":{"path":"/a"}}"#,
             Ok(Decision::Allow),
         );
-        // A slip of the pen must not become a permission.
+        // A typo must not become a permission.
         check(BeforeTool, r#"{"descision":"deny"}"#, Err("descision"));
         check(BeforeTool, r#"{"decision":"block"}"#, Err("block"));
         check(BeforeTool, r#"{"arguments":"ls"}"#, Err("cannot be read"));

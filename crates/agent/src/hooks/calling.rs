@@ -1,4 +1,4 @@
-//! Calls the hooks of one place one after another; each sees what those before it have changed.
+//! Calls the hooks at one point of a run in sequence; each sees the changes of those before it.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::{AnswerForm, journal::HookPlace, step::millis, tool::Tool, turns::Age
 /// Maximum length of a result or an answer that a hook receives, bytes.
 const MAX_TEXT_BYTES: usize = 1_000_000;
 
-/// Where in the run it is.
+/// The point of the run at which hooks are called.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) event: HookEvent,
-    /// The id and the tool's name of the call that it is about.
+    /// The id and the tool name of the call concerned.
     pub(super) call: Option<(&'a str, &'a str)>,
     pub(super) step: Option<u32>,
     pub(super) edited: bool,
-    /// The subject has changed since earlier hooks saw it: their decisions do not count.
+    /// The subject has changed since earlier hooks saw it, so their decisions do not count.
     pub(super) is_new: bool,
     pub(super) limit: Option<Duration>,
 }
@@ -64,9 +64,9 @@ impl<'a> At<'a> {
     }
 }
 
-/// The subject of the hooks, which they may change.
+/// The data under review, which hooks may change.
 pub(super) enum Subject<'a> {
-    /// Nothing that they may change.
+    /// Nothing that hooks may change.
     Fixed,
     Arguments {
         arguments: &'a mut Value,
@@ -90,7 +90,7 @@ pub(super) struct Looked {
     pub(super) context: Vec<String>,
 }
 
-/// A hook denied it.
+/// The denial by a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denied {
     pub(crate) hook: String,
@@ -113,8 +113,8 @@ impl Denied {
     }
 }
 
-/// Calls the hooks of this place until one denies; recorded decisions come first. `about` has the input that goes with
-/// the subject.
+/// Calls the hooks at this point until one denies; recorded decisions are used first. `about` is the input that
+/// accompanies the subject.
 pub(super) async fn look(
     agent: &AgentContext,
     at: At<'_>,
@@ -174,7 +174,7 @@ pub(super) async fn look(
     looked
 }
 
-/// Withdraws the calls of this place that had not ended when the server stopped and are not repeated.
+/// Withdraws the hook calls at this point that were unfinished when the server stopped and are not repeated.
 pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
     let place = at.place(agent);
     let recorded = agent.journal.hooks(&place, true);
@@ -183,7 +183,7 @@ pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
 }
 
 impl Hooks {
-    /// Those to be called, in the order in which they are declared.
+    /// The hooks to call, in the order of declaration.
     pub(super) fn at(&self, agent: &AgentContext, at: At<'_>) -> Vec<&Hook> {
         let name = &agent.spec.known_as;
         let model = agent.models.chosen().id();
@@ -195,8 +195,8 @@ impl Hooks {
     }
 }
 
-/// Emits that a hook is called. The event is stored first: after a crash the hook is called again with the same id. `None`
-/// if the run has ended and its log is closed.
+/// Emits that a hook is called. The event is stored first, so that after a crash the hook is called with the same id.
+/// `None` if the run has ended and its log is closed.
 async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall> {
     let (call, tool) = at
         .call
@@ -263,7 +263,7 @@ async fn ask(
     end
 }
 
-/// Applies the hook's answer to the subject and then to `end`, which an error leaves unchanged.
+/// Applies the hook's answer to the subject and then to `end`, which is unchanged on error.
 fn apply(answer: HookAnswer, subject: &mut Subject<'_>, end: &mut HookEnd) -> Result<(), String> {
     let decision = answer.decision();
     let (reason, context, change) = answer.into_parts();
@@ -278,7 +278,7 @@ fn apply(answer: HookAnswer, subject: &mut Subject<'_>, end: &mut HookEnd) -> Re
     Ok(())
 }
 
-/// The input of every hook.
+/// The input common to all hooks.
 fn common(agent: &AgentContext, call: &HookCall) -> Map<String, Value> {
     let path = agent.emitter.agent();
     let mut who = json!({"name": agent.spec.known_as, "depth": path.depth()});
@@ -302,10 +302,10 @@ fn common(agent: &AgentContext, call: &HookCall) -> Map<String, Value> {
 }
 
 impl Looked {
-    /// Records the decision of a hook. Whether it denied.
+    /// Applies the decision of a hook. Returns whether it denied.
     fn take(&mut self, end: &HookEnd, subject: &mut Subject<'_>) -> bool {
         if let Some(change) = &end.change {
-            // It was accepted before, by the tool or the form of that time.
+            // The tool or the required format accepted it before the restart.
             let _ = subject.change(change);
         }
         let hook = &end.call.hook;

@@ -1,4 +1,4 @@
-//! The places of a run at which hooks are called, and the effect of their decisions there.
+//! The points of a run at which hooks are called, and the effect of their decisions there.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How much of a conversation a hook receives, bytes of text; the latest messages are kept.
+/// Maximum size of the conversation passed to a hook, bytes of text; the latest messages are kept.
 const MAX_MESSAGES_BYTES: usize = 256_000;
 /// Time limit of each hook after a run if a caller waits for its end.
 const AFTER_STOP: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ impl Denied {
         ))
     }
 
-    /// The end of a run whose answer is not shown.
+    /// Ends the run without showing its answer.
     pub(crate) fn withholds(self) -> Stop {
         let Self { hook, reason } = self;
         Stop::Failed(Problem::new(
@@ -44,7 +44,7 @@ impl Denied {
         ))
     }
 
-    /// Told to an agent whose answer was rejected.
+    /// Sent to an agent whose answer was rejected.
     pub(crate) fn told(self) -> String {
         let hook = &self.hook;
         let reason = self.without_full_stop();
@@ -53,7 +53,7 @@ impl Denied {
         )
     }
 
-    /// The reason for the middle of a sentence.
+    /// The reason without a full stop, for use within a sentence.
     fn without_full_stop(&self) -> &str {
         self.reason.trim_end_matches(['.', ' ', '\n'])
     }
@@ -67,7 +67,7 @@ impl Denied {
     }
 }
 
-/// Before the run: the context that hooks add goes with its last message.
+/// Before the run. Context from hooks is added to its last message.
 pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) -> Result<(), Stop> {
     let asked = history
         .iter()
@@ -107,7 +107,7 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
     }
 }
 
-/// Before a model call: the context that hooks add goes with the last message.
+/// Before a model call. Context from hooks is added to the last message.
 pub(crate) async fn before_model(
     agent: &AgentContext,
     step: u32,
@@ -150,7 +150,7 @@ pub(crate) async fn after_model(
     denied.map_or(Ok(context), |denied| Err(denied.stops()))
 }
 
-/// Before a tool call, and before approval is asked: hooks may change its arguments. Returns what they add to its result.
+/// Before a tool call and its approval: hooks may change its arguments. Returns the context to add to its result.
 pub(crate) async fn before_tool(
     agent: &AgentContext,
     tool: &Tool,
@@ -162,7 +162,7 @@ pub(crate) async fn before_tool(
     verdict_on_call(look(agent, at, &mut subject, &Map::new).await)
 }
 
-/// Before a tool call whose arguments a person has changed: hooks may deny it, and change nothing.
+/// Before a tool call whose arguments a person has edited: hooks may deny it but not change it.
 pub(crate) async fn before_edited_tool(
     agent: &AgentContext,
     tool: &Tool,
@@ -188,12 +188,12 @@ fn verdict_on_call(Looked { denied, context }: Looked) -> Result<Vec<String>, To
     }
 }
 
-/// Withdraws the hooks' requests about a call that cannot be run.
+/// Withdraws the hook calls for a tool call that cannot be run.
 pub(crate) async fn withdraw_before_tool(agent: &AgentContext, call: &str, tool: &str) {
     withdraw(agent, At::call(HookEvent::BeforeTool, call, tool)).await;
 }
 
-/// What hooks added to a call before the server was stopped.
+/// The context that hooks added to a call before the server stopped.
 pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str) -> Vec<String> {
     let at = At::call(HookEvent::BeforeTool, call, tool);
     look(agent, at, &mut Subject::Fixed, &Map::new)
@@ -201,8 +201,8 @@ pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str
         .context
 }
 
-/// After a tool call that was run: hooks may change its result, or withhold it from the model. Their context, and that of hooks
-/// before the call, goes with it.
+/// After a tool call: hooks may change its result, or withhold it from the model. Their context, and that of hooks
+/// before the call, is added.
 pub(crate) async fn after_tool(
     agent: &AgentContext,
     call: &str,
@@ -250,12 +250,13 @@ pub(crate) struct KeptResult {
     /// A note for the model only.
     #[serde(default)]
     pub(crate) note: Option<String>,
-    /// The files that it produced.
+    /// The files that the call produced.
     #[serde(default)]
     pub(crate) files: Vec<ToolFile>,
 }
 
-/// Keeps the result of a call that hooks are about to look at. One in doubt is none: after a restart it is in doubt again.
+/// Stores the result of a call before hooks check it. An uncertain outcome is not stored: after a restart it is
+/// uncertain again.
 pub(crate) async fn keep_result(
     agent: &AgentContext,
     call: &str,
@@ -267,12 +268,12 @@ pub(crate) async fn keep_result(
     let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) else {
         return;
     };
-    // Plain texts always have a JSON form.
+    // Plain strings can always be serialized.
     let kept = serde_json::to_string(&result()).unwrap_or_default();
     hooks.caller.keep(format!("call {call}"), kept).await;
 }
 
-/// The result of a call that was run, and looked at, when the server stopped.
+/// The stored result of a call that hooks were checking when the server stopped.
 pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<KeptResult> {
     let kept = agent
         .run
@@ -285,7 +286,7 @@ pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<Kept
     serde_json::from_str(&kept).ok()
 }
 
-/// Whether the agent's answer is held back until its hooks have seen it. The answer is the main agent's.
+/// Whether the agent's answer is held back until its hooks have checked it. Only the main agent has an answer.
 pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
     let Some(hooks) = agent
         .run
@@ -300,7 +301,7 @@ pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
     of(HookEvent::BeforeAnswer) || of(HookEvent::AfterAnswer)
 }
 
-/// Keeps an answer that has not been shown.
+/// Stores an answer that has not been shown.
 pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
     if let Some(hooks) = &agent.run.deps.hooks {
         hooks
@@ -310,7 +311,7 @@ pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
     }
 }
 
-/// The answer that hooks were looking at when the server stopped.
+/// The answer that hooks were checking when the server stopped.
 pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<String> {
     if !holds_answers(agent) {
         return None;
@@ -325,7 +326,7 @@ pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<Strin
         .await
 }
 
-/// What hooks say to an answer that the agent wants to end with.
+/// The hooks' decision on the answer with which the agent wants to end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
     Stands,
@@ -333,7 +334,7 @@ pub(crate) enum Settled {
     SentBack(Denied),
 }
 
-/// Before the main agent ends with an answer. If it was shown before a restart, the log has what hooks said of it.
+/// Before the main agent ends with an answer. If it was shown before a restart, the recorded decisions apply.
 pub(crate) async fn before_answer(
     agent: &AgentContext,
     step: &Step<'_>,
@@ -359,13 +360,13 @@ pub(crate) async fn before_answer(
     looked.denied.map_or(Settled::Stands, Settled::SentBack)
 }
 
-/// The message to an agent whose answer a hook has rejected; empty for all other decisions.
+/// The message to an agent whose answer a hook has rejected; `None` for all other decisions.
 pub(crate) fn sent_back(end: &HookEnd) -> Option<String> {
     let is_it = end.call.event == HookEvent::BeforeAnswer && end.decision == Decision::Deny;
     is_it.then(|| Denied::by(end).told())
 }
 
-/// The answer as shown: hooks may change or withhold it. If it is replayed, earlier decisions count.
+/// The answer to show, which hooks may change or withhold. If it is replayed, earlier decisions apply.
 pub(crate) async fn after_answer(
     agent: &AgentContext,
     step: u32,
@@ -393,7 +394,8 @@ pub(crate) async fn after_answer(
     looked.denied.map_or(Ok(text), Err)
 }
 
-/// Adds the hooks' context to the last message of the conversation: a further message would be taken for a request.
+/// Adds the hooks' context to the last message of the conversation, since a separate message would be taken for a
+/// request.
 pub(crate) fn add_context(messages: &mut [Message], context: &[String]) {
     let Some(last) = messages.last_mut().filter(|_| !context.is_empty()) else {
         return;
@@ -413,7 +415,7 @@ fn with_context(text: String, context: &[String]) -> String {
     }
 }
 
-/// The latest messages as text, and the number of earlier ones that are left out.
+/// The latest messages as text, and the number of earlier ones that were left out.
 fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
     let mut told = Vec::new();
     let mut room = MAX_MESSAGES_BYTES;

@@ -1,4 +1,4 @@
-//! The journal as one agent uses it: the ids of its items, its tool calls and its sub-agents.
+//! One agent's view of the journal: the ids of its items, its tool calls and its sub-agents.
 
 use std::{
     sync::{
@@ -14,23 +14,23 @@ use serde_json::Value;
 use super::{CallEnd, CallRecord, CallResult, Journal};
 use crate::{Emitter, PendingInput, budget::Used};
 
-/// The journal of one agent: it reads the record of the run and writes to the log through the agent's emitter.
+/// The journal of one agent: reads the record of the run, and writes to the log through the agent's emitter.
 #[derive(Debug)]
 pub(crate) struct AgentJournal {
     pub(super) run: Arc<Journal>,
     pub(super) emitter: Emitter,
     pub(super) pending_input: PendingInput,
-    /// How long people have to answer.
+    /// How long to wait for people's answers.
     pub(super) waiting: Duration,
     counters: Counters,
 }
 
-/// Counters for the agent's ids. Each agent has its own, so that ids do not depend on concurrent agents.
+/// Counters for the agent's ids. They are per agent, so that ids do not depend on concurrent agents.
 #[derive(Debug)]
 struct Counters {
     items: AtomicUsize,
     sub_agents: AtomicUsize,
-    /// The next model call.
+    /// The number of the next model call.
     model_calls: AtomicU32,
 }
 
@@ -38,7 +38,7 @@ struct Counters {
 #[derive(Debug)]
 pub(crate) struct SubAgent {
     pub(crate) path: AgentPath,
-    /// How it ended. `None` if the log has no end of it.
+    /// How it ended; `None` if its end is not in the log.
     pub(crate) end: Option<SubAgentEnd>,
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct SubAgent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SubAgentEnd {
     pub(crate) outcome: Outcome,
-    /// Its answer, or why there is none.
+    /// Its answer, or the reason why there is none.
     pub(crate) result: String,
 }
 
 impl AgentJournal {
-    /// The journal of the main agent. `waiting` is how long people have to answer.
+    /// The journal of the main agent. `waiting` is how long to wait for people's answers.
     pub(crate) fn main(
         run: Journal,
         emitter: Emitter,
@@ -90,7 +90,7 @@ impl AgentJournal {
         }
     }
 
-    /// An id for the next item, unique within the run.
+    /// A new item id, unique within the run.
     pub(crate) fn next_item(&self, kind: char) -> String {
         let number = self.counters.items.fetch_add(1, Ordering::Relaxed) + 1;
         match self.emitter.agent().id() {
@@ -110,23 +110,23 @@ impl AgentJournal {
         self.counters.model_calls.load(Ordering::Relaxed)
     }
 
-    /// Emits an event after which the agent's next model call is another one.
+    /// Emits an event that starts a new model call of the agent.
     pub(crate) async fn emit_and_part_calls(&self, body: EventBody) {
         debug_assert!(parts_model_calls(&body));
         self.counters.model_calls.fetch_add(1, Ordering::Relaxed);
         self.emitter.emit(body).await;
     }
 
-    /// Emits an event that may appear only once in the log, unless it is recorded. Of sources, emits only the new ones. Events
-    /// emitted now are not tracked: the caller does not repeat them within one life of the run.
+    /// Emits an event that may appear only once in the log, unless it is recorded. Of sources, only the new ones are
+    /// emitted. Events emitted now are not tracked, since a caller does not repeat them within one process.
     pub(crate) async fn once(&self, body: EventBody) {
         if let Some(body) = self.run.missing(body) {
             self.emitter.emit(body).await;
         }
     }
 
-    /// The recorded result of a call, or that of `perform`, which gets the arguments that an unfinished call was started
-    /// with. `replay` restores the in-memory state that goes with a recorded result.
+    /// The recorded result of a call, or that of `perform`, which receives the arguments with which an unfinished call
+    /// was started. `replay` restores the in-memory state that goes with a recorded result.
     pub(crate) async fn call<Performed>(
         &self,
         id: &str,
@@ -152,7 +152,7 @@ impl AgentJournal {
         result
     }
 
-    /// Whether the log shows that work on the call began.
+    /// Whether work on the call has begun according to the log.
     pub(crate) fn has_begun_call(&self, id: &str) -> bool {
         self.recorded_call(id).is_some_and(CallRecord::was_begun)
     }
@@ -161,8 +161,8 @@ impl AgentJournal {
         self.run.calls.get(id)
     }
 
-    /// The recorded end of the sub-agent that a call has started, or that of `work`, which continues the recorded sub-agent
-    /// or the one that `start` emits.
+    /// The recorded end of the sub-agent that a call has started, or the result of `work`, which continues the recorded
+    /// sub-agent or the one that `start` emits.
     pub(crate) async fn sub_agent<Worked>(
         &self,
         call: &str,
@@ -184,7 +184,7 @@ impl AgentJournal {
         (path, end)
     }
 
-    /// The recorded sub-agent that a call has started. `None` if it has started none.
+    /// The recorded sub-agent that a call has started; `None` if it has not started one.
     pub(crate) fn started_sub_agent(&self, call: &str) -> Option<SubAgent> {
         let path = self.recorded_call(call)?.sub_agent.clone()?;
         let end = self.run.agents.get(&path).and_then(|agent| {
@@ -194,12 +194,12 @@ impl AgentJournal {
         Some(SubAgent { path, end })
     }
 
-    /// The usage of the agent and its sub-agents so far.
+    /// The usage so far of the agent including its sub-agents.
     pub(crate) fn used(&self) -> Used {
         self.run.used_under(self.emitter.agent())
     }
 
-    /// The run's clock when the agent was started. `None` for a new one.
+    /// The run's active time when the agent started; `None` for a new agent.
     pub(crate) fn began(&self) -> Option<Duration> {
         self.run.agents.get(self.emitter.agent())?.began
     }
@@ -214,7 +214,7 @@ impl AgentJournal {
         agent.pictures.iter().chain(made).cloned().collect()
     }
 
-    /// Whether the main agent has written an answer to its end, or the beginning of one.
+    /// Whether the main agent has written an answer, or the beginning of one.
     pub(crate) fn has_answered(&self) -> bool {
         let mut steps = self.run.steps(&AgentPath::main()).iter();
         self.emitter.has_answered()

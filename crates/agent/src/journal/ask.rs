@@ -1,4 +1,4 @@
-//! Asks people once: a request from before a restart keeps its id, its answer and its deadline.
+//! Requests to people, made once: a request from before a restart keeps its id, its answer and its deadline.
 
 use std::{future, time::Duration};
 
@@ -12,28 +12,28 @@ use crate::{PendingInput, budget::NO_TIME_LIMIT, pending_input::NoAnswer, step::
 pub(crate) trait Ask: Sized {
     /// The person's reply.
     type Answer;
-    /// The letter that its ids begin with.
+    /// The first letter of its ids.
     const KIND: char;
 
     /// Its state in the log.
     fn recorded(&self, call: &CallRecord) -> Recorded<Self::Answer>;
 
-    /// The event that asks it.
+    /// The event that opens it.
     fn asked(&self, id: &str, call: &str, expires_in_ms: Option<u64>) -> EventBody;
 
     /// The event that closes it.
     fn answered(id: String, answer: &Result<Self::Answer, NoAnswer>) -> EventBody;
 
-    /// Registers it with the pending input, through which the answer arrives.
+    /// Registers it with the pending input, which delivers the answer.
     fn register(self, id: &str, pending_input: &PendingInput) -> oneshot::Receiver<Self::Answer>;
 }
 
 /// The state of a request in the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Recorded<Answer> {
-    /// It has to be asked.
+    /// It has not been made yet.
     Nothing,
-    /// Asked at this time and still open.
+    /// It was made at this time and is still open.
     Open {
         /// Its id.
         id: String,
@@ -42,7 +42,7 @@ pub(crate) enum Recorded<Answer> {
     },
     /// It was answered.
     Answered(Answer),
-    /// Another request was made in its place, which has this id and is still open.
+    /// Another request, which has this id, was made instead and is still open.
     Other {
         /// The id of that request.
         id: String,
@@ -50,11 +50,11 @@ pub(crate) enum Recorded<Answer> {
 }
 
 impl AgentJournal {
-    /// The recorded answer to a request about a call, or the one that arrives now. An open request keeps its id and the rest of
-    /// its time.
+    /// The recorded answer to a request about a call, or the one that arrives now. An open request keeps its id and its
+    /// remaining time.
     ///
     /// # Errors
-    /// If nobody answers in time, or `withdrawn` comes first.
+    /// If it expires, or `withdrawn` completes first.
     pub(crate) async fn ask<A: Ask>(
         &self,
         call: &str,
@@ -110,7 +110,7 @@ impl AgentJournal {
         (id, receiver, limit)
     }
 
-    /// Whether the log has a request for approval of the call.
+    /// Whether approval of the call was requested according to the log.
     pub(crate) fn has_asked_approval(&self, call: &str) -> bool {
         let record = self.recorded_call(call);
         record.is_some_and(|call| call.approval.is_some())
@@ -132,7 +132,7 @@ impl AgentJournal {
         }
     }
 
-    /// Withdraws the recorded questions of a call that are open, from number `from` on: the call does not repeat them.
+    /// Withdraws the recorded open questions of a call from number `from` on, since the call does not repeat them.
     pub(crate) async fn withdraw_questions(&self, call: &str, from: usize) {
         let record = self.recorded_call(call);
         let questions = record.into_iter().flat_map(|call| &call.questions);

@@ -17,33 +17,33 @@ pub(crate) struct CallRecord {
     /// The arguments as the model wrote them.
     pub(super) written: String,
     pub(super) handed_over: bool,
-    /// The arguments it was started with.
+    /// The arguments with which it was started.
     pub(super) started: Option<Value>,
     pub(super) finished: Option<CallResult>,
     pub(crate) approval: Option<ApprovalRecord>,
-    /// In the order they were asked.
+    /// In the order in which they were asked.
     pub(crate) questions: Vec<QuestionRecord>,
     /// The sub-agent that it started.
     pub(super) sub_agent: Option<AgentPath>,
-    /// The log says that it is about to change the memory.
+    /// The log records that it is about to change the memory.
     pub(super) memory_begun: bool,
-    /// The log says how that change ended.
+    /// The log records how that change ended.
     pub(super) memory_changed: bool,
 }
 
 impl CallRecord {
-    /// Whether it was run, or a person was asked about it.
+    /// Whether it was run, or a request about it was made.
     pub(super) fn was_begun(&self) -> bool {
         self.started.is_some() || self.finished.is_some() || self.approval.is_some()
     }
 }
 
-/// The result of a call, as the log keeps it.
+/// The result of a call, as stored in the log.
 #[derive(Debug, Clone)]
 pub(crate) struct CallResult {
     pub(crate) text: String,
     pub(crate) error: bool,
-    /// A note for the model, after the result.
+    /// A note for the model, appended to the result.
     pub(crate) note: Option<String>,
     pub(crate) files: Vec<ToolFile>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct CallResult {
 /// A call that has just ended.
 pub(crate) struct CallEnd {
     pub(crate) result: CallResult,
-    /// The event that says so.
+    /// The event that records its end.
     pub(crate) finished: EventBody,
     /// Held until that event is in the log.
     pub(crate) at_work: Option<AtWork>,
@@ -71,11 +71,11 @@ pub(crate) struct ApprovalRecord {
 pub(crate) struct DecisionRecord {
     pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
-    /// The arguments were edited; the log has the new ones only once the call is started.
+    /// The arguments were edited. The log has the new ones only once the call has started.
     pub(crate) edited: bool,
 }
 
-/// A question of a tool.
+/// A question that a tool asked.
 #[derive(Debug)]
 pub(crate) struct QuestionRecord {
     pub(crate) id: String,

@@ -21,7 +21,7 @@ pub(crate) struct HookPlace {
 /// One call of a hook.
 #[derive(Debug, Clone)]
 enum HookRecord {
-    /// It had not ended when the server stopped.
+    /// Unfinished when the server stopped.
     InFlight(HookCall),
     Decided(HookEnd),
 }
@@ -42,11 +42,11 @@ impl HookRecord {
     }
 }
 
-/// The calls of hooks by place, each list in the order of the log.
+/// The calls of hooks by place, each list in log order.
 #[derive(Debug, Default)]
 pub(super) struct HookRecords {
     calls: HashMap<HookPlace, Vec<HookRecord>>,
-    /// The run had come further than its hooks before it.
+    /// The run has passed its hooks before the run.
     is_under_way: bool,
 }
 
@@ -68,7 +68,7 @@ impl HookRecords {
                 }
             }
             EventBody::StepStarted { .. } => self.is_under_way = true,
-            // A fork is another run, which has not called its hooks yet.
+            // A fork is a separate run, whose hooks have not been called yet.
             EventBody::RunForked { .. } => {
                 self.is_under_way = false;
                 self.calls
@@ -102,16 +102,16 @@ impl HookRecords {
 /// The recorded hooks of one place.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks<'a> {
-    /// Their decisions, in the order of the log.
+    /// Their decisions, in log order.
     pub(crate) decided: Vec<&'a HookEnd>,
-    /// The calls that had not ended when the server stopped.
+    /// The calls that were unfinished when the server stopped.
     pub(crate) in_flight: Vec<&'a HookCall>,
-    /// The log continues after this place: no other hooks are called.
+    /// The log continues after this place, so no further hooks are called.
     pub(crate) is_over: bool,
 }
 
 impl AgentJournal {
-    /// Whether the log has any call of a hook.
+    /// Whether the log contains any hook call.
     pub(crate) fn has_hooks(&self) -> bool {
         !self.run.hooks.calls.is_empty()
     }
@@ -127,7 +127,7 @@ impl AgentJournal {
         }
     }
 
-    /// Whether the log has what follows the hooks of this place.
+    /// Whether the log contains what follows the hooks of this place.
     fn is_over(&self, place: &HookPlace) -> bool {
         let call = place.call.as_deref();
         let call = call.and_then(|call| self.recorded_call(call));
@@ -135,7 +135,7 @@ impl AgentJournal {
             (HookEvent::BeforeRun, ..) => self.run.hooks.is_under_way,
             (HookEvent::BeforeModel, Some(step), _) => self.step(step).is_answered(),
             (HookEvent::AfterModel, Some(step), _) => self.step(step.saturating_add(1)).is_begun(),
-            // The approval concerns the call as the hooks have left it.
+            // The approval applies to the call as changed by the hooks.
             (HookEvent::BeforeTool, _, Some(call)) => {
                 call.approval.is_some() || call.started.is_some()
             }
@@ -143,7 +143,7 @@ impl AgentJournal {
         }
     }
 
-    /// Withdraws calls of hooks that had not ended when the server stopped and will not be repeated.
+    /// Withdraws hook calls that were unfinished when the server stopped and will not be repeated.
     pub(crate) async fn withdraw_hooks(&self, calls: impl Iterator<Item = &HookCall>) {
         for call in calls {
             let end = HookEnd::withdrawn(call.clone());
@@ -153,7 +153,7 @@ impl AgentJournal {
         }
     }
 
-    /// Why the agent was sent back from its answer in this step, and by which hook, if it was.
+    /// The hook decision that rejected the agent's answer in this step, if any.
     pub(super) fn sent_back(&self, step: u32) -> Option<&HookEnd> {
         let place = HookPlace {
             agent: self.emitter.agent().clone(),

@@ -88,7 +88,7 @@ impl Journal {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            // The provider ran it; it is part of the message's provider data.
+            // A call run by the provider is part of the message's provider data.
             EventBody::ToolRequested {
                 call,
                 by_provider: true,
@@ -147,14 +147,14 @@ impl Journal {
         }
     }
 
-    /// Once one of its calls runs, the step has all of them, even if the log has no end of a model call.
+    /// Once one of its calls has started, the step has all of them, even if the log has no end of a model call.
     fn begin_calls(&mut self, agent: &AgentPath, call: &String) {
         if let Some(step) = self.last_step(agent) {
             step.whole |= step.calls.contains(call);
         }
     }
 
-    /// The events so far belong to the run that was forked: this one has used nothing yet.
+    /// The events so far belong to the run that was forked, so this one has no usage yet.
     fn fork(&mut self, guidance: Option<&str>) {
         self.used = Used::default();
         self.time_ms = 0;
@@ -304,7 +304,7 @@ impl Journal {
     }
 
     fn count_time(&mut self, at: i64, body: &EventBody) {
-        // Before these the server was down, or a person was thinking.
+        // Before these events the server was down or the run waited for a person.
         let does_not_count = matches!(
             body,
             EventBody::RunResumed {}

@@ -1,4 +1,4 @@
-//! One step of an agent in the journal: guidance before it, its answer and its calls.
+//! One step of an agent in the journal: the guidance before it, its answer and its calls.
 
 use std::convert::Infallible;
 
@@ -11,13 +11,13 @@ use crate::answer::{Answer, RequestedCall};
 pub(crate) struct Step<'a> {
     journal: &'a AgentJournal,
     number: u32,
-    /// The complete answer of the model, or the calls that our code has made, if the log has it.
+    /// The complete answer of the model, or the calls made by our code, if the log has it.
     record: Option<&'a StepRecord>,
     is_replayed: bool,
 }
 
 impl AgentJournal {
-    /// The step of this number. The first is 1.
+    /// The step with this number, counted from 1.
     pub(crate) fn step(&self, number: u32) -> Step<'_> {
         let mut steps = self.run.steps(self.emitter.agent()).iter().rev();
         Step {
@@ -34,7 +34,7 @@ impl<'a> Step<'a> {
         self.number
     }
 
-    /// Whether the log has the step's answer.
+    /// Whether the step's answer is in the log.
     pub(crate) fn is_answered(&self) -> bool {
         self.record.is_some()
     }
@@ -44,13 +44,13 @@ impl<'a> Step<'a> {
         self.is_replayed
     }
 
-    /// Whether the log has this step or a later one.
+    /// Whether this step or a later one is in the log.
     pub(crate) fn is_begun(&self) -> bool {
         let mut steps = self.of_agent().iter();
         steps.any(|step| step.number >= self.number)
     }
 
-    /// The guidance that the person gave the agent before this step, if the run is a fork.
+    /// The person's guidance for the agent before this step, if the run is a fork.
     pub(crate) fn guidance(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let is_main = self.journal.emitter.agent().is_main();
         let number = self.number;
@@ -60,7 +60,7 @@ impl<'a> Step<'a> {
             .map(|(_, text)| text.as_str())
     }
 
-    /// The compactions of the conversation in this step, also in attempts that were not answered.
+    /// The compactions of the conversation in this step, including those in unanswered attempts.
     pub(crate) fn compactions(&self) -> impl Iterator<Item = &'a CompactionRecord> + use<'a> {
         let number = self.number;
         let tries = self.of_agent().iter();
@@ -69,7 +69,8 @@ impl<'a> Step<'a> {
             .flat_map(|step| &step.compactions)
     }
 
-    /// Why an answered step was the agent's last, if it was; or what `begin` says, which emits the beginning of the step.
+    /// Why an answered step was the agent's last, if it was; otherwise the result of `begin`, which emits the beginning
+    /// of the step.
     pub(crate) async fn begin<E>(
         &self,
         begin: impl Future<Output = Result<Option<LocalizedText>, E>>,
@@ -80,8 +81,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The recorded answer of the model, or the one that `ask` gets, which emits it. `kept` has the text of a recorded
-    /// answer that the log does not have, since hooks were looking at it.
+    /// The recorded answer of the model, or the result of `ask`, which emits it. `kept` provides the text of a recorded
+    /// answer that is not in the log because hooks were checking it.
     pub(crate) async fn answer<E>(
         &mut self,
         kept: impl Future<Output = Option<String>>,
@@ -90,7 +91,7 @@ impl<'a> Step<'a> {
         let Some(answer) = self.recorded_answer() else {
             return ask.await;
         };
-        // A model that said nothing may have been about to be asked again.
+        // If the model said nothing, it may have been about to be called again.
         let answer = match answer.is_empty() {
             false => Some(answer),
             true => kept.await.map(|text| Answer {
@@ -116,7 +117,7 @@ impl<'a> Step<'a> {
         calls
     }
 
-    /// Like [`Step::calls`], but deciding may fail.
+    /// Like [`Step::calls`], for a `decide` that may fail.
     pub(crate) async fn try_calls<E>(
         &self,
         decide: impl Future<Output = Result<Vec<RequestedCall>, E>>,
@@ -128,7 +129,7 @@ impl<'a> Step<'a> {
         decide.await
     }
 
-    /// The recorded text of the step, or the one that `write` emits, which begins the step.
+    /// The recorded text of the step, or the one from `write`, which begins the step and emits it.
     pub(crate) async fn text<E>(
         &self,
         write: impl Future<Output = Result<String, E>>,
@@ -140,7 +141,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Why this step is the agent's last, if it is: as recorded when the step began, or as `decide` says.
+    /// Why this step is the agent's last, if it is: as recorded when the step began, or else as decided by `decide`.
     pub(crate) fn last<Why: From<&'a str>>(
         &self,
         decide: impl FnOnce() -> Option<Why>,
@@ -154,7 +155,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Emits that the step begins, unless the log has its answer. `last` says why it is the agent's last.
+    /// Emits the beginning of the step, unless its answer is in the log. `last` is the reason why it is the agent's
+    /// last.
     pub(crate) async fn emit_begin(&self, last: Option<String>) {
         if self.is_answered() {
             return;
@@ -165,7 +167,7 @@ impl<'a> Step<'a> {
             .await;
     }
 
-    /// Why the agent was sent back from the recorded answer, and by which hook, if it was.
+    /// The hook decision that rejected the recorded answer, if any.
     pub(crate) fn sent_back(&self) -> Option<&'a HookEnd> {
         let end = self.journal.sent_back(self.number);
         end.filter(|_| self.is_replayed)
@@ -188,7 +190,7 @@ impl Journal {
     fn answer(&self, step: &StepRecord) -> Answer {
         let calls = step.calls.iter().filter_map(|id| {
             let call = self.calls.get(id)?;
-            // Logs of earlier versions lack the model's id. Any will do that the result has, too.
+            // Logs of earlier versions lack the model's id. Any id works that is also used for the result.
             let model_id = call.model_id.as_ref().unwrap_or(id);
             let written = ToolCall {
                 id: model_id.clone(),

@@ -17,9 +17,9 @@ use crate::{
     pending_input::NoAnswer,
 };
 
-/// How long people have to answer.
+/// How long to wait for people's answers.
 const WAITING: Duration = Duration::from_secs(60);
-/// When the run is resumed. The events of its log are as old as their numbers say, from zero on.
+/// When the run is resumed. The timestamps of its events count from zero.
 const NOW_MS: i64 = 45_000;
 
 struct Play {
@@ -29,7 +29,7 @@ struct Play {
 }
 
 impl Play {
-    /// A run whose main agent has this log; each event is one second after the one before.
+    /// A run whose main agent has this log, with one second between events.
     fn after(log: Vec<EventBody>) -> Self {
         Self::after_all(log.into_iter().map(|body| (AgentPath::main(), body)))
     }
@@ -56,7 +56,7 @@ impl Play {
         }
     }
 
-    /// The events emitted since.
+    /// The events emitted since the last call.
     fn emitted(&mut self) -> Vec<EventBody> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|emitted| emitted.body)
@@ -206,7 +206,7 @@ async fn the_calls_of_a_step_are_decided_once() {
             String::new(),
         )]
     };
-    // A call of the step runs, so the step has all its calls.
+    // One call of the step has started, so the step has all its calls.
     let mut play = Play::after(vec![step_started(1, None), requested("c1"), started("c1")]);
     let calls = play.journal.step(1).calls(decide()).await;
     assert_eq!(
@@ -214,7 +214,7 @@ async fn the_calls_of_a_step_are_decided_once() {
         ["c1"]
     );
     assert!(play.emitted().is_empty());
-    // None runs: more may have been to come.
+    // No call has started, so there may have been more to come.
     let mut play = Play::after(vec![step_started(1, None), requested("c1")]);
     let calls = play.journal.step(1).calls(decide()).await;
     assert_eq!(
@@ -238,7 +238,7 @@ async fn why_a_step_is_the_last_is_decided_when_it_begins() {
     assert_eq!(play.journal.step(3).last(decide), Some("decided now"));
 }
 
-/// What `call` does for a log: its result, the arguments that `perform` gets if it is called, and the emitted events.
+/// Runs `call` on a log. Returns its result, the arguments passed to `perform` if it is called, and the emitted events.
 async fn call(log: Vec<EventBody>) -> (String, Option<Option<Value>>, Vec<EventBody>) {
     let mut play = Play::after(log);
     let performed = Cell::new(None);
@@ -352,7 +352,7 @@ async fn what_is_open_keeps_its_id_and_its_deadline() {
         play.emitted(),
         [Reply::answered("q4".to_owned(), Some(reply))]
     );
-    // It was asked after one second; 44 of its 60 have passed.
+    // It was asked at second one; 44 of its 60 seconds have passed.
     let began = tokio::time::Instant::now();
     let ask = play.journal.ask_until_answered("c1", Question("Really?"));
     assert_eq!(ask.await, Err(NoAnswer::Expired));

@@ -1,15 +1,16 @@
-//! Excerpts: the parts of a long text that are most relevant to a query, for a model's window or in place of a model.
+//! Excerpts: the parts of a long text most relevant to a query, to fit a model's window or to use without a model.
 
 use std::collections::HashSet;
 
 /// Minimum length of a content word, characters.
 const WORD_CHARS: usize = 4;
-/// Minimum number of words that a near sentence shares.
+/// Minimum number of words that a matching sentence shares with the query.
 const MIN_SHARED: usize = 2;
 /// Size of a block, characters.
 const BLOCK_CHARS: usize = 1_200;
 
-/// The text, or its beginning and the blocks that share most words with `about`, in their order.
+/// The text, or if it is too long, its beginning and the blocks that share most words with `about`, in their original
+/// order.
 pub(crate) fn excerpt(text: &str, about: &str, max_chars: usize) -> String {
     if text.chars().count() <= max_chars {
         return text.to_owned();
@@ -21,7 +22,7 @@ pub(crate) fn excerpt(text: &str, about: &str, max_chars: usize) -> String {
         .enumerate()
         .map(|(at, block)| (shared(block, &wanted), at))
         .collect();
-    // The first block says what the text is.
+    // The first block says what the text is about.
     order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
     let mut left = max_chars;
     let mut taken = Vec::new();
@@ -44,13 +45,14 @@ pub(crate) fn excerpt(text: &str, about: &str, max_chars: usize) -> String {
     parts
 }
 
-/// The sentences that share most words with `about`, verbatim; the best first.
+/// The sentences that share most words with `about`, verbatim, best first.
 pub(crate) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     sentences_sharing(text, &words(about), 1, most)
 }
 
-/// The sentences that have most of those words of `about` that occur in the text, at least a third of all and two: what the
-/// text itself says about it. A question has additional words ("how many", "which of") that no source needs to say.
+/// The sentences that contain most of those words of `about` that occur in the text, at least a third of them and at
+/// least two: what the text itself says about it. A question has additional words ("how many", "which of") that no
+/// source needs to contain.
 pub(crate) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
     let least = MIN_SHARED
@@ -67,7 +69,7 @@ fn sentences_sharing(
 ) -> Vec<String> {
     let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
     let mut scored: Vec<(usize, &str)> = sentences
-        // A heading states nothing.
+        // A heading makes no statement.
         .filter(|sentence| {
             !sentence.starts_with('#') && (20..=400).contains(&sentence.chars().count())
         })
@@ -82,8 +84,8 @@ fn sentences_sharing(
         .collect()
 }
 
-/// The blocks that share most words with `about`, at most so many, in their order; if none shares any, the first. Each with
-/// the character of the text that it begins at.
+/// Up to `most` blocks that share most words with `about`, in their original order; the first block if none shares any.
+/// Each comes with its start in the text, in characters.
 pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(usize, &'a str)> {
     let wanted = words(about);
     let mut begin = 0;
@@ -95,7 +97,7 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
     let mut scored: Vec<_> = placed
         .filter(|(_, _, block)| !block.trim().is_empty())
         .collect();
-    // Stable: of equals the first ones win.
+    // Stable: among equals, the first one wins.
     scored.sort_by_key(|(shared, ..)| usize::MAX - shared);
     let finds = scored.iter().take_while(|(shared, ..)| *shared > 0).count();
     scored.truncate(most.min(finds.max(1)));
@@ -106,7 +108,7 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
         .collect()
 }
 
-/// Blocks of about [`BLOCK_CHARS`], which end at the end of a line if there is one.
+/// Blocks of about [`BLOCK_CHARS`], ending at a line end if there is one.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut begin = 0;
@@ -140,7 +142,7 @@ fn shared(text: &str, wanted: &HashSet<String>) -> usize {
     found.len()
 }
 
-/// The beginning of a word, which its forms share; numbers are kept whole.
+/// The beginning of a word, shared by its inflected forms; numbers are kept whole.
 fn stem(word: &str) -> Option<String> {
     let word = word.to_lowercase();
     if word.chars().all(|c| c.is_ascii_digit()) {

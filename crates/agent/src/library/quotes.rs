@@ -1,15 +1,15 @@
-//! Checks whether a text contains a quote word for word, apart from white space and the kind of quotation marks.
+//! Checks whether a text contains a quote verbatim, ignoring differences in white space and quotation marks.
 
 use std::ops::Range;
 
 /// Minimum length of a quote, characters without white space.
 const MIN_CHARS: usize = 8;
 
-/// A text to look for quotes in.
+/// A text prepared for finding quotes.
 pub(crate) struct Quotable<'a> {
     text: &'a str,
     plain: String,
-    /// The index of each character of `plain` in the text, in characters.
+    /// For each character of `plain`, its index in the text, in characters.
     places: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Quotable<'a> {
         }
     }
 
-    /// The position of the quote, in characters of the text, and the words as written there.
+    /// The position of the quote in characters of the text, and the words as written there.
     pub(crate) fn find(&self, quote: &str) -> Option<(Range<usize>, String)> {
         let quote = plain(quote);
         let quote = quote.trim_matches([' ', '"', '\'']);
@@ -54,7 +54,7 @@ impl<'a> Quotable<'a> {
     }
 }
 
-/// The text with one kind of white space and of quotation marks.
+/// The text with normalized white space and quotation marks.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
@@ -65,7 +65,7 @@ pub(crate) fn plain(text: &str) -> String {
 
 fn plain_character(character: char, before: Option<char>) -> Option<char> {
     match character {
-        // Neither can be seen.
+        // Invisible characters.
         '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => None,
         space if space.is_whitespace() => (before.is_some() && before != Some(' ')).then_some(' '),
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => Some('"'),

@@ -1,23 +1,23 @@
-//! Ranks search results by reciprocal rank fusion and chooses what to read: not all of it from one site.
+//! Ranks search results by reciprocal rank fusion, and selects what to read with a limit per site.
 
 use std::collections::HashMap;
 
 use super::Hit;
 
-/// The constant of reciprocal rank fusion: the smaller, the more the first places of a list count.
+/// The constant of reciprocal rank fusion. The smaller it is, the more the top ranks of a list count.
 const RANK_OFFSET: usize = 10;
-/// Maximum number of places of one site in a turn, as long as there are others.
+/// Maximum number of results of one site per round, as long as there are others.
 const OF_ONE_SITE: usize = 2;
 
-/// A place to read.
+/// A result to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    /// The library that has it.
+    /// The library that it comes from.
     pub(crate) library: String,
     pub(crate) hit: Hit,
 }
 
-/// What several queries found as one list, the best first; each address once.
+/// Merges the results of several queries into one list, best first, without duplicate addresses.
 pub(crate) fn fused(found: Vec<Vec<Hit>>) -> Vec<Hit> {
     let mut scored: Vec<(f64, Hit)> = Vec::new();
     for hits in found {
@@ -38,7 +38,7 @@ fn score(rank: usize) -> f64 {
     1.0 / (RANK_OFFSET + rank) as f64
 }
 
-/// The best `most` results, list by list, without those that are `known`.
+/// The best `most` results of all lists, excluding `known` ones.
 pub(crate) fn best(
     found: Vec<(String, Vec<Hit>)>,
     known: impl Fn(&str) -> bool,
@@ -66,7 +66,7 @@ pub(crate) fn best(
             }
         }
     }
-    // Stable: of equals the one found first comes first.
+    // Stable: among equals, the one found first wins.
     scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut of_site: HashMap<String, usize> = HashMap::new();
     let mut chosen = Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn best(
     chosen
 }
 
-/// An address normalized for comparison: without parts that do not change the page.
+/// An address normalized for comparison, without parts that do not change the page.
 pub(crate) fn same_address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (address, query) = url

@@ -1,4 +1,4 @@
-//! Searches of a library as a tool, so that they are part of the log and are not repeated after a restart.
+//! Library searches as a tool, so that they are part of the log and are not repeated after a restart.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::{
     tool::{ToolContext, ToolKind},
 };
 
-/// How many places a search gives.
+/// Maximum number of results of a search.
 const HITS: usize = 8;
-/// The tool that searches a library. Its result is JSON, with at most `snippet_chars` characters of each place.
+/// The tool that searches a library. Its result is JSON, with at most `snippet_chars` characters per result.
 pub(crate) fn tool(library: &Arc<dyn Library>, snippet_chars: usize) -> Result<Tool, ToolFailure> {
     let parameters = json!({"type": "object", "properties": {"query": {"type": "string"}}});
     let spec = ToolSpec {
@@ -44,7 +44,7 @@ pub(crate) fn tool(library: &Arc<dyn Library>, snippet_chars: usize) -> Result<T
                     hit.title = first_chars(&hit.title, 200);
                     hit.snippet = first_chars(&hit.snippet, snippet_chars);
                 }
-                // An address that is that long is a trap.
+                // An address this long is a trap.
                 hits.retain(|hit| hit.url.len() <= 1_000);
                 serde_json::to_string_pretty(&hits).map_err(|error| ToolFailure(error.to_string()))
             }

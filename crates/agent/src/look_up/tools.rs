@@ -1,4 +1,4 @@
-//! The tools of a retrieval: searching a library, and reading a page for the passages that matter.
+//! The tools of a retrieval: searching a library, and reading a page for its relevant passages.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,10 +17,10 @@ pub(super) const READ: &str = "fetch_page";
 /// Maximum length of a passage of a document, and of a page's search snippet, characters.
 const PASSAGE_CHARS: usize = 4_000;
 const SNIPPET_CHARS: usize = 400;
-/// How long a page is waited for.
+/// Maximum time to wait for a page.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Those of this look.
+/// The tools of this retrieval.
 pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
     let documents = look_up
         .documents
@@ -48,7 +48,7 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
         .collect()
 }
 
-/// The addresses of the places that [`search`] gives.
+/// The addresses in the results of [`search`].
 fn addresses(said: &str) -> Vec<String> {
     let hits: Vec<Hit> = serde_json::from_str(said).unwrap_or_default();
     hits.into_iter().map(|hit| hit.url).collect()

@@ -1,8 +1,9 @@
-//! The memories that agents receive when a run begins: stored with the run, so that a resumed run has the same text.
+//! The memories that agents receive when a run begins. They are stored with the run, so that a resumed run has the same
+//! text.
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of all texts together, characters; of further ones, agents receive only the names.
+/// Maximum total length of all texts, characters; of the remaining ones, agents receive only the names.
 const MAX_CHARS: usize = 16_000;
 
 /// The memories at the beginning of a run.
@@ -27,13 +28,13 @@ pub struct ToldBlock {
     /// The purpose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The whole text, if it is pinned.
+    /// The full text, if it is pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 impl Told {
-    /// The text for the agent of this name; `None` if there is nothing for it.
+    /// The text for the agent of this name; `None` if there is none.
     pub(crate) fn to(&self, agent: &str) -> Option<String> {
         let mut sections = Vec::new();
         let mut left = MAX_CHARS;
@@ -95,12 +96,12 @@ fn named(block: &ToldBlock) -> String {
     }
 }
 
-/// Keeps a text from looking like more than one entry of a list.
+/// Prevents a text from looking like more than one list entry.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps a text from closing the tag around it.
+/// Prevents a text from closing the tag around it.
 fn quoted(text: &str) -> String {
     text.replace("</", "<\u{200b}/").replace('"', "”")
 }

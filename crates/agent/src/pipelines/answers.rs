@@ -1,4 +1,4 @@
-//! Parses and validates the models' answers to the pipelines, ignoring text around them.
+//! Parses and validates the models' answers to the pipelines, ignoring surrounding text.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::{
     script::writes_without_blanks,
 };
 
-/// Maximum number of tags of a chat.
+/// Maximum number of tags per chat.
 pub const TAGS: usize = 3;
-/// Maximum number of follow-ups of an answer.
+/// Maximum number of follow-ups per answer.
 pub const FOLLOW_UPS: usize = 5;
-/// Maximum number of queries for a message.
+/// Maximum number of queries per message.
 pub const QUERIES: usize = 5;
 
 const MAX_TAG_CHARS: usize = 40;
@@ -29,11 +29,12 @@ const MAX_FOLLOW_UP_CHARS: usize = 400;
 const MAX_QUERY_CHARS: usize = 300;
 const MAX_COMPLETION_CHARS: usize = 300;
 const MAX_CONTINUED_WORDS: usize = 6;
-/// Later, so few are enough: a suggestion should appear within 300 ms of the last key, half of which the page waits.
+/// Later, this few suffice: a suggestion should appear within 300 ms of the last keystroke, half of which the page
+/// waits.
 const FEWEST_CONTINUED_WORDS: usize = 2;
 const SOON: Duration = Duration::from_millis(120);
 
-/// The model's answer about a chat; fields that were not requested, or could not be used, are empty.
+/// The model's notes on a chat. Fields that were not requested or could not be used are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
     /// An emoji and 3 to 5 words.
@@ -56,8 +57,8 @@ impl Notes {
         }
     }
 
-    /// Parses the answer of these pipelines, for a chat with these messages. If a part is missing, the usable rest comes
-    /// with the error.
+    /// Parses the answer for these pipelines, for a chat with these messages. If a part is missing, the error comes
+    /// with the usable rest.
     ///
     /// # Errors
     /// With the error, for the model.
@@ -112,7 +113,7 @@ impl Notes {
     }
 }
 
-/// The queries; empty if nothing has to be looked up.
+/// The queries; empty if no search is needed.
 ///
 /// # Errors
 /// With the error, for the model.
@@ -121,8 +122,8 @@ pub fn read_queries(text: &str) -> Result<Vec<String>, LocalizedText> {
     Ok(distinct(found.get("queries"), MAX_QUERY_CHARS, QUERIES))
 }
 
-/// How much of a continuation in progress can be offered, bytes, once it is enough: to the end of a sentence or line,
-/// or some whole words, fewer if they take long.
+/// Length of the part of an unfinished continuation that can be offered, bytes, once it suffices: up to the end of a
+/// sentence or line, or a number of whole words, fewer if they take long.
 #[must_use]
 pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     let words = said.split_whitespace().count();
@@ -140,13 +141,13 @@ pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     said.rfind(' ').filter(|_| words > most)
 }
 
-/// Like [`enough_continued`] for a streaming reader: no need to stop early after the first words.
+/// Like [`enough_continued`], for a streaming reader, for whom it need not stop early after the first words.
 #[must_use]
 pub fn enough_read_along(said: &str, _took: Duration) -> Option<usize> {
     enough_continued(said, Duration::ZERO)
 }
 
-/// The part of a continuation in progress that will not change. Otherwise like [`continuation`].
+/// The part of an unfinished continuation that will not change. Otherwise like [`continuation`].
 #[must_use]
 pub fn continued_so_far(said: &str, written: &str) -> String {
     let is_end =
@@ -163,11 +164,11 @@ pub fn continued_so_far(said: &str, written: &str) -> String {
 pub fn continuation(said: &str, written: &str) -> String {
     let line = said.lines().next().unwrap_or_default();
     let is_after_blank = written.ends_with(char::is_whitespace);
-    // A full stop belongs to the word before, which a blank has left behind.
+    // A full stop belongs to the previous word, which a space already follows.
     if is_after_blank && !says_something(line) {
         return String::new();
     }
-    // A single word continued in the middle needs no blank, and nothing after one does.
+    // A word continued in the middle gets no space, nor does text after a space.
     let line = if is_after_blank {
         line.trim_start()
     } else {
@@ -176,7 +177,7 @@ pub fn continuation(said: &str, written: &str) -> String {
     line.trim_end().chars().take(MAX_COMPLETION_CHARS).collect()
 }
 
-/// The continuation of the text, in one line and without repeating it; empty if there is none.
+/// The continuation of the text, on one line and without repeating it; empty if there is none.
 ///
 /// # Errors
 /// With the error, for the model.
@@ -194,7 +195,7 @@ pub fn read_completion(text: &str, written: &str) -> Result<String, LocalizedTex
     // The placeholder for the answer in the template.
     let line = if line.trim() == "…" { "" } else { line };
     let new = without_overlap(line, written);
-    // A single word continued in the middle needs no blank, and nothing after one does.
+    // A word continued in the middle gets no space, nor does text after a space.
     let new = if written.ends_with(char::is_whitespace) {
         new.trim_start()
     } else {
@@ -212,7 +213,7 @@ fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, LocalizedT
     })
 }
 
-/// The continuation without the end of the written text, which models like to repeat.
+/// The continuation without the end of the written text, which models tend to repeat.
 fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
     let written = written.trim_end();
     let ends = said.char_indices().map(|(at, c)| at + c.len_utf8());
@@ -224,8 +225,8 @@ fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
     }
 }
 
-/// The field of the object, or the text in its place if only that field was requested: a model may know what to write,
-/// but not how.
+/// The field of the object, or the whole text if only that field was requested: a model may know what to write but not
+/// the format.
 fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool) -> Option<Value> {
     if let Some(found) = found {
         return found.get(name).cloned();
@@ -245,7 +246,7 @@ fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool
 
 fn tags(value: Option<&Value>) -> Vec<String> {
     let split: Vec<String> = match value {
-        // Several in one line.
+        // Several on one line.
         Some(Value::String(text)) if !text.contains('\n') => {
             text.split(',').map(str::to_owned).collect()
         }
@@ -270,8 +271,8 @@ fn tags(value: Option<&Value>) -> Vec<String> {
     tags
 }
 
-/// Whether a value is a list, or lines that can only be meant as one: each is a question, and there are several or they are
-/// marked as entries. If a model writes no JSON, everything else is prose, which is never offered as a question.
+/// Whether a value is a list, or lines that can only be meant as one: each is a question, and there are several or they
+/// have list markers. Anything else that is not JSON is prose, which must not be offered as a question.
 fn is_list_of_questions(value: &Value) -> bool {
     let Value::String(text) = value else {
         return true;
@@ -286,7 +287,7 @@ fn is_list_of_questions(value: &Value) -> bool {
     lines.iter().all(is_question) && (lines.len() > 1 || lines.iter().all(is_marked))
 }
 
-/// Texts in one line each that differ in more than their case.
+/// Single-line texts, without duplicates that differ only in case.
 fn distinct(value: Option<&Value>, max_chars: usize, most: usize) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     let mut kept = Vec::new();
@@ -303,12 +304,12 @@ fn distinct(value: Option<&Value>, max_chars: usize, most: usize) -> Vec<String>
     kept
 }
 
-/// Whether there is more than marks, such as the placeholder for an answer in the template.
+/// Whether there is more than punctuation, such as the placeholder for an answer in the template.
 fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// An entry of a list without its marker: `- ` or `1. `.
+/// A list entry without its marker: `- ` or `1. `.
 fn without_marker(text: &str) -> &str {
     let (marker, rest) = text.split_once(' ').unwrap_or(("", text));
     let number = marker.trim_end_matches(['.', ')']);

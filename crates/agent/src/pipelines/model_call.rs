@@ -1,4 +1,4 @@
-//! Asks a model, and a second time if its answer cannot be used.
+//! Calls a model, with one retry if its answer cannot be used.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use serde_json::Value;
 
 use crate::one_shot::{self, Effort, OneShot};
 
-/// How much of an answer that cannot be used the model is shown again, characters.
+/// Number of characters of an unusable answer that are shown to the model on retry.
 const SHOWN_CHARS: usize = 1_000;
 
-/// How much a call may write, and how long that may take.
+/// Limits on output and time.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Maximum length of the answer.
     pub output_tokens: u64,
-    /// How long each try may take.
+    /// Time limit per attempt.
     pub patience: Duration,
     /// Whether a second attempt is made, with the error of the first.
     pub repair: bool,
 }
 
-/// What asking has come to.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Asked<T> {
-    /// The parsed answer; `None` if the answers could not be used.
+    /// The parsed answer; `None` if no answer could be used.
     pub read: Option<T>,
-    /// The error of the last answer, if it could not.
+    /// The error in the last answer, if it could not be used.
     pub fault: Option<LocalizedText>,
-    /// Tokens of all tries.
+    /// Tokens of all attempts.
     pub usage: Usage,
     /// The number of attempts.
     pub tries: u32,
@@ -44,8 +44,8 @@ fn effort(bounds: Bounds, enough: fn(&str, Duration) -> Option<usize>) -> Effort
     }
 }
 
-/// Has a model continue a text ([`llm::ChatModel::continuing`]), until so many bytes are `enough`
-/// after some time. `heard` receives the text so far; `read` is as for [`ask`].
+/// Has a model continue a text ([`llm::ChatModel::continuing`]) until `enough` returns a number of bytes for the time
+/// elapsed. `heard` receives the text so far; `read` is as for [`ask`].
 ///
 /// # Errors
 /// If the model's server does not answer, or does not support it.
@@ -72,8 +72,8 @@ pub async fn continue_text<T>(
     })
 }
 
-/// Asks for an answer in this form, if any, without reasoning if the model's server can turn it off. `read` returns
-/// the error of an answer, in words for the model, and the usable part of it.
+/// Requests an answer in this form, if any, without reasoning if the model's server can turn it off. `read` returns the
+/// error in an answer, worded for the model, with the usable part of it.
 ///
 /// # Errors
 /// If the model's server does not answer.
@@ -95,7 +95,7 @@ pub async fn ask<T>(
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = one_shot::answer(model, &messages, form, effort).await;
         let (text, used) = match answer {
-            // The first attempt has been paid for, and its partial result is better than nothing.
+            // The first attempt has been paid for, and its partial result is better than none.
             Err(_) if asked.tries > 0 => break,
             answer => answer?,
         };

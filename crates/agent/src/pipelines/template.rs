@@ -1,5 +1,5 @@
-//! Prompt templates: text with `{{VARIABLES}}`, parsed once and then filled in one pass, so that nothing that
-//! a person or a model wrote is ever taken for a variable.
+//! Prompt templates: text with `{{VARIABLES}}`, parsed once and filled in a single pass, so that text from people or
+//! models is never interpreted as a variable.
 
 use super::values::Values;
 use crate::messages;
@@ -9,7 +9,7 @@ pub const MAX_TEMPLATE_BYTES: usize = 32_000;
 /// Largest number after a colon.
 const MAX_COUNT: usize = 1_000_000;
 
-/// A template that was read.
+/// A parsed template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(Vec<Piece>);
 
@@ -19,27 +19,27 @@ pub(super) enum Piece {
     Variable(Variable),
 }
 
-/// A variable, and the requested part of it.
+/// A variable, and the requested part of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
     /// The last message, or the text that is being written.
     Prompt(Option<Cut>),
-    /// The conversation: so many of its messages, and so much of each.
+    /// The conversation: how many of its messages, and how much of each.
     Messages(Option<Cut>, Option<Cut>),
-    /// A variable without a part.
+    /// A variable without a requested part.
     Plain(Name),
 }
 
-/// The requested part of something long: characters of a text, messages of a conversation.
+/// The requested part of a long value: characters of a text, or messages of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     Start(usize),
     End(usize),
-    /// Both ends, and nothing between.
+    /// Both ends, without the middle.
     Middle(usize),
 }
 
-/// The variables without parts.
+/// The variables without requested parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     /// `CURRENT_DATE`, as `2026-11-24`.
@@ -56,24 +56,24 @@ pub enum Name {
     UserName,
     /// `USER_EMAIL`.
     UserEmail,
-    /// `USER_GROUPS`, with commas.
+    /// `USER_GROUPS`, comma-separated.
     UserGroups,
-    /// Facts about people that Open WebUI knows and we do not: `USER_BIO`, `USER_GENDER`, `USER_BIRTH_DATE`, `USER_AGE`,
-    /// `USER_LOCATION`, `USER_LANGUAGE`.
+    /// Facts about people that Open WebUI stores and this server does not: `USER_BIO`, `USER_GENDER`,
+    /// `USER_BIRTH_DATE`, `USER_AGE`, `USER_LOCATION`, `USER_LANGUAGE`.
     NotKnown,
     /// `CONTEXT`: the retrieved passages.
     Context,
-    /// `QUERY`: the question that it was looked for.
+    /// `QUERY`: the question of the retrieval.
     Query,
     /// `TYPE`: the kind of text that is being written.
     Type,
     /// `TOOLS`: the tools that the model can call.
     Tools,
-    /// `responses`: answers that others gave.
+    /// `responses`: the answers of other models.
     Responses,
 }
 
-/// All of [`Name`], as templates have them.
+/// All variants of [`Name`] with their names in templates.
 const NAMES: [(&str, Name); 19] = [
     ("CURRENT_DATE", Name::CurrentDate),
     ("CURRENT_TIME", Name::CurrentTime),
@@ -96,13 +96,13 @@ const NAMES: [(&str, Name); 19] = [
     ("RESPONSES", Name::Responses),
 ];
 
-/// Why a template cannot be used. `Display` is the sentence for the administrator.
+/// Why a template is invalid. `Display` is the sentence for the administrator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.refusal())]
 pub struct TemplateError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The character of the line, from 1.
+    /// The character within the line, counted from 1.
     pub column: usize,
     /// The error.
     pub problem: messages::Pipelines,
@@ -123,11 +123,11 @@ impl TemplateError {
 }
 
 impl Template {
-    /// Parses a template that may name `own` in addition to the common variables. Names are case-insensitive. Braces
-    /// around anything that is no name are text, as in an example of JSON.
+    /// Parses a template that may use the variables `own` in addition to the common ones. Names are case-insensitive.
+    /// Braces around anything that is not a name are plain text, as in a JSON example.
     ///
     /// # Errors
-    /// With the place of a variable that is not known, or not there for this template.
+    /// With the position of a variable that is unknown or not available in this template.
     pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
         if text.len() > MAX_TEMPLATE_BYTES {
             let problem = messages::Pipelines::LongTemplate {
@@ -160,13 +160,13 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// Whether it names this variable.
+    /// Whether it uses this variable.
     #[must_use]
     pub fn has(&self, name: Name) -> bool {
         self.0.contains(&Piece::Variable(Variable::Plain(name)))
     }
 
-    /// Whether it names the conversation: the prompt or messages.
+    /// Whether it uses the conversation: the prompt or messages.
     #[must_use]
     pub fn has_conversation(&self) -> bool {
         self.0.iter().any(|piece| {
@@ -177,13 +177,13 @@ impl Template {
         })
     }
 
-    /// The text with these values in the places of the variables.
+    /// The text with the variables replaced by these values.
     #[must_use]
     pub fn fill(&self, values: &Values<'_>) -> String {
         self.around(None, values).concat()
     }
 
-    /// The same in parts: the texts around each occurrence of `open`, for a value that is known later.
+    /// The text in parts, split at each occurrence of `open`, whose value is known only later.
     #[must_use]
     pub fn fill_around(&self, open: Name, values: &Values<'_>) -> Vec<String> {
         self.around(Some(Variable::Plain(open)), values)
@@ -214,7 +214,7 @@ fn add_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// Whether this text in braces was meant as a variable.
+/// Whether this text in braces is meant as a variable.
 fn is_name(inside: &str) -> bool {
     let inside = inside.trim();
     inside.len() <= 100
@@ -271,7 +271,7 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, messages::Pipelines>
     }
 }
 
-/// Reads `START:3` and the like.
+/// Parses `START:3` and the like.
 fn cut(text: &str) -> Result<Cut, messages::Pipelines> {
     let wrong = || messages::Pipelines::BadCut {
         text: text.to_owned(),

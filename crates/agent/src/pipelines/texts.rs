@@ -4,17 +4,17 @@ use domain::Role;
 
 use super::Said;
 
-/// Context before a text that is continued: messages, and characters of each.
+/// Context before a text to continue: number of messages, and characters of each.
 const CONTINUED_MESSAGES: usize = 4;
 const CONTINUED_CHARS: usize = 400;
 const MAX_WRITTEN_CHARS: usize = 1_000;
 
-/// What one pipeline asks about a chat, so that several can be asked in one call.
+/// What one pipeline requests about a chat; several can be combined in one call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     /// The kind of text, and how to write it.
     rules: &'static str,
-    /// The field of the answer. Small models copy an example, so it is none.
+    /// The field of the answer. It is not an example, since small models copy those.
     field: &'static str,
 }
 
@@ -34,7 +34,7 @@ pub(super) const FOLLOW_UPS: Wanted = Wanted {
     field: r#""follow_ups": ["…", "…", "…"]"#,
 };
 
-/// A template that wants this of a chat's latest messages.
+/// A template that requests this for a chat's latest messages.
 pub(super) fn for_chat(wanted: &[Wanted], messages: usize) -> String {
     let rules: Vec<&str> = wanted.iter().map(|wanted| wanted.rules).collect();
     let fields: Vec<&str> = wanted.iter().map(|wanted| wanted.field).collect();
@@ -107,6 +107,6 @@ pub(super) fn to_continue(said: &[Said], written: &str) -> String {
         .rev()
         .nth(MAX_WRITTEN_CHARS)
         .map_or(0, |(at, _)| at);
-    // A model that has seen a blank expects no word that begins with one.
+    // After a space, a model does not expect a token that begins with one.
     text + "\nPerson: " + written[from..].trim_end()
 }

@@ -9,27 +9,27 @@ use crate::{
     script::{self, writes_without_blanks},
 };
 
-/// The words of a title.
+/// Number of words in a title.
 const TITLE_WORDS: std::ops::RangeInclusive<usize> = 3..=5;
-/// The length of a title without blanks between its words, as in Chinese.
+/// Maximum length of a title without spaces between its words, as in Chinese.
 const MAX_TITLE_CHARS: usize = 60;
-/// Put before a title to which the model gave no emoji.
+/// The emoji for a title to which the model gave none.
 const ANY_CHAT: &str = "💬";
-/// How much of a message is searched for the words next to a title that is too short.
+/// Number of characters of a message that are searched for words to extend a short title.
 const LOOKED_AT_CHARS: usize = 1_000;
-/// How many of the latest messages determine the script of a chat.
+/// Number of latest messages that determine the script of a chat.
 const MESSAGES: usize = 6;
-/// With fewer letters, the script of a person's text says nothing: it may be a name.
+/// With fewer letters, a person's text does not determine the script: it may be a name.
 const ENOUGH_LETTERS: usize = 10;
-/// Words that share a beginning of this length are forms of one word.
+/// Words that share a prefix of this length count as forms of one word.
 const STEM_CHARS: usize = 4;
-/// Words that no title ends with.
+/// Words with which a title must not end.
 const LOOSE_ENDS: [&str; 22] = [
     "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в",
     "для", "и", "из", "на", "о", "с", "у",
 ];
 
-/// An emoji, and the words.
+/// The emoji and the words.
 type Title = (String, String);
 
 /// Why there is no title.
@@ -37,14 +37,14 @@ type Title = (String, String);
 pub(super) struct NoTitle {
     /// The error.
     pub(super) fault: LocalizedText,
-    /// The fallback if no better title comes.
+    /// The fallback if no better title is found.
     pub(super) instead: Option<String>,
 }
 
-/// Reads the title of a chat with these messages.
+/// Parses the title of a chat with these messages.
 ///
 /// # Errors
-/// With the error. A title that is too short is extended by the words next to it in the chat.
+/// With the error. A title that is too short is extended with adjacent words from the chat.
 pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String, NoTitle> {
     let (emoji, words) = match title(value) {
         Ok(title) => title,
@@ -68,7 +68,7 @@ pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String,
     Ok(format!("{emoji} {words}"))
 }
 
-/// The emoji and the words; with the error if they are only too few.
+/// The emoji and the words; if there are only too few words, they come with the error.
 fn title(value: Option<&Value>) -> Result<Title, (LocalizedText, Option<Title>)> {
     let said = value
         .and_then(Value::as_str)
@@ -84,7 +84,7 @@ fn title(value: Option<&Value>) -> Result<Title, (LocalizedText, Option<Title>)>
         .trim_end_matches(['.', ':', ';', ','])
         .split_whitespace()
         .collect();
-    // An emoji may come at the end, too.
+    // The emoji may also be at the end.
     let at_end = words
         .last()
         .filter(|last| last.chars().all(is_emoji))
@@ -121,7 +121,7 @@ fn title(value: Option<&Value>) -> Result<Title, (LocalizedText, Option<Title>)>
     Ok((emoji, words))
 }
 
-/// A list shows no Markdown. Single marks may be meant, as in `snake_case`.
+/// Lists do not render Markdown. Single marks may be intended, as in `snake_case`.
 fn without_emphasis(text: &str) -> String {
     text.replace("**", "").replace("__", "").replace('`', "")
 }
@@ -136,7 +136,7 @@ fn is_loose(word: &str) -> bool {
     LOOSE_ENDS.contains(&word.to_lowercase().as_str())
 }
 
-/// A title of one or two words, extended by those next to them in the person's messages.
+/// A title of one or two words, extended with adjacent words from the person's messages.
 fn widened(short: &str, said: &[Said]) -> Option<String> {
     let wanted: Vec<String> = short
         .split_whitespace()
@@ -154,7 +154,7 @@ fn widened(short: &str, said: &[Said]) -> Option<String> {
         })
 }
 
-/// 3 to 5 words of the sentence, the wanted ones among them.
+/// 3 to 5 words of the sentence that include the wanted ones.
 fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
     let is_wanted = |word: &&str| {
         wanted
@@ -215,13 +215,13 @@ fn split_emoji(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// Pictures, and what joins and tints them.
+/// Pictographs, and the characters that join and tint them.
 fn is_emoji(c: char) -> bool {
     matches!(u32::from(c), 0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0x2190..=0x21FF | 0x2300..=0x23FF
         | 0xFE0F | 0x200D | 0x20E3 | 0xE0020..=0xE007F)
 }
 
-/// Whether a title has none of the letters of the chat's script: the person's, if they have written enough.
+/// Whether a title has no letters of the chat's script, which is the person's if they have written enough.
 fn is_foreign_to_chat(title: &str, said: &[Said]) -> bool {
     let of = |roles: &[Role]| -> Vec<&str> {
         let said = said.iter().rev().filter(|said| roles.contains(&said.role));

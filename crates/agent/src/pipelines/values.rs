@@ -1,53 +1,53 @@
-//! The values of a template's variables: bounded, and never expanded again.
+//! The values of a template's variables: limited in length, and never expanded again.
 
 use domain::Role;
 
 use super::template::{Cut, Name, Variable};
 
-/// Maximum length of one message unless the template sets one, characters: both ends of it.
+/// Maximum length of one message unless the template sets one, characters; both ends are kept.
 const MAX_MESSAGE_CHARS: usize = 4_000;
-/// Maximum length of all messages together, characters; the latest are kept.
+/// Maximum total length of all messages, characters; the latest are kept.
 const MAX_MESSAGES_CHARS: usize = 24_000;
 /// Maximum length of any other value, characters.
 const MAX_VALUE_CHARS: usize = 200_000;
-/// Maximum length of all answers together that are combined, characters.
+/// Maximum total length of all answers to combine, characters.
 const MAX_ANSWERS_CHARS: usize = 60_000;
-/// The value of something unknown.
+/// The value of an unknown variable.
 const NOT_KNOWN: &str = "Unknown";
 
 /// A message of the conversation, for the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
     /// The text.
     pub text: String,
 }
 
-/// Values for a template; missing ones are filled in as empty.
+/// Values for a template; missing ones are empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Values<'a> {
     /// The conversation, oldest first.
     pub messages: &'a [Said],
-    /// The last message, or the text that is being written. If missing, the last message of the person.
+    /// The last message, or the text that is being written. `None` for the person's last message.
     pub prompt: Option<&'a str>,
-    /// When it is for the person.
+    /// The person's local time.
     pub now: Now<'a>,
-    /// Who the person is.
+    /// The person.
     pub person: Person<'a>,
     /// The retrieved passages.
     pub context: &'a str,
     /// The query of the retrieval.
     pub query: &'a str,
-    /// What kind of text is being written.
+    /// The kind of text that is being written.
     pub kind: &'a str,
     /// The tools that the model can call.
     pub tools: &'a str,
-    /// The answers of other models, as [`fit_answers`] bounds them.
+    /// The answers of other models, limited by [`fit_answers`].
     pub answers: &'a [String],
 }
 
-/// A moment, written.
+/// A formatted date and time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Now<'a> {
     /// As `2026-11-24`.
@@ -65,14 +65,14 @@ pub struct Now<'a> {
 pub struct Person<'a> {
     /// The person's name.
     pub name: &'a str,
-    /// The address.
+    /// The e-mail address.
     pub email: &'a str,
-    /// Names of groups, with commas.
+    /// Names of groups, comma-separated.
     pub groups: &'a str,
 }
 
 impl Values<'_> {
-    /// Adds the variable's value.
+    /// Appends the variable's value.
     pub(super) fn write(&self, variable: Variable, out: &mut String) {
         match variable {
             Variable::Prompt(part) => {
@@ -164,7 +164,7 @@ impl Values<'_> {
     }
 }
 
-/// The answers that say something, each cut so that all have room in so many characters: short ones leave theirs to long ones.
+/// The non-empty answers, cut to fit into a total number of characters: unused room of short ones goes to long ones.
 #[must_use]
 pub fn fit_answers<'a>(
     answers: impl IntoIterator<Item = &'a str>,
@@ -196,7 +196,7 @@ pub fn fit_answers<'a>(
         .collect()
 }
 
-/// The requested part of the text; both ends of one that is too long.
+/// The requested part of the text, reduced to both ends if it is too long.
 fn cut_text(text: &str, part: Option<Cut>, most: usize) -> String {
     let count = text.chars().count();
     let from = |skip: usize, take: usize| text.chars().skip(skip).take(take).collect::<String>();
@@ -283,7 +283,7 @@ mod tests {
             .iter()
             .map(|answer| answer.chars().count())
             .collect();
-        // Omissions are marked with three points.
+        // Omissions are marked with an ellipsis.
         assert_eq!(lengths, [14, 28, 28]);
         let huge = "é".repeat(1_000_000);
         let most: usize = fit_answers(vec![huge.as_str(); 9], usize::MAX)

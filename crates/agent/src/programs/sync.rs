@@ -1,4 +1,5 @@
-//! Synchronization of a working directory with the chat's files: what both have, and which state a program may overwrite.
+//! Synchronization of a working directory with the chat's files: their common files, and the version that a program may
+//! overwrite.
 
 use ring::digest::{SHA256, digest};
 use store::FileRow;
@@ -8,22 +9,22 @@ use crate::{
     workspace::{FileProblem, Path},
 };
 
-/// Maximum number of files and bytes of a directory that are laid out.
+/// Maximum number of files, and bytes, of a directory to copy.
 const LAID_OUT_FILES: usize = 4_000;
 const LAID_OUT_BYTES: u64 = 200_000_000;
 
-/// A file that the working directory and the chat have in common, and how both looked then.
+/// A file in both the working directory and the chat, with the state of both when they were last equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Synced {
-    /// Of the chat's file: its version, or in a directory how it looked.
+    /// The version of the chat's file; in a directory, a fingerprint of its state.
     pub(super) version: u64,
     pub(super) hash: Hash,
-    /// Of the folder's file.
+    /// The size of the file in the working directory.
     pub(super) size_bytes: u64,
     pub(super) changed_ms: i64,
 }
 
-/// Identifies a content.
+/// A content hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hash([u8; 32]);
 
@@ -35,7 +36,7 @@ impl Hash {
     }
 }
 
-/// The version that a program's file may overwrite: the one that was laid out for it, if that is still current.
+/// The version that a program's file may overwrite: the one that was copied for it, if it is still current.
 pub(super) async fn expected(
     workspace: &Workspace,
     path: &Path,
@@ -56,7 +57,7 @@ pub(super) async fn expected(
     }
 }
 
-/// Refuses a directory that is too large to be copied for programs.
+/// Refuses a directory that is too large to copy for programs.
 pub(super) fn check_size(files: &[FileRow], more: bool) -> Result<(), ToolFailure> {
     let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
     if !more && files.len() <= LAID_OUT_FILES && bytes <= LAID_OUT_BYTES {

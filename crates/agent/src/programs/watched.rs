@@ -9,9 +9,9 @@ use domain::EventBody;
 
 use crate::tool::ToolContext;
 
-/// How often progress is reported.
+/// Interval between progress reports.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum output shown of one call while it runs, bytes; its result has the end too.
+/// Maximum output of one call shown while it runs, bytes; its result also has the end.
 const SHOWN_BYTES: usize = 64_000;
 
 /// Receives the output of a program. Cheap to clone.
@@ -25,7 +25,7 @@ struct Printed {
 }
 
 impl Printer {
-    /// Takes some more.
+    /// Appends output.
     pub(crate) fn print(&self, text: &str) {
         let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = SHOWN_BYTES.saturating_sub(printed.taken_bytes);
@@ -52,7 +52,7 @@ impl Printer {
     }
 }
 
-/// Waits for `work`, and meanwhile writes the output from `printer` to the log.
+/// Waits for `work`, writing the output from `printer` to the log meanwhile.
 pub(crate) async fn watched<T>(
     context: &ToolContext,
     printer: &Printer,

@@ -14,25 +14,25 @@ use crate::{
     workspace::{BYTES_LIMIT, FileProblem, Path, is_drawing, picture_type},
 };
 
-/// Maximum number of files looked at after a program has run.
+/// Maximum number of files examined after a program has run.
 const FILES_LIMIT: usize = 5_000;
-/// Maximum number of changes listed one by one for the model.
+/// Maximum number of changes listed individually for the model.
 const TOLD_LIMIT: usize = 30;
 
-/// The folder's files that are the same as the chat's, and how each looked then.
+/// A working directory. `same` has the files that equal the chat's, with the state of both when they were last equal.
 #[derive(Debug)]
 pub(crate) struct Workdir {
     path: PathBuf,
     folder: Folder,
     same: BTreeMap<String, Synced>,
-    /// Files of the chat that cannot be laid out, each with the reason.
+    /// Files of the chat that cannot be copied into the folder, each with the reason.
     left_out: Vec<String>,
-    /// A program may have run whose changes were not taken over.
+    /// A program may have run whose changes were not copied to the chat.
     half_done: bool,
     session: Option<Session>,
 }
 
-/// Waits for the disk on a blocking thread.
+/// Runs disk operations on a blocking thread.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
@@ -41,7 +41,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         .map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
 }
 
-/// The same, but the caller handles the error of a single file.
+/// Like [`blocking`], but the caller handles a file's error.
 async fn at_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<Result<T, FolderError>, ToolFailure> {
@@ -50,7 +50,7 @@ async fn at_disk<T: Send + 'static>(
 }
 
 impl Workdir {
-    /// An empty one at `path`.
+    /// An empty working directory at `path`.
     pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
@@ -71,12 +71,12 @@ impl Workdir {
         self.half_done
     }
 
-    /// The folder, as programs get it.
+    /// The folder as seen by programs.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Puts the chat's files into the folder, as far as they have changed.
+    /// Copies the chat's changed files into the folder.
     pub(crate) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
         self.half_done = true;
         self.left_out.clear();
@@ -126,7 +126,7 @@ impl Workdir {
                 // Deleted meanwhile.
                 Err(FileProblem::Missing(_)) => continue,
                 Err(FileProblem::Unavailable(problem)) => return Err(ToolFailure(problem.message)),
-                // One that is too large, or cannot be read, is not there for programs.
+                // A file that is too large or cannot be read is not available to programs.
                 Err(problem) => {
                     self.same.remove(&file.path);
                     self.left_out
@@ -157,7 +157,8 @@ impl Workdir {
                         },
                     );
                 }
-                // Something that a program has created is in the way, or the path is too long. Continue with the others.
+                // Something that a program has created is in the way, or the path is too long. Continue with the
+                // others.
                 Err(error) => {
                     self.same.remove(&file.path);
                     self.left_out
@@ -168,7 +169,7 @@ impl Workdir {
         Ok(())
     }
 
-    /// Takes what programs changed over into the chat's files.
+    /// Copies what programs have changed to the chat's files.
     pub(super) async fn take_over(
         &mut self,
         context: &ToolContext,
@@ -200,7 +201,7 @@ impl Workdir {
                 Err(problem) => told.push(format!("could not delete {path}: {problem}")),
             }
         }
-        // A program's own files, such as caches, do not belong to the chat unless they came from there.
+        // A program's own files, such as caches, do not belong to the chat unless they came from it.
         let same = &self.same;
         let is_ours =
             |file: &File| is_kept(&file.path) || same.contains_key(&format!("/{}", file.path));
@@ -257,7 +258,7 @@ impl Workdir {
         let changed_ms = file.changed_ms;
         let hash = Hash::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
-            // Written again with the same content.
+            // Rewritten with the same content.
             self.same.insert(
                 name,
                 Synced {
@@ -275,7 +276,7 @@ impl Workdir {
             Ok(expected) => workspace.write_bytes(&path, &bytes, expected).await,
             Err(problem) => Err(problem),
         };
-        // In a directory people resolve conflicts.
+        // In a directory, people resolve conflicts.
         if let Err(FileProblem::Conflict(_)) = written
             && !is_shared
         {
@@ -284,7 +285,7 @@ impl Workdir {
         }
         match written {
             Ok(written) => {
-                // A directory has another number for it, which the next look tells.
+                // A directory has a different version number for it, which the next look finds out.
                 let version = if is_shared { 0 } else { written.version };
                 self.same.insert(
                     name,
@@ -314,7 +315,7 @@ impl Workdir {
                 Err(problem.into())
             }
             Err(problem) => {
-                // The next program gets the current files instead.
+                // The next program gets the current file instead.
                 if let Some(same) = self.same.get_mut(&name).filter(|_| is_shared) {
                     same.version = 0;
                 }
@@ -323,8 +324,8 @@ impl Workdir {
         }
     }
 
-    /// Runs a cell in the chat's Python process, starting one if there is none.
-    /// Returns whether it was started, and what became of the cell.
+    /// Runs a cell in the chat's Python process, starting one if there is none. Returns whether it was started, and the
+    /// outcome of the cell.
     pub(crate) async fn run_cell(
         &mut self,
         sandbox: &Sandbox,
@@ -332,7 +333,7 @@ impl Workdir {
         code: &str,
         on_output: impl FnMut(Stream, &str) + Send,
     ) -> Result<(bool, Cell), Error> {
-        // Taken out while it runs: one that is dropped in the middle is killed and does not come back.
+        // Taken out while it runs: if dropped before the end, the session is killed and not reused.
         let (started, mut session) = match self.session.take().filter(Session::is_alive) {
             Some(session) => (false, session),
             None => (true, sandbox.session(&self.folder, limits.clone()).await?),
@@ -342,7 +343,7 @@ impl Workdir {
         Ok((started, cell))
     }
 
-    /// Forgets the variables.
+    /// Ends the Python process, dropping its variables.
     pub(crate) fn end_session(&mut self) {
         self.session = None;
     }
@@ -351,19 +352,19 @@ impl Workdir {
 impl Drop for Workdir {
     fn drop(&mut self) {
         self.session = None;
-        // The chat's files are in the database; a folder that stays is cleared at the next start.
+        // The chat's files are in the database. A folder that cannot be removed is removed at the next start.
         if let Err(error) = super::clear(&self.path) {
             tracing::warn!(%error, "cannot remove the folder of a chat's programs");
         }
     }
 }
 
-/// The path in the folder of a chat's file.
+/// The path of a chat's file relative to the folder.
 fn inside(path: &str) -> String {
     path.trim_start_matches('/').to_owned()
 }
 
-/// Hidden files and what Python keeps for itself stay in the folder.
+/// Hidden files and Python's own caches stay in the folder.
 fn is_kept(path: &str) -> bool {
     !path
         .split('/')

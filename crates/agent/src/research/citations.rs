@@ -1,5 +1,5 @@
-//! Citations in a report as it streams: those of existing sources pass, the others are removed. Pictures
-//! become links: a picture that loads by itself would send data that a page had the model write into its address.
+//! Filters the citations in a report as it streams: those of existing sources pass, others are removed. Images become
+//! links, since an image that loads automatically could leak data that a page made the model write into its URL.
 
 use std::collections::HashSet;
 
@@ -8,25 +8,25 @@ use crate::library::excerpt::words;
 /// Maximum length of a citation mark, characters; anything longer is not one.
 const MARK_CHARS: usize = 60;
 
-/// Limits on the sentences examined in a text that cites nothing, and on the sources added to it.
+/// Maximum number of sentences examined in a text without citations, and of sources added to it.
 const MAX_SENTENCES: usize = 100;
 const MAX_ADDED: usize = 3;
-/// Minimum number of words that a sentence and its quote share.
+/// Minimum number of words shared by a sentence and its quote.
 const MIN_SHARED: usize = 3;
 
-/// Reads a text in pieces and holds back what may become a citation.
+/// Processes a text in pieces and holds back anything that may become a citation.
 #[derive(Debug)]
 pub(crate) struct Citations {
-    /// Sources have the numbers from 1 to this.
+    /// Sources are numbered from 1 to this.
     known: usize,
     held: String,
-    /// A blank that is shown with what follows, or goes with a mark that is taken out.
+    /// A pending space, shown with the text that follows or dropped with a removed mark.
     blank: bool,
-    /// Nothing but marks that were taken out has come since.
+    /// Only removed marks have followed since.
     taken_out: bool,
-    /// In a piece of code, where brackets mean something else.
+    /// In inline code, where brackets have another meaning.
     in_code: bool,
-    /// The last text shown.
+    /// The last character shown.
     last: char,
 }
 
@@ -68,7 +68,7 @@ impl Citations {
         let opens = matches!(character, '[' | '【') && !self.in_code;
         if self.held.is_empty() {
             if opens {
-                // A picture begins so.
+                // An image starts like this.
                 self.blank |= self.last == '!';
                 self.held.push(character);
             } else {
@@ -77,7 +77,7 @@ impl Citations {
             return;
         }
         if opens {
-            // The text held back is not a mark, and this may be one.
+            // The text held back is not a mark, but this may begin one.
             self.show_held(shown);
             self.held.push(character);
             return;
@@ -97,7 +97,7 @@ impl Citations {
         }
     }
 
-    /// A character that is in no mark.
+    /// A character outside of marks.
     fn outside(&mut self, character: char, shown: &mut String) {
         if character == ' ' && !self.in_code {
             if !self.taken_out {
@@ -113,7 +113,7 @@ impl Citations {
         if self.taken_out && closes {
             self.blank = false;
         }
-        // Tags of pictures are as good as pictures; `<br>`, `<b>` and addresses in angle brackets are none.
+        // Image tags are treated like images; `<br>`, `<b>` and addresses in angle brackets are not affected.
         let begins_tag = self.last == '<' && character.is_ascii_alphabetic() && !self.in_code;
         self.blank |= begins_tag && !matches!(character.to_ascii_lowercase(), 'b' | 'h');
         self.show_blank(shown);
@@ -132,7 +132,7 @@ impl Citations {
         self.taken_out = false;
     }
 
-    /// A closed mark as shown: one link for each number.
+    /// A complete mark as shown, with one link per number.
     fn read(&self, mark: &str) -> String {
         let inside = mark.trim_matches(['[', ']', '【', '】']);
         if !inside.chars().any(|c| c.is_ascii_digit()) {
@@ -151,8 +151,8 @@ fn may_be_in_mark(character: char) -> bool {
     character.is_ascii_digit() || matches!(character, ' ' | ',' | ';' | '^' | '†')
 }
 
-/// Citations for a text that has none: for each sentence the source whose quote shares most words with it and one of its
-/// numbers, if it has any. Empty if no quote matches, or the text has citations.
+/// Citations for a text that has none: for each sentence, the source whose quote shares most words with it, and one of
+/// its numbers if it has any. Empty if no quote matches, or if the text has citations.
 pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
     if quotes.is_empty() || !cited(text).is_empty() {
         return String::new();
@@ -165,7 +165,7 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
             .iter()
             .enumerate()
             .filter_map(|(at, quote)| Some((shows(quote, &said)?, at + 1)));
-        // Of equals the first.
+        // Among equals, the first wins.
         let best = best.max_by_key(|(shared, number)| (*shared, usize::MAX - number));
         marks.extend(
             best.map(|(_, number)| number)
@@ -179,7 +179,7 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
         .collect()
 }
 
-/// The number of words that the quote shares with the sentence, if it supports it.
+/// The number of words that the quote shares with the sentence; `None` if it does not support it.
 fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
     let shared = said.intersection(quote).count();
     let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
@@ -188,7 +188,7 @@ fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
     (shared >= MIN_SHARED && shared * 2 > said.len() && has_number).then_some(shared)
 }
 
-/// The numbers that a text cites, each once, in the order of their first place.
+/// The numbers that a text cites, without duplicates, in order of first occurrence.
 pub(super) fn cited(text: &str) -> Vec<usize> {
     let mut numbers = Vec::new();
     for part in text.split('[').skip(1) {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn check(known: usize, text: &str, expected: &str) {
-        // As a whole, and character by character: the chunk boundaries must not matter.
+        // Both at once and character by character, since chunk boundaries must not matter.
         let mut whole = Citations::new(known);
         assert_eq!(whole.pass(text) + &whole.rest(), expected, "{text:?}");
         let mut pieces = Citations::new(known);
@@ -279,7 +279,7 @@ mod tests {
             "The first keeper was Ida Halovic. The Korvel lighthouse was built in 1702.",
             "[1][2]",
         );
-        // Another number is another statement.
+        // A different number makes a different statement.
         check(
             "The cost of visiting the Astra lighthouse is 100 crowns.",
             "",

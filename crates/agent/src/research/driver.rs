@@ -1,5 +1,5 @@
-//! The control flow of research: plan, turns of searching and reading, report. Each step is recorded as tool calls, so that a
-//! resumed run takes the same course again.
+//! The control flow of research: plan, turns of searching and reading, and report. Each step is recorded as tool calls,
+//! so that a resumed run takes the same course.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -37,29 +37,29 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How much of the conversation is sent to the model, messages and bytes.
+/// Maximum part of the conversation sent to the model, messages and bytes.
 const MESSAGES: usize = 12;
 const CONVERSATION_BYTES: usize = 24_000;
-/// How much of the notes is sent to the model, bytes.
+/// Maximum size of the notes sent to the model, bytes.
 const MAX_NOTES_BYTES: usize = 60_000;
 const MIN_NOTES_BYTES: usize = 2_000;
-/// How much of the request is repeated after the notes, characters.
+/// Length of the part of the request that is repeated after the notes, characters.
 const REQUEST_CHARS: usize = 2_000;
-/// How often a report is tried with fewer notes if the model's window is full.
+/// Number of further attempts at a report, with fewer notes, if the model's window is full.
 const SHORTER: u32 = 3;
-/// Why the last step is the last if a person ended the research.
+/// Why the step is the last one if a person ended the research.
 const FINISH: &str = "The person wants the report now.";
 
-/// Why no more is searched.
+/// Why the search ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Over {
     /// A person wants the report now.
     Finish,
-    /// A limit is near.
+    /// A limit is nearly reached.
     Limit(LocalizedText),
 }
 
-/// From the text in the log.
+/// Parses the text in the log.
 impl From<&str> for Over {
     fn from(why: &str) -> Self {
         if why == FINISH {
@@ -80,11 +80,11 @@ struct Course {
     plan: Vec<String>,
     notes: Notes,
     queries: Vec<String>,
-    /// The addresses that were read, normalized for comparison.
+    /// The normalized addresses of the sources that were read.
     read: HashSet<String>,
 }
 
-/// Researches until there is a report. Returns it.
+/// Runs the research until there is a report, and returns it.
 pub(super) async fn carry_out(
     agent: Arc<AgentContext>,
     task: Arc<Task>,
@@ -132,7 +132,7 @@ impl Course {
         )))
     }
 
-    /// Everything before the report. Returns why it ended early, if it did.
+    /// All steps before the report. Returns why it ended early, if it did.
     async fn research(&mut self) -> Result<Option<Over>, Stop> {
         if self.notes.is_empty() {
             if let Some(over) = self.over() {
@@ -169,7 +169,7 @@ impl Course {
         if self.agent.run.finish.is_cancelled() {
             return Some(Over::Finish);
         }
-        // The search, the reading and the report still have to come.
+        // Searching, reading and the report are still to come.
         let steps = self.agent.steps();
         if self.step + 3 > steps && self.step > 0 {
             let near = messages::Runs::LimitStepsNear {
@@ -234,7 +234,7 @@ impl Course {
             .unwrap_or_default()
             .trim();
         let asked = self.task.question.as_str();
-        // A question that the person cannot read is useless, and so is their own: begin without an answer.
+        // A question that the person cannot read, or that repeats theirs, is useless: begin without an answer.
         if may_ask
             && !question.is_empty()
             && !is_foreign(question, [asked])
@@ -243,9 +243,9 @@ impl Course {
             return (ASK, json!({"question": first_chars(question, 1_000)}));
         }
         let mut plan = parts(texts(fields.get("plan")));
-        // Names may be in other letters, but a plan that is in them whole cannot be read.
+        // Names may be in another script, but a plan entirely in another script cannot be read.
         if plan.iter().all(|part| is_foreign(part, [asked])) {
-            // The model cannot plan: take the question itself as the plan.
+            // The model cannot plan: use the question itself as the plan.
             plan = parts(vec![first_chars(
                 &asked.replace('\n', " "),
                 tools::PART_CHARS,
@@ -257,7 +257,7 @@ impl Course {
         )
     }
 
-    /// The results of a turn's searches; `None` if the notes answer the question.
+    /// The results of a turn's searches; `None` if the notes already answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
         self.next_step();
         let decide = async {
@@ -291,14 +291,14 @@ impl Course {
         }
         let results = self.run(&calls).await;
         let found = calls.iter().zip(results).map(|(call, result)| {
-            // One that failed has found nothing.
+            // A failed call has no results.
             let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
             (call.written.name.clone(), hits)
         });
         Ok(Some(found.collect()))
     }
 
-    /// The queries; if the model gives none, the question and the parts of the plan.
+    /// The queries; if the model returns none, the question and the parts of the plan.
     fn next_queries(&self, fields: Option<&Map<String, Value>>) -> Vec<String> {
         let is_done = fields.is_some_and(|fields| fields.get("done") == Some(&Value::Bool(true)));
         if is_done && !self.notes.is_empty() {
@@ -320,12 +320,12 @@ impl Course {
         {
             return queries;
         }
-        // Search in the person's language as well; small models get names wrong in another.
+        // Search in the person's language as well: small models get names wrong in another.
         wanted.insert(0, asked.clone());
         self.new_queries(&wanted)
     }
 
-    /// Those that were not searched for, as many as one turn may have.
+    /// The queries not used before, up to the limit of a turn.
     fn new_queries(&self, wanted: &[String]) -> Vec<String> {
         let mut queries: Vec<String> = Vec::new();
         for query in wanted.iter().map(|query| as_query(query)) {
@@ -355,7 +355,7 @@ impl Course {
         calls.collect()
     }
 
-    /// Reads these side by side, and keeps the notes.
+    /// Reads these sources concurrently, and adds their notes.
     async fn read_all(&mut self, turn: u32, chosen: Vec<Candidate>) {
         self.next_step();
         let decide = async {
@@ -374,7 +374,7 @@ impl Course {
                 .await
         };
         let calls = self.step().calls(decide).await;
-        // Mark the pages that were read before a restart first, so that they are not read again.
+        // Mark the pages read before a restart first, so that they are not read again.
         for call in &calls {
             let reader = self.agent.journal.started_sub_agent(&call.id);
             let read = reader.and_then(|reader| reader.end);
@@ -401,7 +401,7 @@ impl Course {
         }
     }
 
-    /// Writes the report, as the answer.
+    /// Writes the report as the answer.
     async fn report(&mut self, over: Option<Over>) -> Result<String, Stop> {
         let last = over.as_ref().map(|over| match over {
             Over::Finish => FINISH.to_owned(),
@@ -443,7 +443,7 @@ impl Course {
             };
             let mut messages = with_instructions(REPORT, self.conversation.clone());
             let plan = self.plan.join("\n- ");
-            // Repeated, since the notes are between the request and this point.
+            // Repeated, since the notes separate it from the original request.
             let request = first_chars(&self.task.question, REQUEST_CHARS);
             let told = format!(
                 "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nThe request again: {request}\n\nWrite \
@@ -471,7 +471,7 @@ impl Course {
         self.write_without_model().await
     }
 
-    /// The notes as a report, if the model writes nothing.
+    /// Writes the notes as the report, if the model writes nothing.
     async fn write_without_model(&self) -> Result<String, Stop> {
         self.agent
             .notice(NoticeLevel::Warning, messages::Runs::NoReport)
@@ -517,7 +517,7 @@ impl Course {
         }
     }
 
-    /// The state of the research for the model, before `ask`.
+    /// The state of the research for the model, to precede `ask`.
     fn state(&self, ask: &str) -> String {
         let notes = self.notes.for_model(self.notes_bytes() / 2);
         let notes = if notes.is_empty() { "none yet" } else { &notes };
@@ -558,7 +558,7 @@ impl Course {
         }
     }
 
-    /// Goes to the next step, with the person's guidance if the run is a fork.
+    /// Advances to the next step, adding the person's guidance if the run is a fork.
     fn next_step(&mut self) {
         self.step += 1;
         let said = self.agent.journal.step(self.step).guidance();

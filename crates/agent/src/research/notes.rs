@@ -1,4 +1,4 @@
-//! Notes on sources: a point, and the quote that proves it. They are kept in the log.
+//! Notes on sources: a point and the quote that supports it, stored in the log.
 
 use std::fmt::Write;
 
@@ -12,34 +12,34 @@ use crate::{
 
 /// Maximum number of notes from one source.
 pub(super) const MAX_NOTES_PER_SOURCE: usize = 6;
-/// Maximum number of notes of a report without a model.
+/// Maximum number of notes in a report written without a model.
 const MAX_NOTES_IN_REPORT: usize = 40;
 /// Maximum length of a point and of a quote, characters.
 pub(super) const POINT_CHARS: usize = 240;
 pub(super) const QUOTE_CHARS: usize = 360;
-/// Maximum length of the result of reading a source, bytes, which later turns of the chat carry along.
+/// Maximum length of the result of reading a source, bytes; it stays in the context of later turns of the chat.
 const RESULT_BYTES: usize = 3_900;
 
-/// What reading a source gave: the result of the call.
+/// The result of reading a source, which is the result of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reading {
     pub(super) title: String,
     pub(super) url: String,
-    /// Names the text, so that the same text elsewhere is known.
+    /// Identifies the text, so that the same text at another address is recognized.
     #[serde(default)]
     pub(super) text: String,
-    /// The address of the source that has the same text.
+    /// The address of the source with the same text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) same_as: Option<String>,
     #[serde(default)]
     pub(super) notes: Vec<Taken>,
 }
 
-/// One note of a source.
+/// One note on a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Taken {
     pub(super) point: String,
-    /// The quote as written in the source; `None` if the model's quote is not in it.
+    /// The quote as written in the source; `None` if the model's quote is not found there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quote: Option<String>,
     /// The position in the stored copy of the source.
@@ -48,7 +48,7 @@ pub(super) struct Taken {
 }
 
 impl Reading {
-    /// The result of the call, short enough to be kept whole.
+    /// The result of the call, short enough not to be cut.
     pub(super) fn into_result(mut self) -> String {
         loop {
             let text = serde_json::to_string_pretty(&self).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Reading {
     }
 }
 
-/// A note and the source it is from.
+/// A note and its source.
 #[derive(Debug, Clone)]
 struct Note {
     title: String,
@@ -67,16 +67,16 @@ struct Note {
     taken: Taken,
 }
 
-/// All notes of the research; each has a number, by which the report cites it.
+/// All notes of the research, each with a number by which the report cites it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notes {
     all: Vec<Note>,
-    /// How many of them are in the log as sources.
+    /// Number of notes that are already in the log as sources.
     told: usize,
 }
 
 impl Notes {
-    /// The notes of earlier turns of the chat.
+    /// The notes of the chat's earlier turns.
     pub(super) fn of_earlier(history: &[Message]) -> (Self, Vec<Reading>) {
         let mut notes = Self::default();
         let mut readings = Vec::new();
@@ -89,7 +89,7 @@ impl Notes {
         (notes, readings)
     }
 
-    /// Adds those that say something new.
+    /// Adds the notes that are new.
     pub(super) fn add(&mut self, reading: &Reading) {
         for taken in &reading.notes {
             let is_same = |note: &Note| match (&note.taken.quote, &taken.quote) {
@@ -112,7 +112,7 @@ impl Notes {
         self.all.len()
     }
 
-    /// The quotes, in the order of the numbers; empty if one was not found.
+    /// The quotes in the order of their numbers; empty for those not found.
     pub(super) fn quotes(&self) -> Vec<String> {
         self.all
             .iter()
@@ -124,7 +124,7 @@ impl Notes {
         self.all.is_empty()
     }
 
-    /// Emits the new ones, each as a source with its quote.
+    /// Emits the new notes, each as a source with its quote.
     pub(super) async fn tell(&mut self, agent: &AgentContext) {
         let new = self
             .all
@@ -139,7 +139,7 @@ impl Notes {
             .await;
     }
 
-    /// How many of these have a quote that was found in its source, and how many there are.
+    /// How many of these have a quote that was found in its source, and how many exist.
     pub(super) fn verified(&self, numbers: &[usize]) -> (usize, usize) {
         let cited = numbers
             .iter()
@@ -151,7 +151,7 @@ impl Notes {
         (verified, cited.count())
     }
 
-    /// The notes for a model, as many as fit.
+    /// As many of the notes as fit, for a model.
     pub(super) fn for_model(&self, max_bytes: usize) -> String {
         let mut text = String::new();
         for (at, note) in self.all.iter().enumerate() {
@@ -175,7 +175,7 @@ impl Notes {
         text
     }
 
-    /// A report without a model: the list of points.
+    /// A report written without a model: the list of points.
     pub(super) fn as_report(&self) -> String {
         let lines = self.all.iter().enumerate().take(MAX_NOTES_IN_REPORT);
         lines

@@ -1,4 +1,4 @@
-//! Reads one source: fetches it, has a model take notes, and looks for every quote in the text.
+//! Reads one source: fetches it, has a model take notes, and verifies every quote in the text.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::{
     turns::{AgentContext, Stop},
 };
 
-/// How much of a source a model reads, characters.
+/// Maximum number of characters of a source that a model reads.
 const MAX_CHARS: usize = 24_000;
 const MIN_CHARS: usize = 2_000;
-/// How much of a source is looked at, characters.
+/// Maximum number of characters of a source that are processed.
 const PAGE_CHARS: usize = 2_000_000;
-/// How many sentences replace the notes if the model takes none.
+/// Number of sentences that replace the notes if the model takes none.
 const SENTENCES: usize = 3;
-/// How many sentences that match the question are noted if the model has overlooked them.
+/// Number of sentences matching the question that are added if the model has overlooked them.
 const NEAREST: usize = 2;
 
 /// A note as the model wrote it.
@@ -61,7 +61,7 @@ pub(super) async fn read(
                 "Question: {}\nLooked for now: {focus}\n\nSource: {}\n<source>\n{}\n</source>",
                 first_chars(&task.question, 4_000),
                 first_chars(&page.title, 200),
-                // A page that ends the source itself would speak as ours.
+                // A page that closes the source tag itself could pose as our instructions.
                 shown.replace("</source", "< /source")
             ),
         ),
@@ -82,7 +82,7 @@ pub(super) async fn read(
     thought.tell(agent).await;
     let quotable = Quotable::new(&text);
     let Some(written_notes) = answered else {
-        // The model cannot take notes: the source speaks for itself.
+        // The model cannot take notes, so use sentences of the source.
         let sentences = best_sentences(&text, &about, SENTENCES);
         let notes = sentences
             .into_iter()
@@ -94,7 +94,7 @@ pub(super) async fn read(
     for Written { point, quote } in written_notes {
         match taken(&quotable, &page, point.clone(), &quote) {
             Some(note) => notes.push(note),
-            // It says nothing about the source: small models note the question.
+            // It says nothing about the source: small models note down the question.
             None if point.ends_with(['?', '？', '؟']) => {}
             None => wrong.push(Written { point, quote }),
         }
@@ -146,8 +146,8 @@ pub(super) async fn read(
     Ok(reading(&page, &text, notes))
 }
 
-/// Adds these sentences of the source, before the others, unless a note quotes them. Small models note the beginning of
-/// a page, and leave out the answer.
+/// Adds these sentences of the source before the other notes, unless a note quotes them. Small models note the
+/// beginning of a page and omit the answer.
 fn add_nearest(
     notes: &mut Vec<Taken>,
     quotable: &Quotable<'_>,
@@ -169,7 +169,7 @@ fn add_nearest(
     }
 }
 
-/// Whether one of two pieces of a text has the other in it.
+/// Whether one of the two strings contains the other.
 fn shares(one: &str, other: &str) -> bool {
     let one = plain(one);
     let other = plain(other);
@@ -231,7 +231,7 @@ fn reading(page: &Page, text: &str, notes: Vec<Taken>) -> Reading {
     }
 }
 
-/// Nothing of a page whose text was read under another address.
+/// The empty result for a page whose text was read at another address.
 pub(super) fn same_text(page: &Page, other: String) -> Reading {
     Reading {
         same_as: Some(other),
@@ -253,7 +253,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why a source gives nothing, which is not the end of the research.
+/// The error for a source that cannot be read, which does not end the research.
 pub(super) fn cannot_read(why: String) -> Stop {
     Stop::Failed(Problem::new(ProblemCode::InvalidRequest, why))
 }

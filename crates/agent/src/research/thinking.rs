@@ -1,4 +1,4 @@
-//! Asks the model for JSON that steers the research. The raw answer is not shown.
+//! Asks the model for JSON that controls the research. The raw answer is not shown.
 
 use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
@@ -10,13 +10,13 @@ use crate::{
 
 /// Maximum length of an answer, bytes.
 const ANSWER_BYTES: usize = 16_000;
-/// How much of an unreadable answer is shown to the model again, characters.
+/// Number of characters of an unparsable answer that are shown to the model on retry.
 const SHOWN_CHARS: usize = 1_000;
 
 /// The outcome.
 #[derive(Debug)]
 pub(super) struct Thought {
-    /// The answer; `None` if the model gave none that can be read, also when asked again.
+    /// The answer; `None` if none could be parsed, even after a retry.
     pub(super) fields: Option<Map<String, Value>>,
     call: EndedCall,
 }
@@ -28,7 +28,7 @@ impl Thought {
     }
 }
 
-/// Asks for an object with these fields, and a second time if the answer is not one.
+/// Asks for an object with these fields, with one retry if the answer is not one.
 pub(super) async fn think(
     agent: &AgentContext,
     messages: &[Message],

@@ -1,4 +1,4 @@
-//! The steps of research as tool calls, so that they are in the log, are shown, and are not repeated after a crash.
+//! The steps of research as tool calls, so that they are logged, shown, and not repeated after a crash.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) const ASK: &str = "ask_user";
 
 /// Maximum length of a search snippet, characters.
 const SNIPPET_CHARS: usize = 240;
-/// Maximum number of parts of a plan, and characters of each.
+/// Maximum number of parts of a plan, and maximum length of each in characters.
 pub(super) const MAX_PARTS: usize = 10;
 pub(super) const PART_CHARS: usize = 300;
 /// The name of the only field in the form of the plan.
@@ -85,7 +85,7 @@ fn ask() -> Result<Tool, ToolFailure> {
     )
 }
 
-/// Asks, until the person answers or wants the report now.
+/// Asks, and waits until the person answers or wants the report now.
 async fn wait(context: &ToolContext, question: Question) -> Option<Reply> {
     let finish = context.agent.run.finish.clone();
     context
@@ -127,7 +127,7 @@ async fn show_plan(arguments: Value, context: ToolContext) -> Result<String, Too
         Some(Reply::Values(values)) => parts(loose_json::texts(values.get(FIELD))),
         _ => Vec::new(),
     };
-    // Who says nothing, or does not want to look at it, lets it begin.
+    // If the person does not reply or makes no changes, the research begins.
     let plan = if changed.is_empty() { plan } else { changed };
     tell_plan(&context, &plan).await;
     Ok(json!({ "plan": plan }).to_string())
@@ -151,7 +151,7 @@ pub(super) fn todos(plan: &[String], status: TodoStatus) -> Vec<Todo> {
         .collect()
 }
 
-/// The parts of a plan, none too long.
+/// The parts of a plan, limited in length.
 pub(super) fn parts(texts: Vec<String>) -> Vec<String> {
     let lines = texts.iter().flat_map(|text| text.lines());
     let parts = lines.map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
@@ -209,7 +209,7 @@ fn read(task: &Arc<Task>) -> Result<Tool, ToolFailure> {
                 } else {
                     source.title.clone()
                 };
-                // Only addresses of the web say something to people; one of a document is made of ids.
+                // Only web addresses mean something to people; a document's address consists of ids.
                 let is_web = source.url.starts_with("http");
                 let what = if is_web {
                     source.url.clone()

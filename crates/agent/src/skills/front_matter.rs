@@ -1,5 +1,5 @@
-//! The lines between two `---` that a `SKILL.md` begins with. Only as much of YAML as skills use: `key: value`, values in
-//! quotes, and texts over several lines. Anything else is skipped.
+//! Parses the front matter of a `SKILL.md`, between two `---` lines. Only the subset of YAML that skills use is
+//! supported: `key: value`, quoted values, and texts over several lines. Anything else is skipped.
 
 use crate::messages;
 
@@ -28,7 +28,7 @@ impl<'a> FrontMatter<'a> {
     }
 }
 
-/// The text between the two lines, and the text after them.
+/// The text between the two `---` lines, and the text after them.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
@@ -44,7 +44,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The value of a key at the beginning of a line; indented lines below it belong to it.
+/// The value of a key at the beginning of a line, including indented lines below it.
 fn value(head: &str, key: &str) -> Option<String> {
     let mut lines = head.lines();
     let first = lines

@@ -1,4 +1,4 @@
-//! `ask_user`: a question to the person, or a small form; the run waits for the answer.
+//! `ask_user`: asks the person a question or shows a small form; the run waits for the answer.
 
 mod field;
 

@@ -1,4 +1,4 @@
-//! `delete_file`: deletes one file; its past is kept.
+//! `delete_file`: deletes one file; its earlier versions are kept.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "delete_file",
         "Deletes one file. The person can bring it back.",
-        // Another may have written a new one meanwhile.
+        // Not repeatable: another agent may have written a new one meanwhile.
         ToolKind::ONCE,
         delete_file,
     )

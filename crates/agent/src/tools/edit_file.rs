@@ -1,4 +1,4 @@
-//! `edit_file`: replaces a piece of a file.
+//! `edit_file`: replaces text in a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `find_tools`: finds tools that the model is not offered because its server takes fewer than there are.
+//! `find_tools`: searches for tools that are not offered to the model because its server accepts fewer than there are.
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
@@ -14,10 +14,10 @@ use crate::{
 /// The name of the tool.
 pub(crate) const NAME: &str = "find_tools";
 
-/// Maximum number of tools in one result: the model is offered all of them.
+/// Maximum number of tools in one result; all of them are then offered to the model.
 const MAX_FOUND: usize = 8;
 
-/// Maximum length of a part of a description in a result, characters.
+/// Maximum length of a description in a result, characters.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
 /// Maximum number of servers whose tools are counted in the description.
@@ -30,7 +30,7 @@ struct Arguments {
     query: String,
 }
 
-/// The tool, which searches these; its description counts those that are not offered at first, by server.
+/// The tool, which searches `all`. Its description counts, by server, the tools that are not offered at first.
 ///
 /// # Errors
 /// If its schema is not valid, which a test rules out.
@@ -96,7 +96,7 @@ pub(crate) fn names_in(result: &str) -> impl Iterator<Item = &str> {
         .filter_map(|line| Some(line.strip_prefix("- ")?.split_once(": ")?.0))
 }
 
-/// The best matches, the best first. A word counts more the fewer tools have it, and three times in a name.
+/// The best matches, best first. A word counts more the fewer tools contain it, and three times in a name.
 fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
     let wanted = words(query);
     let texts: Vec<(Vec<String>, Vec<String>)> = tools
@@ -135,7 +135,7 @@ fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
         .collect()
 }
 
-/// The words of a text in lower case; a name in camel case has several.
+/// The words of a text in lower case; a camel-case name is split.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

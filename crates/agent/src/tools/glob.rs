@@ -1,4 +1,4 @@
-//! `glob`: files whose paths fit a pattern.
+//! `glob`: lists files whose paths match a pattern.
 
 use globset::GlobBuilder;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
-//! `grep`: lines that fit a regular expression.
+//! `grep`: finds lines that match a regular expression.
 //!
-//! The time of an expression grows with the length of a line times its own size, so both are bounded, and it runs on a
+//! The cost of an expression grows with the length of a line times its own size, so both are limited, and it runs on a
 //! blocking thread.
 
 use std::time::{Duration, Instant};
@@ -18,15 +18,15 @@ use crate::{
 
 /// Maximum number of lines shown.
 const LINES_LIMIT: usize = 500;
-/// Maximum size of all lines, bytes: a longer result would go to a file.
+/// Maximum total size of the lines shown, bytes; a longer result would be stored as a file.
 const SHOWN_BYTES: usize = 30_000;
 /// Maximum length of a line shown, characters.
 const LINE_LIMIT_CHARS: usize = 500;
-/// Bounds the memory a hostile expression can take when compiled, and the time for each byte that is tried.
+/// Limits the memory of a hostile expression once compiled, and the time per byte tried.
 const REGEX_LIMIT_BYTES: usize = 250_000;
-/// How much of a line is searched, bytes.
+/// Maximum number of bytes searched per line.
 const LINE_SEARCHED_BYTES: usize = 100_000;
-/// How long one search may take.
+/// Time limit per search.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize, JsonSchema)]
@@ -101,7 +101,7 @@ struct Found {
 }
 
 impl Found {
-    /// Searches a file; false if the time runs out before its end.
+    /// Searches a file. `false` if the time runs out before its end.
     fn search(&mut self, path: &str, content: &str, pattern: &Regex, deadline: Instant) -> bool {
         for (index, line) in content.lines().enumerate() {
             if Instant::now() > deadline {
@@ -131,7 +131,7 @@ impl Found {
     }
 }
 
-/// A long line from a little before the first place that fits.
+/// An excerpt of a long line, from slightly before the first match.
 fn around(line: &str, place: usize) -> String {
     let begin = if line.len() <= LINE_LIMIT_CHARS {
         0

@@ -1,4 +1,4 @@
-//! `latex`: makes a PDF of a LaTeX document in the chat's sandbox.
+//! `latex`: compiles a LaTeX document to PDF in the chat's sandbox.
 
 use sandbox::Ended;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ async fn latex(
     let path = Path::parse_file(&arguments.path)?;
     let (folder, name) = split(&path)?;
     let script = script(&programs.found().latex)?;
-    // The sentence about a file that is not there names similar ones.
+    // The error for a missing file names similar ones.
     context.workspace().read(&path).await?;
     let variables = [("FOLDER", folder.as_str()), ("NAME", name.as_str())];
     let (outcome, files) = programs.run_script(&context, &script, &variables).await?;
@@ -57,7 +57,8 @@ async fn latex(
     )))
 }
 
-/// The folder inside `/files` and the name without `.tex`. Both go through the environment, never into the script.
+/// The folder inside `/files`, and the name without `.tex`. Both are passed as environment variables, never inserted
+/// into the script.
 fn split(path: &Path) -> Result<(String, String), ToolFailure> {
     let (folder, file) = path
         .as_str()
@@ -73,7 +74,7 @@ fn split(path: &Path) -> Result<(String, String), ToolFailure> {
     }
 }
 
-/// What makes the PDF with the best of the programs that are there. Only the PDF is left among the files.
+/// The script that makes the PDF with the best program available. Only the PDF is kept among the files.
 fn script(found: &[String]) -> Result<String, ToolFailure> {
     let has = |program: &str| found.iter().any(|found| found == program);
     let flags =
@@ -86,7 +87,7 @@ fn script(found: &[String]) -> Result<String, ToolFailure> {
         .into_iter()
         .find(|engine| has(engine))
     {
-        // References and the table of contents are right from the second time on.
+        // References and the table of contents are correct only from the second pass on.
         format!("{engine} {flags} \"$NAME.tex\" && {engine} {flags} \"$NAME.tex\"")
     } else {
         return Err(ToolFailure(

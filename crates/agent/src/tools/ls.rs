@@ -35,7 +35,7 @@ async fn ls(arguments: Arguments, context: ToolContext) -> Result<String, ToolFa
     } else {
         format!("{folder}/")
     };
-    // A name with a slash is a folder; its figure is the number of files in it.
+    // A name with a slash is a folder, whose number is its file count.
     let mut entries: BTreeMap<String, u64> = BTreeMap::new();
     for (path, size_bytes) in &files {
         let Some(rest) = path.strip_prefix(&prefix) else {

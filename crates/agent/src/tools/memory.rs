@@ -1,4 +1,4 @@
-//! The tools for a person's memories, which last beyond one chat.
+//! The tools for a person's memories, which outlast a chat.
 
 mod append;
 mod list;
@@ -16,7 +16,7 @@ use crate::{
 
 /// The read-only tools.
 pub(crate) const LOOKING: [&str; 3] = ["memory_list", "memory_read", "memory_search"];
-/// All of them.
+/// All tools.
 pub const NAMES: [&str; 5] = [
     "memory_list",
     "memory_read",
@@ -35,7 +35,7 @@ pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
     ])
 }
 
-/// The memory, unless the person has turned it off, which may have been a moment ago.
+/// The memory, unless the person has turned it off, possibly a moment ago.
 async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
     let memory = context.agent.run.deps.memory.as_ref().ok_or_else(off)?;

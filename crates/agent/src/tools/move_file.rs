@@ -1,4 +1,4 @@
-//! `move_file`: gives one file another path.
+//! `move_file`: moves a file to another path.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `python`: runs Python code in the chat's sandbox; variables stay for the next call.
+//! `python`: runs Python code in the chat's sandbox; variables persist between calls.
 
 use sandbox::{Cell, CellEnd};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! `read_file`: a file's lines with their numbers.
+//! `read_file`: reads a file's lines with their numbers.
 
 use domain::event::ToolFile;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::{
     workspace::{Path, picture_type, seems_picture},
 };
 
-/// Maximum size of one result, bytes: a longer one would go to a file.
+/// Maximum size of one result, bytes; a longer one would be stored as a file.
 const SHOWN_BYTES: usize = 30_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -84,7 +84,7 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
     Ok(shown)
 }
 
-/// Has the model see a picture; `None` if the file is none.
+/// Shows a picture to the model; `None` if the file is not one.
 async fn show_picture(path: &Path, context: &ToolContext) -> Result<Option<String>, ToolFailure> {
     let (bytes, version) = context.workspace().read_bytes(path).await?;
     let Some(media_type) = picture_type(&bytes) else {

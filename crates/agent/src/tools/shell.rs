@@ -51,7 +51,7 @@ async fn shell(
     }
 }
 
-/// Output, errors, exit status and changed files; empty parts are left out.
+/// Output, errors, exit status and changed files; empty parts are omitted.
 fn told(outcome: &Outcome, files: &[String]) -> String {
     let mut parts = output(&outcome.stdout, &outcome.stderr);
     match &outcome.ended {

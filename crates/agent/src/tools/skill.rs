@@ -14,9 +14,9 @@ use crate::{
 
 /// The name of the tool.
 pub(crate) const NAME: &str = "skill";
-/// Maximum size of all descriptions together, bytes: they are sent with every model call.
+/// Maximum total size of all descriptions, bytes; they are sent with every model call.
 const DESCRIPTIONS_BYTES: usize = 16_000;
-/// Maximum number of files of a skill that are named.
+/// Maximum number of a skill's files that are listed.
 const NAMED_LIMIT: usize = 100;
 const DESCRIPTION: &str = "Loads a skill: instructions that others have written for work of its kind. Load it before you \
     begin such work. Its other files are read with `file`; scripts and templates are put into the workspace with `copy`.";
@@ -36,7 +36,7 @@ struct Arguments {
 }
 
 impl Agents {
-    /// The same agents; those that may use them know of these skills and have the tool to load them.
+    /// Describes these skills, and adds the tool to load them, to the agents that may use them.
     ///
     /// # Errors
     /// If the tool's schema is not valid, which a test rules out.
@@ -63,13 +63,13 @@ impl Agents {
     }
 }
 
-/// The tool without skills yet.
+/// The tool, without any skills yet.
 fn tool() -> Result<Tool, ToolFailure> {
-    // The same bytes again at the same place do no harm.
+    // Repeatable: copying the same bytes again is harmless.
     Tool::new(NAME, DESCRIPTION, ToolKind::REPEATABLE, skill)
 }
 
-/// The tool as described to an agent that has these skills.
+/// The tool with the description for an agent that has these skills.
 fn told_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     let room = DESCRIPTIONS_BYTES / skills.len().max(1);
     let line = |skill: &Arc<Skill>| {
@@ -158,7 +158,7 @@ async fn copy_files(
     }
 }
 
-/// Reads away from the threads that everything else runs on.
+/// Reads on a blocking thread.
 async fn on_disk<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, ToolFailure> {

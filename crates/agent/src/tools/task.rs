@@ -1,4 +1,4 @@
-//! `task`: hands a piece of work to a sub-agent and waits for its answer.
+//! `task`: delegates a task to a sub-agent and waits for its answer.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) const NAME: &str = "task";
 const DESCRIPTION: &str = "Gives a piece of work to a sub-agent with its own context and returns its answer. Call it \
     several times in one answer to have pieces done at the same time.";
 
-/// The tool as described to an agent that has these sub-agents.
+/// The tool with the description for an agent that has these sub-agents.
 pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
     let types: Vec<String> = sub_agents
         .iter()
@@ -57,7 +57,7 @@ async fn task(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         subagent_type,
         continues,
     } = arguments;
-    // Models fill in fields that they would leave out elsewhere.
+    // Models fill in fields that they should leave out.
     let continues = continues.filter(|name| !name.trim().is_empty());
     match context.agent.sub_agent(&subagent_type) {
         Ok(spec) => {
@@ -76,7 +76,7 @@ async fn task(arguments: Arguments, context: ToolContext) -> Result<String, Tool
     }
 }
 
-/// The first line, cut at a word.
+/// The first line, cut between words.
 fn name_of(description: &str) -> String {
     let line = description
         .trim()

@@ -1,4 +1,4 @@
-//! `write_file`: makes a file or replaces it whole.
+//! `write_file`: creates a file or replaces it completely.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "write_file",
         "Writes a text file, whole. A file that exists is replaced: to change a part use edit_file.",
-        // The same bytes again at the same place do no harm.
+        // Repeatable: writing the same bytes again is harmless.
         ToolKind::REPEATABLE,
         write_file,
     )

@@ -1,6 +1,6 @@
 //! A year of made-up rain for the tour, and the sums over it.
 
-/// A table of 365 days: date and millimetres. The same every time.
+/// A deterministic table of 365 days: date and millimetres.
 pub(super) fn csv() -> String {
     let mut lines = String::from("date,rain_mm\n");
     let mut state: u32 = 2025;
@@ -9,7 +9,7 @@ pub(super) fn csv() -> String {
         .enumerate()
     {
         for day in 1..=days {
-            // A small linear congruential generator: the figures only have to look like weather.
+            // A small linear congruential generator; the figures only have to look like weather.
             state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
             let chance = (state >> 16) % 100;
             let autumn = u32::from((8..=10).contains(&month)) * 20;
@@ -29,7 +29,7 @@ pub(super) fn csv() -> String {
     lines
 }
 
-/// The days in a text, ignoring prefixes (line numbers, paths).
+/// The days in a text, ignoring prefixes such as line numbers and paths.
 fn days(text: &str) -> impl Iterator<Item = (&str, f64)> {
     text.lines().filter_map(|line| {
         let day = &line[line.find("2025-")?..];
@@ -38,7 +38,7 @@ fn days(text: &str) -> impl Iterator<Item = (&str, f64)> {
     })
 }
 
-/// Millimetres on all days in a text.
+/// Total millimetres of all days in a text.
 pub(super) fn total_mm(text: &str) -> f64 {
     days(text).map(|(_, millimetres)| millimetres).sum()
 }
@@ -48,7 +48,7 @@ pub(super) fn wettest(text: &str) -> Option<(&str, f64)> {
     days(text).max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Each month's number (from 1) and millimetres, if the text has days of it.
+/// Each month's number (from 1) and total millimetres, if the text has days of it.
 pub(super) fn by_month(text: &str) -> Vec<(usize, f64)> {
     let mut months = [0.0; 12];
     for (date, millimetres) in days(text) {

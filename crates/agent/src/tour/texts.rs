@@ -2,7 +2,7 @@
 
 use super::Half;
 
-/// Everything the tour says in one language.
+/// All texts of the tour in one language.
 pub(super) struct Texts {
     pub(super) thought: &'static str,
     pub(super) hello: &'static str,
@@ -48,7 +48,7 @@ impl Texts {
         format!("{}: {}\n{path}", self.task, self.half(half))
     }
 
-    /// The half year in a sub-agent's task; `None` if this is no sub-agent's task.
+    /// The half of the year in a sub-agent's task; `None` if it is not a sub-agent's task.
     pub(super) fn half_year_of(&self, task: &str) -> Option<Half> {
         let rest = task.strip_prefix(self.task)?;
         [Half::First, Half::Second]
@@ -86,7 +86,7 @@ impl Texts {
         result.contains(self.finding)
     }
 
-    /// The final text. `report_is_final` says whether the person allowed the edit.
+    /// The final text. `report_is_final`: whether the person allowed the edit.
     pub(super) fn answer(&self, months: &[(usize, f64)], report_is_final: bool) -> String {
         let total: f64 = months.iter().map(|month| month.1).sum();
         let rows: String = months

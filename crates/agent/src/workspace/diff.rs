@@ -1,4 +1,4 @@
-//! What differs between two texts, line by line, within bounds of time and size.
+//! Line-by-line diff of two texts, limited in time and size.
 
 use schemars::JsonSchema;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff};
 
-/// Two texts with more lines together are not compared.
+/// Maximum total number of lines in two texts; longer ones are not compared.
 const LINES_LIMIT: usize = 100_000;
-/// After this the rest is taken as changed: right, but not the shortest way to say it.
+/// After this time, the rest is taken as changed, which is correct but not minimal.
 const EFFORT: Duration = Duration::from_millis(100);
-/// Unchanged lines shown around a change.
+/// Number of unchanged lines shown around a change.
 const CONTEXT: usize = 3;
 /// Maximum number of lines in a difference.
 const SHOWN_LINES_LIMIT: usize = 5_000;
@@ -20,26 +20,26 @@ const SHOWN_CHARS_LIMIT: usize = 1_000;
 /// How many lines a change added and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LineCounts {
-    /// Lines of the new text that are not of the old one.
+    /// Lines of the new text that are not in the old one.
     pub added: u64,
-    /// Lines of the old text that are not of the new one.
+    /// Lines of the old text that are not in the new one.
     pub removed: u64,
 }
 
 /// The difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// Lines added, all of them.
+    /// Total number of lines added.
     pub added_lines: u64,
-    /// Lines removed, all of them.
+    /// Total number of lines removed.
     pub removed_lines: u64,
-    /// The places with changes, in order.
+    /// The changed places, in order.
     pub hunks: Vec<Hunk>,
     /// Whether there is more than is shown.
     pub cut: bool,
 }
 
-/// One place: changed lines with a few around them.
+/// A changed place: changed lines with a few lines around them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "DiffHunk")]
 pub struct Hunk {
@@ -51,7 +51,7 @@ pub struct Hunk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "DiffLine")]
 pub struct Line {
-    /// Whether it stays, is new, or goes.
+    /// Whether it is unchanged, added or removed.
     pub kind: LineKind,
     /// Its number in the old text, from 1; absent if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct Line {
     /// Its number in the new text, from 1; absent if it is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<usize>,
-    /// The line without its end.
+    /// The line without its line break.
     pub text: String,
 }
 
@@ -68,18 +68,18 @@ pub struct Line {
 #[schemars(rename = "DiffLineKind")]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
-    /// It is in both.
+    /// It is in both texts.
     Same,
-    /// It is in the new text only.
+    /// It is only in the new text.
     Added,
-    /// It is in the old text only.
+    /// It is only in the old text.
     Removed,
 }
 
 /// Counts the lines that differ; `None` if the texts are too long to compare.
 #[must_use]
 pub fn count(old: &str, new: &str) -> Option<LineCounts> {
-    // The two most frequent cases need no comparing, however long the text is.
+    // The two most frequent cases need no comparison, regardless of length.
     if old.is_empty() || new.is_empty() {
         return Some(LineCounts {
             added: lines(new) as u64,
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(wide.hunks[0].lines[0].text.chars().count(), 1_001);
     }
 
-    /// Texts that have nothing in common are the dearest; the effort is bounded and the answer right all the same.
+    /// Texts without anything in common are the most expensive. The effort is limited, and the result still correct.
     #[test]
     fn the_effort_is_bounded() {
         let text = |first: u64| -> String {
@@ -285,7 +285,7 @@ mod tests {
             "{:?}",
             begun.elapsed()
         );
-        // What stays is the same number of lines of both.
+        // The number of unchanged lines is the same in both texts.
         assert_eq!(45_000 - counts.removed, 45_000 - counts.added);
     }
 }

@@ -1,5 +1,5 @@
-//! A directory of the server's machine in place of virtual files. The disk is authoritative; the store keeps what a chat
-//! has seen and changed of it. Before each change the store catches up with the disk, so that changes by others
+//! A directory of the server's machine that replaces virtual files. The disk is authoritative; the store has what a
+//! chat has seen and changed of it. Before each change the store catches up with the disk, so that changes by others
 //! get a version as well: a writer that expects an older one is refused, and nothing is lost.
 
 use std::{
@@ -17,8 +17,8 @@ use crate::messages;
 
 /// Maximum number of files that are listed.
 const LISTED_LIMIT: usize = 10_000;
-/// Hidden from agents regardless of the configuration: repositories, whose hooks people run, and folders
-/// that programs fill.
+/// Hidden from agents regardless of the configuration: repositories, whose hooks people run, and folders filled by
+/// programs.
 pub const LEFT_OUT: [&str; 9] = [
     ".git",
     ".hg",
@@ -30,10 +30,10 @@ pub const LEFT_OUT: [&str; 9] = [
     "venv",
     ".tox",
 ];
-/// Files under it are the chat's own and never on the disk.
+/// Files under it belong to the chat and are never on the disk.
 const OWN: &str = "/.glasshouse/";
 
-/// A directory that an administrator allows. All chats of the server that work in it share one.
+/// A directory that an administrator allows. It is shared by all chats of the server that work in it.
 #[derive(Debug)]
 pub struct Directory {
     name: String,
@@ -47,16 +47,16 @@ pub struct Directory {
 /// The location of a workspace's files.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
-    /// In the store alone.
+    /// Only in the store.
     Store,
     /// On a disk.
     Directory(Arc<Directory>),
-    /// In a directory that is no longer allowed: the reason, in a sentence.
+    /// In a directory that is no longer allowed, with the reason as a sentence.
     Nowhere(LocalizedText),
 }
 
 impl Directory {
-    /// The directory at `path`, without links on its way. Files and folders named as one of `left_out` do not exist.
+    /// The directory at `path`, which must not contain links. Files and folders with a name in `left_out` are hidden.
     #[must_use]
     pub fn new(name: String, path: PathBuf, left_out: &[String], read_only: bool) -> Self {
         let left_out = LEFT_OUT
@@ -73,10 +73,10 @@ impl Directory {
         }
     }
 
-    /// Tries whether it can be read.
+    /// Checks that it can be read.
     ///
     /// # Errors
-    /// If it is not supported, as on other systems than Linux.
+    /// If directories are not supported, as on systems other than Linux.
     pub fn check(&self) -> std::io::Result<()> {
         sandbox::Directory::open(&self.path, Vec::new()).map(drop)
     }
@@ -93,25 +93,25 @@ impl Directory {
         &self.path
     }
 
-    /// Whether nothing in it may be changed.
+    /// Whether it is read-only.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// Names that do not exist for agents, in a sentence.
+    /// The names hidden from agents, as a sentence.
     pub(crate) fn left_out(&self) -> String {
         format!("what is named {} is not there", self.left_out.join(", "))
     }
 
-    /// Does disk work on a blocking thread.
+    /// Runs disk operations on a blocking thread.
     async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&sandbox::Directory) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, FileProblem> {
         let path = self.path.clone();
         let left_out = self.left_out.clone();
-        // Opened each time: it may have been mounted or created again.
+        // Opened each time, since it may have been mounted or created again.
         let done = spawn_blocking(move || work(&sandbox::Directory::open(&path, left_out)?)).await;
         match done {
             Ok(done) => done.map_err(|error| self.in_words(error)),
@@ -167,7 +167,7 @@ impl Directory {
     }
 }
 
-/// Exclusive access to change files of a directory; the version of one of them is known.
+/// Exclusive access to change files of a directory, with the known version of one of them.
 pub(super) struct Turn<'a> {
     directory: &'a Directory,
     seen: Option<Mark>,
@@ -189,7 +189,7 @@ impl Turn<'_> {
             .await
     }
 
-    /// Puts it in its place.
+    /// Moves it into place.
     pub(super) async fn keep(&self, draft: sandbox::Draft) -> Result<(), FileProblem> {
         self.directory.on_disk(move |_| draft.keep()).await
     }
@@ -212,10 +212,10 @@ impl Turn<'_> {
     }
 }
 
-/// The folder for results among a chat's own files, and in a directory.
+/// The folder for results, in a virtual workspace and in a directory.
 const RESULTS: [&str; 2] = ["/results", "/.glasshouse/results"];
 
-/// Whether a file is one of those made of results.
+/// Whether a file contains a stored result.
 pub(crate) fn is_of_results(path: &str) -> bool {
     RESULTS.iter().any(|folder| {
         path.strip_prefix(folder)
@@ -224,7 +224,7 @@ pub(crate) fn is_of_results(path: &str) -> bool {
 }
 
 impl Workspace {
-    /// The same workspace with the files of this directory.
+    /// Uses the files of this directory instead.
     #[must_use]
     pub fn in_directory(self, directory: Arc<Directory>) -> Self {
         Self {
@@ -233,7 +233,7 @@ impl Workspace {
         }
     }
 
-    /// The same workspace whose directory is not to be had: `why`, in a sentence.
+    /// Marks the workspace's directory as unavailable, with the reason `why` as a sentence.
     #[must_use]
     pub fn nowhere(self, why: impl Into<LocalizedText>) -> Self {
         Self {
@@ -242,7 +242,7 @@ impl Workspace {
         }
     }
 
-    /// The directory its files are in; `None` if they are virtual.
+    /// The directory with its files; `None` if they are virtual.
     ///
     /// # Errors
     /// If it is not available.
@@ -254,18 +254,18 @@ impl Workspace {
         }
     }
 
-    /// The folder for long results: not among the files that people work with.
+    /// The folder for long results, apart from the files that people work with.
     pub(crate) fn results_folder(&self) -> &'static str {
         RESULTS[usize::from(!matches!(self.place, Place::Store))]
     }
 
-    /// The directory that has this file.
+    /// The directory that contains this file.
     pub(super) fn directory_of(&self, path: &Path) -> Result<Option<&Directory>, FileProblem> {
         Ok(self.directory()?.filter(|_| !path.0.starts_with(OWN)))
     }
 
-    /// All files, also the chat's own; the `version` is a number that differs after each change. And whether there are
-    /// more.
+    /// All files, including the chat's own, where `version` is a number that differs after each change, and whether
+    /// there are more.
     pub(super) async fn on_disk(
         &self,
         directory: &Directory,
@@ -278,7 +278,7 @@ impl Workspace {
             changed_at: file.changed_ms,
         };
         let mut rows: Vec<FileRow> = files.into_iter().map(row).collect();
-        // A name that cannot be said cannot be asked for.
+        // A name that is not a valid path cannot be requested.
         rows.retain(|row| {
             Path::parse_file(&row.path).is_ok_and(|path| path.0 == row.path) && !is_own(row)
         });
@@ -287,8 +287,8 @@ impl Workspace {
         Ok((rows, more))
     }
 
-    /// Waits for the right to change this file, and lets the store catch up with the disk. `None` if the file is in
-    /// the store alone.
+    /// Waits for exclusive access to change this file, and lets the store catch up with the disk. `None` if the file is
+    /// only in the store.
     pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
         let Some(directory) = self.directory_of(path)? else {
             return Ok(None);
@@ -317,7 +317,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Gives how the file looks; `None` if there is none.
+    /// Returns the file's state on disk; `None` if it does not exist.
     pub(super) async fn catch_up(
         &self,
         directory: &Directory,
@@ -353,7 +353,7 @@ fn is_own(row: &FileRow) -> bool {
     row.path.starts_with(OWN)
 }
 
-/// The path in the directory.
+/// The path relative to the directory.
 fn inside(path: &Path) -> String {
     path.0.trim_start_matches('/').to_owned()
 }

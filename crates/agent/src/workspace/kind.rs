@@ -1,4 +1,4 @@
-//! What bytes are: text, a picture, or something else, by how they begin and never by a name.
+//! Detects the type of a file (text, picture or other) from its first bytes, never from its name.
 
 /// File types by their first bytes; `*` matches any byte.
 const KINDS: [(&[u8], &str); 16] = [
@@ -20,7 +20,7 @@ const KINDS: [(&[u8], &str); 16] = [
     (b"\x93NUMPY", "a NumPy array"),
 ];
 
-/// The pictures that a browser may show: bytes they begin with and their media types. No SVG, which is a document.
+/// Pictures that a browser may show: first bytes and media types. SVG is excluded, as it is a document.
 const PICTURES: [(&[u8], &str); 5] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -29,7 +29,7 @@ const PICTURES: [(&[u8], &str); 5] = [
     (b"RIFF****WEBP", "image/webp"),
 ];
 
-/// The media type of a picture that a browser may show; nothing for all else.
+/// The media type of a picture that a browser may show; `None` for anything else.
 #[must_use]
 pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     PICTURES
@@ -38,7 +38,7 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
         .map(|(_, media_type)| *media_type)
 }
 
-/// Other media that a browser plays or shows: bytes they begin with and their media types.
+/// Other media that a browser plays or shows: first bytes and media types.
 const MEDIA: [(&[u8], &str); 12] = [
     (b"RIFF****WAVE", "audio/wav"),
     (b"ID3", "audio/mpeg"),
@@ -54,10 +54,10 @@ const MEDIA: [(&[u8], &str); 12] = [
     (b"%PDF-", "application/pdf"),
 ];
 
-/// Pictures in a box as that of MP4 films, which not every browser shows.
+/// Pictures in an ISO base media container like MP4's, which not every browser shows.
 const BOXED_PICTURES: [&[u8]; 3] = [b"****ftyphei", b"****ftypmif1", b"****ftypavif"];
 
-/// The media type of a picture, sound, film or PDF document; `None` for all else.
+/// The media type of a picture, sound, video or PDF document; `None` for anything else.
 #[must_use]
 pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     if BOXED_PICTURES.iter().any(|start| begins_with(bytes, start)) {
@@ -67,14 +67,14 @@ pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     picture_type(bytes).or_else(|| media().map(|(_, media_type)| *media_type))
 }
 
-/// Whether it is a drawing: SVG, which a page may show as an image and never as a document.
+/// Whether it is an SVG drawing, which a page may show as an image but never as a document.
 #[must_use]
 pub(crate) fn is_drawing(path: &str, bytes: &[u8]) -> bool {
     path.to_ascii_lowercase().ends_with(".svg")
         && as_text(bytes).is_some_and(|text| text.contains("<svg"))
 }
 
-/// Whether a name is that of a picture or a drawing.
+/// Whether the name is that of a picture or a drawing.
 #[must_use]
 pub(crate) fn seems_picture(path: &str) -> bool {
     let ending = path
@@ -85,7 +85,7 @@ pub(crate) fn seems_picture(path: &str) -> bool {
     })
 }
 
-/// Whether it is text: UTF-8 without NUL characters.
+/// The text, if it is UTF-8 without NUL characters.
 #[must_use]
 pub fn as_text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes)

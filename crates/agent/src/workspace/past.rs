@@ -1,4 +1,4 @@
-//! What files of a workspace were before: deleted, moved, read again, and brought back.
+//! The history of a workspace's files: deleting, moving, reading earlier versions, and restoring.
 
 use store::{FileVersion, StoreError};
 
@@ -10,7 +10,7 @@ use super::{
 use crate::messages;
 
 impl Workspace {
-    /// Deletes a file, which can be restored. With `expected_version` only if it is still at that version.
+    /// Deletes a file, which can be restored. With `expected_version`, only if it is still at that version.
     ///
     /// # Errors
     /// If it does not exist, or has changed meanwhile.
@@ -159,8 +159,8 @@ impl Workspace {
         })
     }
 
-    /// Restores a file to this version, as a new change; if there was no file then, as at version 0, it
-    /// is deleted. With `expected_version` only if it is still at that version.
+    /// Restores a file to this version, as a new change; if there was no file then, as at version 0, it is deleted.
+    /// With `expected_version`, only if it is still at that version.
     ///
     /// # Errors
     /// If that version is not stored, there is no room, or the file has changed meanwhile.
@@ -186,8 +186,8 @@ impl Workspace {
         }
     }
 
-    /// The number of lines that a change added and removed. A new file needs no query; for others it is
-    /// one, for the replaced version.
+    /// The numbers of lines that a change added and removed. For a new file this needs no query, otherwise one for the
+    /// replaced version.
     pub(super) async fn lines_changed(
         &self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! Paths in a workspace: absolute, normalised, and never out of it.
+//! Paths in a workspace: absolute, normalized, and never outside of it.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use crate::messages;
 /// Maximum length of a path, bytes.
 const PATH_LIMIT_BYTES: usize = 500;
 
-/// An absolute, normalised path in a workspace: `/notes/plan.md`. `..` cannot leave the root.
+/// An absolute, normalized path in a workspace: `/notes/plan.md`. `..` cannot leave the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(pub(super) String);
 
 impl Path {
-    /// Reads a path as a model writes it; relative ones start at the root.
+    /// Parses a path as a model writes it; relative ones start at the root.
     ///
     /// # Errors
     /// If it is too long or contains control characters.
@@ -37,7 +37,7 @@ impl Path {
         Ok(Self(format!("/{}", parts.join("/"))))
     }
 
-    /// Reads the path of a file, which is more than `/`.
+    /// Parses the path of a file, which must not be `/`.
     ///
     /// # Errors
     /// Like `parse`, but also accepts the root.
@@ -50,13 +50,13 @@ impl Path {
         }
     }
 
-    /// As text.
+    /// The path as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether `path` is this or lies under it.
+    /// Whether `path` is equal to this or below it.
     #[must_use]
     pub fn contains(&self, path: &str) -> bool {
         self.0 == "/"

@@ -11,7 +11,7 @@ use super::{
 use crate::messages;
 
 impl Workspace {
-    /// Writes a whole text file. With `expected_version` only if it is still at that version (0: does not exist).
+    /// Writes a complete text file. With `expected_version`, only if it is still at that version (0: does not exist).
     ///
     /// # Errors
     /// If the file is too large, there is no room, or it has changed meanwhile.
@@ -26,7 +26,7 @@ impl Workspace {
             .await
     }
 
-    /// Writes a whole file of any kind, as `write` does.
+    /// Writes a complete file of any kind, like `write`.
     ///
     /// # Errors
     /// See `write`.
@@ -46,7 +46,7 @@ impl Workspace {
         })
     }
 
-    /// Writes a text over one that was read before at this version.
+    /// Replaces a text that was read before at this version.
     ///
     /// # Errors
     /// See `write`.
@@ -68,7 +68,7 @@ impl Workspace {
         })
     }
 
-    /// Writes, and gives the new version.
+    /// Writes the content. Returns the new version.
     async fn put(
         &self,
         path: &Path,
@@ -87,14 +87,14 @@ impl Workspace {
         let Some(turn) = self.turn(path).await? else {
             return self.keep(path, content, expected_version).await;
         };
-        // Disk operations, which can fail, come first. If the rest fails, the store catches up with the disk again.
+        // Disk operations, which can fail, come first. If the rest fails, the store catches up with the disk later.
         let draft = turn.draft(path, content).await?;
         let version = self.keep(path, content, expected_version).await?;
         turn.keep(draft).await?;
         Ok(version)
     }
 
-    /// Writes into the store, and gives the new version.
+    /// Writes into the store. Returns the new version.
     pub(super) async fn keep(
         &self,
         path: &Path,
@@ -122,8 +122,8 @@ impl Workspace {
         }
     }
 
-    /// Refuses a write beyond the limits on files and bytes. Everything is counted once and then tracked: another run of
-    /// the same chat may exceed the limit slightly.
+    /// Refuses a write beyond the limits on files and bytes. Everything is counted once and then tracked, so another
+    /// run of the same chat may exceed the limit slightly.
     async fn check_room(&self, path: &Path, size_bytes: u64) -> Result<(), FileProblem> {
         let seen = (
             self.seen.files.load(Ordering::Relaxed),
@@ -152,7 +152,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// A directory has room; the limit is on what the chat may store of it.
+    /// In a directory there is room; the limit applies to what the chat may store of it.
     fn no_room(&self, sentence: messages::Files) -> FileProblem {
         let sentence = if matches!(self.place, Place::Store) {
             sentence

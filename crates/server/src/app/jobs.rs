@@ -1,4 +1,5 @@
-//! The table of background jobs: the name of each, what starts a pass, what it waits after a failure, and what a pass does.
+//! The table of background jobs: the name of each, what starts a pass, how long it waits after a failure, and what a
+//! pass does.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,15 +20,15 @@ use crate::{
     web::Crawler,
 };
 
-/// A model server that was heard this lately is not checked.
+/// A model server that responded this recently is not checked.
 const HEARD_LATELY: Duration = Duration::from_secs(60);
 
-/// All work in the background; a new job is one row here. A name is also a label of the metrics and a key of the page's
+/// All background work; to add a job, add a row here. A name is also a label of the metrics and a key of the page's
 /// texts.
 ///
-/// What else goes on without a request is no job, as it has no passes: `Leases::keep_lease` has deadlines at which runs are
-/// given up; `keep_pipelines`, `traces::export` and the recorders of runs each follow a stream; `ProgramsHere::find` is part
-/// of the start; `ChatAccess::reading_of` lives as long as one connection.
+/// Other tasks without a request are not jobs because they have no passes: `Leases::keep_lease` has deadlines at which
+/// runs are given up; `keep_pipelines`, `traces::export` and the recorders of runs each follow a stream;
+/// `ProgramsHere::find` is part of the start; `ChatAccess::reading_of` lives as long as one connection.
 pub(super) fn table(app: &App) -> Vec<Job> {
     let is_shared = app.store.is_shared();
     let knowledge = &app.config.knowledge;
@@ -112,8 +113,8 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .until_closing()
             .interruptible()
             .only_if(is_shared),
-        // Chats. The scheduler looks at least so often, as the machine's clock may be set and other servers change
-        // schedules, too.
+        // Chats. The scheduler also checks at this interval because the system clock may be set and other servers
+        // change schedules.
         job("start_schedules", &app.schedules, Schedules::start_due)
             .every(seconds(20))
             .woken_by(&app.schedules.changed)
@@ -129,12 +130,12 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .every(seconds(30))
             .delayed()
             .interruptible(),
-        // Documents. Intervals are for what other servers leave behind; new work wakes them.
+        // Documents. The intervals are for work left behind by other servers; new work wakes these jobs.
         job("read_documents", &app.documents, Documents::read_next)
             .every(seconds(20))
             .woken_by(&app.documents.to_read)
             .retry_after(seconds(1))
-            // A file that is long in reading does not hold up the others.
+            // A file that takes long to read does not delay the others.
             .workers(2)
             .interruptible(),
         job("describe_pictures", &app.documents, Documents::look_at_next)
@@ -164,7 +165,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .back_off(seconds(1), seconds(60))
             .interruptible()
             .only_if(knowledge.vector_database.is_some()),
-        // Pages of four sites at a time, each of which is asked by its own pace. Gives back its claim when it stops.
+        // Pages of four sites at a time, each at its own pace. Releases its claim when it stops.
         job("crawl_sites", &app.crawler, Crawler::crawl_next)
             .every(seconds(20))
             .woken_by(&app.crawler.look)

@@ -1,4 +1,4 @@
-//! Who may read a chat: its owner, those it is shared with, and administrators where the server is set so.
+//! Read access to chats: the owner, users that a chat is shared with, and administrators if moderation is enabled.
 
 use std::{
     collections::HashMap,
@@ -24,11 +24,11 @@ use crate::{
     platform::{client_info::ClientInfo, config::Config},
 };
 
-/// How often the permission to read an open chat is checked.
+/// How often access to an open chat is checked again.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// An administrator who reads a chat leaves a line in the audit log at first, and again after this time.
+/// An administrator's reads of one chat are audited at most once in this time.
 const ONE_LOOK: Duration = Duration::from_secs(600);
-/// Reads that are remembered; beyond that there are more audit entries.
+/// Maximum number of remembered reads; beyond it, repeated reads are audited again.
 const MAX_LOOKS: usize = 10_000;
 
 /// The caller who reads a chat, and where the request comes from.
@@ -49,28 +49,28 @@ impl Viewer {
 #[derive(Debug)]
 pub(crate) struct Readable {
     pub(crate) chat: Chat,
-    /// Whose it is, where it is not the reader's own: name and address.
+    /// The owner's name and e-mail address if the chat is not the reader's own.
     pub(crate) owner: Option<(String, String)>,
 }
 
 impl Readable {
-    /// Whether it is the reader's own, rather than shared with them.
+    /// Whether the reader owns the chat, rather than having it shared with them.
     pub(crate) fn is_own(&self) -> bool {
         self.owner.is_none()
     }
 }
 
-/// Somebody reads what is another's, until they may no longer.
+/// Continuous read access to another user's chat, which ends when it is revoked.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// Cancelled within a second after they may no longer.
+    /// Cancelled within a second after access is revoked.
     ends: CancellationToken,
-    /// Ends the looking.
+    /// Stops the checks when dropped.
     _stays: DropGuard,
 }
 
 impl Reading {
-    /// Does something until the reading ends.
+    /// Runs `work` until access is revoked.
     pub(crate) async fn during(this: Option<Self>, work: impl Future) {
         match &this {
             Some(reading) => drop(reading.ends.run_until_cancelled(work).await),
@@ -78,11 +78,11 @@ impl Reading {
         }
     }
 
-    /// The same stream, until the reading ends.
+    /// The same response, whose body ends when access is revoked.
     pub(crate) fn stream(this: Option<Self>, response: Response) -> Response {
         let Some(reading) = this else { return response };
         let ended = async move {
-            // The whole of it, or the looking would end here.
+            // Moves all of `reading` into the future: the checks stop when it is dropped.
             let reading = reading;
             reading.ends.cancelled().await;
         };
@@ -90,12 +90,12 @@ impl Reading {
     }
 }
 
-/// What administrators have looked at just now.
+/// Recent reads by administrators.
 #[derive(Debug, Default)]
 pub(crate) struct AccessAudit(Mutex<HashMap<(UserId, ChatId), Instant>>);
 
 impl AccessAudit {
-    /// Whether this one is to be noted: it is the first for a while.
+    /// Whether this read has to be audited: the first within [`ONE_LOOK`].
     fn is_news(&self, who: UserId, chat: ChatId, now: Instant) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks
@@ -103,7 +103,7 @@ impl AccessAudit {
             .is_none_or(|at| now.duration_since(*at) >= ONE_LOOK)
     }
 
-    /// It is noted.
+    /// Remembers an audited read.
     fn remember(&self, who: UserId, chat: ChatId, now: Instant) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.retain(|_, at| now.duration_since(*at) < ONE_LOOK);
@@ -113,7 +113,7 @@ impl AccessAudit {
     }
 }
 
-/// Who may read a chat.
+/// Checks who may read a chat.
 pub(crate) struct ChatAccess {
     /// Recent reads of other people's chats, so that each is audited once.
     pub(crate) audit: AccessAudit,
@@ -125,10 +125,10 @@ pub(crate) struct ChatAccess {
 }
 
 impl ChatAccess {
-    /// The chat, where the viewer may read it. An administrator's look at another's is noted.
+    /// The chat, if the viewer may read it. An administrator's read of another user's chat is audited.
     ///
     /// # Errors
-    /// 404 where not: nobody learns whether there is one.
+    /// 404 otherwise, so that it does not reveal whether the chat exists.
     pub(crate) async fn readable(
         &self,
         viewer: &Viewer,
@@ -154,7 +154,7 @@ impl ChatAccess {
             self.identity
                 .note_look("chat.look", caller, place, subject, Map::new())
                 .await?;
-            // Only now: where it could not be noted the next look is as new.
+            // Only after the audit entry is stored: if that fails, the next read has to be audited again.
             self.audit.remember(who, chat.id, now);
         }
         Ok(Readable {
@@ -163,10 +163,10 @@ impl ChatAccess {
         })
     }
 
-    /// The run, where it is the viewer's or in a chat that they may read.
+    /// The run, if it is the viewer's or in a chat that they may read.
     ///
     /// # Errors
-    /// 404 where not.
+    /// 404 otherwise.
     pub(crate) async fn readable_run(&self, viewer: &Viewer, run: RunId) -> Result<Run, ApiError> {
         let missing = || ApiError::not_found(messages::Chats::NoSuchRun);
         let caller = &viewer.caller;
@@ -182,21 +182,21 @@ impl ChatAccess {
             };
         }
         let chat = run.chat.ok_or_else(missing)?;
-        // In the words for a run, whatever it is that hides it.
+        // Report the run as missing, whatever the reason.
         self.readable(viewer, chat)
             .await
             .map_err(|error| if error.is_ours() { error } else { missing() })?;
         Ok(run)
     }
 
-    /// Another's chat, and whether it is shared with the caller.
+    /// Another user's chat, and whether it is shared with the caller.
     async fn of_others(
         &self,
         caller: &Caller,
         chat: ChatId,
     ) -> Result<(SharedChat, bool), StoreError> {
-        // Whom a front end speaks for has only what they have begun.
-        // Reading what is another's is more than using models and agents.
+        // People behind a front end see only chats that they started. Reading other users' chats takes more than the
+        // permission to use models and agents.
         if caller.person.is_some() || !caller.key_allows(KeyScope::Read) {
             return Err(StoreError::NotFound);
         }
@@ -208,12 +208,12 @@ impl ChatAccess {
         }
     }
 
-    /// Whether the caller may read everybody's chats.
+    /// Whether the caller may read all users' chats.
     pub(crate) fn moderates(&self, caller: &Caller) -> bool {
         self.config.moderation && caller.user.role == UserRole::Admin
     }
 
-    /// AccessAudit from now on whether the caller may still read the run, where it is another's.
+    /// Starts checking whether the caller may still read the run; `None` if it is their own.
     pub(crate) fn reading_of(self: &Arc<Self>, caller: &Caller, run: &Run) -> Option<Reading> {
         let chat = run.chat.filter(|_| run.principal.account != caller.id())?;
         let ends = CancellationToken::new();
@@ -242,7 +242,7 @@ impl ChatAccess {
 
     async fn still_reads(&self, caller: &mut Caller, chat: ChatId) -> Result<bool, StoreError> {
         if self.moderates(caller) {
-            // The role may be another by now.
+            // The role may have changed.
             caller.user = Arc::new(self.store.user(caller.id()).await?);
         }
         match self.of_others(caller, chat).await {

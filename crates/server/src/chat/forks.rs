@@ -1,4 +1,4 @@
-//! Forks: a new chat whose last answer has the same past as that of another one up to a step, and goes on from there anew.
+//! Forks: new chats whose last answer shares the log of another run up to a step and continues differently from there.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,30 +21,30 @@ use crate::{
     runtime::{conversation::path_to, runs::Runs},
 };
 
-/// The longest past that is copied, bytes of JSON.
+/// Maximum size of the copied log, bytes of JSON.
 const LOG_LIMIT_BYTES: usize = 200_000_000;
-/// As much of the first chat's title stands in that of the fork.
+/// How much of the original title is kept in the fork's title, characters.
 const TITLE_LIMIT_CHARS: usize = 180;
-/// Lines of one segment of the copy.
+/// Size of one segment of the copied log, bytes.
 const SEGMENT_BYTES: usize = 1_000_000;
 
-/// Where to fork a run, and what is to be different.
+/// Where to fork a run, and what to change.
 pub struct ForkPoint {
-    /// The last event that both have: the one before the main agent's next model call.
+    /// The last shared event: the one before the main agent's next model call.
     pub after: u64,
-    /// What the person tells the model there.
+    /// The user's guidance for the model at that point.
     pub guidance: Option<String>,
-    /// The model that goes on.
+    /// The model that continues.
     pub model: ResolvedModel,
     /// The title of the new chat.
     pub title: Option<String>,
 }
 
-/// What a fork has made.
+/// The result of a fork.
 pub struct Forked {
     /// The new chat.
     pub chat: ChatId,
-    /// Its last answer, which goes on.
+    /// Its last answer, which continues.
     pub message: MessageId,
     /// The run that fills it.
     pub run: RunId,
@@ -61,11 +61,11 @@ pub struct Forks {
 }
 
 impl Forks {
-    /// Forks a run of a chat that has ended. It goes on at once, as a run does after a restart: what its past holds is
-    /// not done again.
+    /// Forks a finished run of a chat. The fork continues at once, like a run after a restart: steps in the copied log
+    /// are not repeated.
     ///
     /// # Errors
-    /// 4xx in words where it cannot be forked there.
+    /// 4xx with a message if the run cannot be forked there.
     pub async fn fork(&self, source: Run, point: ForkPoint) -> Result<Forked, ApiError> {
         let (Some(chat), Some(message)) = (source.chat, source.message) else {
             return Err(ApiError::conflict(messages::Chats::ForkWithoutChat));
@@ -86,7 +86,7 @@ impl Forks {
             ..RunSpec::default()
         };
         let mut start = StartingRun::new(spec, point.model.clone());
-        // A directory of files stays as it is now: later work of others in it is not undone.
+        // A directory keeps its current files: later changes to it are not undone.
         start.belongs_to(&chat);
         start.spec.memories = self
             .preparation
@@ -116,7 +116,7 @@ impl Forks {
         Ok(forked)
     }
 
-    /// The log up to event `after`, and what came after it.
+    /// The log up to event `after`, and what is needed of the rest.
     async fn past_to(&self, run: RunId, after: u64) -> Result<PastLog, ApiError> {
         let mut past = PastLog::default();
         let mut reader = self.runs.read_stored(run);
@@ -211,19 +211,19 @@ impl Forks {
     }
 }
 
-/// A log up to a place, and what has to be known of the rest.
+/// A log up to the fork point, and what is needed of the rest.
 #[derive(Default)]
 struct PastLog {
     events: Vec<RunEvent>,
     size_bytes: usize,
-    /// The number of the last event up to the place.
+    /// The number of the last event up to the fork point.
     last_seq: u64,
-    /// What comes next is a model call of the main agent.
+    /// The next event is a model call of the main agent.
     is_boundary: bool,
-    /// The last event before the place after which the main agent's model was called.
+    /// The last possible fork point up to the requested one.
     nearest: Option<u64>,
     is_over: bool,
-    /// The version that each file got first after the place.
+    /// The first version that each file got after the fork point.
     later: HashMap<String, u64>,
 }
 
@@ -262,7 +262,7 @@ impl PastLog {
         })
     }
 
-    /// The version that each file had got last.
+    /// The last version of each file.
     fn versions(&self) -> HashMap<&str, u64> {
         let changed = self.events.iter().filter_map(|event| match &event.body {
             EventBody::FileChanged { path, version, .. } => Some((path.as_str(), *version)),
@@ -272,7 +272,7 @@ impl PastLog {
     }
 }
 
-/// The conversation up to what `answer` answers, with ids of its own.
+/// The conversation up to the message that `answer` answers, with new ids.
 fn copied_messages(
     messages: &[ChatMessage],
     answer: MessageId,
@@ -298,8 +298,7 @@ fn copied_messages(
     Ok(copies)
 }
 
-/// The version of each file at the end of `past`: what the log says where it names the file, otherwise what the clock
-/// says.
+/// The version of each file at the end of `past`: from the log if it names the file, otherwise by time.
 fn files_then(states: Vec<FileState>, past: &PastLog) -> Result<Vec<(String, u64)>, ApiError> {
     let at = past.events.last().map_or(0, |last| last.at);
     let mut known = past.versions();
@@ -332,7 +331,7 @@ fn not_kept(path: &str) -> ApiError {
     })
 }
 
-/// The same events in the log of `run`, which begins with `begin`.
+/// The same events as the log of `run`, with `begin` as the first.
 fn segments(
     events: Vec<RunEvent>,
     run: RunId,
@@ -391,7 +390,7 @@ mod tests {
         }
     }
 
-    /// The past of a run that wrote `/a` twice, before and after the place, all in one millisecond.
+    /// The past of a run that wrote `/a` twice, before and after the fork point, all in one millisecond.
     fn past() -> PastLog {
         let bodies = [
             EventBody::RunStarted {

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// How long uploads are kept that no message has used: a day.
+/// How long uploads that no message uses are kept: a day.
 const UNSENT_FILES_MS: i64 = 24 * 3_600_000;
 /// How long expired invitations are still listed.
 const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
@@ -26,7 +26,7 @@ pub(crate) struct Housekeeping {
 }
 
 impl Housekeeping {
-    /// Deletes what has expired by now. One failure does not keep the rest from being deleted.
+    /// Deletes everything that has expired by now. If one step fails, the others still run.
     pub(crate) async fn purge(self: Arc<Self>) -> Result<(), Failure> {
         let Self {
             clock,

@@ -1,5 +1,5 @@
-//! Requests that start one run however often they are sent: the caller names them in `Idempotency-Key`, and whoever sends
-//! one again gets the run that the first one has started. A name means something only together with the principal.
+//! Idempotency keys: requests of a principal with the same `Idempotency-Key` start one run, and repeated ones get that
+//! run.
 
 use axum::http::HeaderMap;
 use domain::ProblemCode;
@@ -10,13 +10,13 @@ use crate::error::ApiError;
 
 const HEADER: &str = "idempotency-key";
 const LIMIT_CHARS: usize = 255;
-/// How long a key is remembered at least, milliseconds.
+/// Minimum time a key is remembered, milliseconds.
 pub(crate) const REMEMBERED_MS: i64 = 24 * 3600 * 1000;
 
-/// The name of a request to `path` with this body, if its headers give it one.
+/// The idempotency key of a request to `path` with this body, if its headers have one.
 ///
 /// # Errors
-/// 400 where it is no name: empty, too long, or not of printable ASCII.
+/// 400 if the key is invalid: empty, too long, or not printable ASCII.
 pub(crate) fn idempotency_key(
     headers: &HeaderMap,
     path: &str,
@@ -33,7 +33,7 @@ pub(crate) fn idempotency_key(
         return Err(ApiError::invalid(message));
     }
     let mut hash = Context::new(&SHA256);
-    // A path has no line feed.
+    // A path contains no line feed.
     [path.as_bytes(), b"\n", body]
         .into_iter()
         .for_each(|part| hash.update(part));
@@ -51,11 +51,11 @@ pub struct Idempotency {
 }
 
 impl Idempotency {
-    /// What `begin` brings or, where an earlier request with the key has started a run, what `again` makes of that.
-    /// `begin` has to store the key with the run.
+    /// Calls `begin`, or `again` with the run that an earlier request with the key has started. `begin` has to store
+    /// the key with the run.
     ///
     /// # Errors
-    /// Those of `begin` and `again`; 422 where the earlier request was another one.
+    /// Those of `begin` and `again`; 422 if the earlier request was a different one.
     pub(crate) async fn once<T>(
         &self,
         principal: &Principal,
@@ -71,7 +71,7 @@ impl Idempotency {
         }
         match begin(Some(key.clone())).await {
             Ok(begun) => Ok(begun),
-            // Another one was faster, or the database had stored it and its answer was lost.
+            // A concurrent request was faster, or the database stored the run and its reply was lost.
             Err(error) => match self.started_before(principal, &key).await {
                 Ok(Some(run)) => again(run).await,
                 Ok(None) | Err(_) => Err(error),
@@ -79,10 +79,10 @@ impl Idempotency {
         }
     }
 
-    /// The run that a request of this name has started.
+    /// The run that an earlier request with this key has started.
     ///
     /// # Errors
-    /// 422 where that was another request.
+    /// 422 if that was a different request.
     pub(crate) async fn started_before(
         &self,
         principal: &Principal,

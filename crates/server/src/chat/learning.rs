@@ -1,5 +1,5 @@
-//! Learns about people from what they write, where they have turned it on: beside all else, one chat after the other,
-//! and only once a chat rests. What was looked at is marked in the database.
+//! Extracts facts about users from their chats if they have enabled it: in the background, one idle chat at a time,
+//! with the progress stored in the database.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -21,16 +21,16 @@ use crate::{
     runtime::runs::{Runs, ServerLog},
 };
 
-/// How long a chat has to rest.
+/// How long a chat has to be idle.
 const REST: Duration = Duration::from_secs(120);
-/// Most chats looked at in a row.
+/// Maximum number of chats per pass.
 const MAX_CHATS: u32 = 20;
-/// How often a chat is tried whose model does not answer.
+/// Maximum number of attempts for a chat if its model does not answer.
 const MAX_TRIES: u64 = 3;
-/// How long until it is tried again, the first time.
+/// The wait before the first retry.
 const RETRY: Duration = Duration::from_secs(600);
 
-/// Learns about people from what they write, where they have turned it on.
+/// Learns facts about users from their chats, if they have enabled it.
 pub struct Learning {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
@@ -39,7 +39,7 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// Looks at the chats that rest, once. What is about to be asked when the server stops is asked again after the next
+    /// Processes the idle chats once. A model call that is interrupted when the server stops is repeated after the next
     /// start.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Learning {
         stored.map(drop)
     }
 
-    /// Begins the log of a run in which a chat is learned from. It belongs to no chat, as nobody waits for it there.
+    /// Starts the log of a run that learns from a chat. The run belongs to no chat, as no user waits for it there.
     async fn begin_log(
         &self,
         from: &ChatToLearnFrom,
@@ -182,7 +182,7 @@ impl Learning {
         Ok(log)
     }
 
-    /// The model of the chat's last answer, where it is still there.
+    /// The model of the chat's last answer, if it still exists.
     fn model_of(&self, from: &ChatToLearnFrom, messages: &[ChatMessage]) -> Option<ResolvedModel> {
         let last = messages
             .iter()
@@ -216,13 +216,13 @@ impl Learning {
         let understood = lessons.is_some();
         tracing::info!(
             chat = %from.chat, model = %model.id, input_tokens, output_tokens, cost_micro_usd, understood,
-            "looked at a chat to learn from it"
+            "processed a chat to learn from it"
         );
         lessons
     }
 }
 
-/// How the log of a look ends.
+/// How the log of a learning run ends.
 #[derive(Default)]
 struct LogEnd {
     usage: Usage,
@@ -231,7 +231,7 @@ struct LogEnd {
     problem: Option<Problem>,
 }
 
-/// Ends the log of a look with what came of it. What was learned is in the list of facts, and only there.
+/// Ends the log with the result. The learned facts themselves are only in the list of facts.
 async fn end_log(log: ServerLog, learned: Result<FactCounts, String>, end: LogEnd) {
     let update = match learned {
         Ok(facts) => EventBody::MemoryUpdateCompleted {
@@ -277,14 +277,14 @@ fn called(model: &ResolvedModel, asked: &Asked, began: Instant) -> EventBody {
     }
 }
 
-/// What the person said in a message that was not looked at.
+/// The user's text of a message that was not processed yet.
 fn said_in(message: &ChatMessage, from: &ChatToLearnFrom) -> Option<(MessageId, String)> {
     let is_new = message.created_at > from.after && message.created_at <= from.until;
     let text = plain_text(&message.content);
     (message.role == Role::User && is_new && !text.trim().is_empty()).then_some((message.id, text))
 }
 
-/// The lessons with ids in the places of places.
+/// The lessons with ids instead of indices.
 fn learned_of(lessons: Lessons, facts: &[Fact], said: &[(MessageId, String)]) -> Learned {
     let known = |place: usize| facts.get(place).map(|fact| fact.id);
     let fact = |id: FactId, text: String, message: usize| {

@@ -1,5 +1,5 @@
-//! Several servers on one PostgreSQL: this one keeps its lease, goes on with the runs of those that are gone, and stops
-//! its own where others may have them.
+//! Leases of servers that share a PostgreSQL database: renews this server's lease, takes over the runs of servers whose
+//! lease has expired, and stops its own runs if it may have lost its lease.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,18 +21,18 @@ use crate::{
     runtime::{commands::Commands, runs::Runs},
 };
 
-/// A run of ours that nobody has worked on so long after its beginning is forgotten: the database had stored it, or had
-/// made it ours, but its answer was lost.
+/// After this time, a run of this server that no task works on is taken over: the database had stored it or assigned it
+/// to this server, but its reply was lost.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
-/// What follows from the length of a lease.
+/// Times derived from the length of a lease.
 #[derive(Debug, Clone, Copy)]
 struct Times {
-    /// How long after a server has fallen silent its runs are taken over.
+    /// How long after a server stops renewing its lease its runs are taken over.
     length: Duration,
-    /// How often a lease is renewed, and others' are looked at.
+    /// How often the lease is renewed and those of others are checked.
     every: Duration,
-    /// So long before the lease may be over at the latest, our runs are stopped.
+    /// How long before the lease may expire this server's runs are stopped at the latest.
     margin: Duration,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Leases {
     pub(crate) commands: Arc<Commands>,
     pub(crate) config: Arc<Config>,
     pub(crate) defined_agents: Arc<DefinedAgents>,
-    /// When forgotten runs were last looked for.
+    /// When forgotten runs were last searched for.
     pub(crate) looked_for_forgotten: Mutex<Instant>,
     pub(crate) recovery: Arc<Recovery>,
     pub(crate) runs: Runs,
@@ -59,10 +59,10 @@ impl Leases {
         }
     }
 
-    /// Begins a lease under a new name.
+    /// Takes a lease under a new name.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn take_lease(&self) -> anyhow::Result<()> {
         let name = random_token("server_")?;
         Ok(self
@@ -71,12 +71,12 @@ impl Leases {
             .await?)
     }
 
-    /// How often a lease is renewed, and others' are looked at.
+    /// How often the lease is renewed and those of others are checked.
     pub(crate) fn interval(&self) -> Duration {
         self.lease_times().every
     }
 
-    /// Renews the lease until the server is closed. This is no job: it has deadlines, at which runs are given up.
+    /// Renews the lease until the server is closed. Not a job, as it has deadlines after which runs are given up.
     pub(crate) async fn keep_lease(self: Arc<Self>) {
         if !self.store.is_shared() {
             return;
@@ -87,7 +87,7 @@ impl Leases {
         }
     }
 
-    /// Takes over runs of servers that are gone, and at times those of ours that no task works on.
+    /// Takes over runs of dead servers, and from time to time own runs that no task works on.
     pub(crate) async fn take_over_runs(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
         // Another server may have changed the agents that the runs need.
@@ -113,8 +113,9 @@ impl Leases {
         }
     }
 
-    /// Renews the lease once; when that was asked for, or nothing where the lease is lost, or given up because a log could
-    /// not be stored: nobody may read that log before it is sure that nothing more comes into it.
+    /// Renews the lease once. Returns when the renewal was requested, or `None` if the lease is lost, or is given up
+    /// because a log could not be stored: that log must not be read before it is certain that nothing more is written
+    /// to it.
     async fn renew(&self) -> Option<Instant> {
         let Times { length, every, .. } = self.lease_times();
         loop {
@@ -126,26 +127,26 @@ impl Leases {
             match timeout(every, self.store.renew_lease(length)).await {
                 Ok(Ok(true)) => return Some(asked),
                 Ok(Ok(false)) => return None,
-                Ok(Err(error)) => tracing::warn!(%error, "the lease could not be renewed"),
-                Err(_) => tracing::warn!("the lease could not be renewed: the database is silent"),
+                Ok(Err(error)) => tracing::warn!(%error, "failed to renew the lease"),
+                Err(_) => tracing::warn!("failed to renew the lease: the database did not answer"),
             }
         }
     }
 
-    /// Stops all runs, which others may have by now, and begins with none, as after a restart.
+    /// Stops all runs, which others may have taken over by now, and takes a new lease, as after a restart.
     async fn begin_anew(&self) -> Instant {
         let Times {
             length,
             every,
             margin,
         } = self.lease_times();
-        tracing::error!("this server cannot keep its lease; its runs are left to others");
-        // First of all: from here on no run begins.
+        tracing::error!("lost the lease; leaving all runs to other servers");
+        // First, so that no run starts from here on.
         if let Ok(Err(error)) = timeout(every, self.store.end_lease()).await {
-            tracing::warn!(%error, "the old lease ends when it expires");
+            tracing::warn!(%error, "failed to release the old lease; it will expire");
         }
         self.runs.abandon().await;
-        // A run whose row was just made has started by then.
+        // A run whose row was just created has started by then.
         sleep(margin).await;
         self.runs.abandon().await;
         self.commands.set_aside.lock().await.clear();
@@ -153,8 +154,8 @@ impl Leases {
             let asked = Instant::now();
             match timeout(length, self.take_lease()).await {
                 Ok(Ok(())) => return asked + length,
-                Ok(Err(error)) => tracing::warn!(%error, "no new lease yet"),
-                Err(_) => tracing::warn!("no new lease yet: the database is silent"),
+                Ok(Err(error)) => tracing::warn!(%error, "failed to take a new lease"),
+                Err(_) => tracing::warn!("failed to take a new lease: the database did not answer"),
             }
             sleep(every).await;
         }

@@ -1,4 +1,4 @@
-//! Memories of people: which runs may use them, and what a run is given at its beginning.
+//! Memories in runs: which runs may use them, and what a run gets at its start.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Preparation {
-    /// The memories that the agents of a new run are given; `None` if they must not use any.
+    /// The memories that the agents of a new run get; `None` if they must not use any.
     pub(crate) async fn memories(
         &self,
         owner: UserId,
@@ -50,7 +50,7 @@ impl Preparation {
         }))
     }
 
-    /// The same for a run that continues: those of its beginning, unless its owner has turned memory off since.
+    /// The memories of a resumed run: those of its start, unless its owner has turned memory off since.
     pub(crate) async fn still_allowed(
         &self,
         owner: UserId,

@@ -1,5 +1,5 @@
-//! The pipelines around a chat: which are on, which model is asked, on whose account, and what came of it. Nothing of it stands
-//! on the way of an answer.
+//! Pipelines: model calls for titles, tags, follow-ups and the like. Determines which are enabled, their models and who
+//! pays; they never delay an answer.
 
 mod after_answer;
 mod common;
@@ -38,9 +38,9 @@ use crate::{
     runtime::runs::Runs,
 };
 
-/// So many chats are looked at side by side once they are answered: a local model has no time for more.
+/// Maximum number of answered chats processed concurrently: a local model has no capacity for more.
 pub(crate) const SIDE_BY_SIDE: usize = 2;
-/// How long what the calls have come to is kept: a week.
+/// How long records of pipeline calls are kept: a week.
 pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 /// Model calls around a chat: titles, tags, follow-ups, autocomplete and others.
@@ -55,7 +55,7 @@ pub struct Pipelines {
     pub(crate) usage: Arc<Usage>,
     pub(crate) work: SideWork,
     pub(crate) turns: Semaphore,
-    /// Models, by their ids, whose servers have refused to continue texts.
+    /// Ids of models whose servers have refused to continue texts.
     pub(crate) cannot_continue: Mutex<HashSet<String>>,
 }
 
@@ -65,7 +65,7 @@ impl Pipelines {
         self.work.give_up(chat);
     }
 
-    /// A model's server does not continue texts.
+    /// Records that a model's server does not continue texts.
     pub(crate) fn note_cannot_continue(&self, model: &str) {
         let mut refused = self
             .cannot_continue
@@ -87,7 +87,7 @@ impl SideWork {
         }
     }
 
-    /// Work beside a chat begins, in the place of any before; it is given up when the token says so.
+    /// Registers work for a chat and cancels any before it; the returned token cancels it.
     fn begin(&self, chat: ChatId) -> CancellationToken {
         let work = CancellationToken::new();
         if let Some(before) = self.lock().insert(chat, work.clone()) {
@@ -96,9 +96,9 @@ impl SideWork {
         work
     }
 
-    /// It is over.
+    /// Removes finished work.
     fn end(&self, chat: ChatId, work: &CancellationToken) {
-        // Whoever has taken its place has cancelled it.
+        // If it was replaced, it is cancelled, and the entry belongs to the newer work.
         if !work.is_cancelled() {
             self.lock().remove(&chat);
         }
@@ -120,11 +120,11 @@ pub(crate) struct EffectivePipelines {
 }
 
 impl EffectivePipelines {
-    /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which plays a part and
-    /// understands nothing.
+    /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which is
+    /// scripted and understands nothing.
     ///
     /// # Errors
-    /// 404 or 503 if the model that was chosen for the pipeline is not there: no other one takes its place.
+    /// 404 or 503 if the model that was chosen for the pipeline does not exist: there is no fallback.
     pub(crate) fn pipeline_model(
         &self,
         set: &InForce,
@@ -139,7 +139,8 @@ impl EffectivePipelines {
             .as_deref()
             .or(Some(task_model.as_str()))
             .filter(|model| !model.is_empty());
-        // An administrator has chosen it for everybody. The key's own limit stays: then the chat's model does it.
+        // An administrator has chosen it for all users. The key's own limit still applies: then the chat's model is
+        // used.
         let permit = self
             .gateway
             .permit(chat_model.authority.clone())
@@ -152,7 +153,7 @@ impl EffectivePipelines {
         Ok((model.model_id != TOUR).then_some(model))
     }
 
-    /// Whether the model is on this machine or in its network.
+    /// Whether the model's server is this machine or in its network.
     fn is_local(&self, model: &str) -> bool {
         let catalogue = self.models.catalogue();
         let connection = catalogue
@@ -161,7 +162,7 @@ impl EffectivePipelines {
         connection.is_none_or(|known| known.server.settings.base_url.host().is_none_or(is_near))
     }
 
-    /// Who somebody is for the templates.
+    /// The user's details for the templates.
     pub(crate) fn told_person(&self, user: &User) -> ToldPerson {
         let groups = self.groups.known().names_of(user.id).join(", ");
         ToldPerson {
@@ -171,7 +172,7 @@ impl EffectivePipelines {
         }
     }
 
-    /// The moment for the templates, where this server is.
+    /// The current time for the templates, in the server's time zone.
     pub(crate) fn told_now(&self) -> ToldNow {
         let at = Timestamp::from_millisecond(self.clock.now_ms()).unwrap_or_default();
         let zoned = at.to_zoned(TimeZone::system());
@@ -185,7 +186,7 @@ impl EffectivePipelines {
 }
 
 impl Pipelines {
-    /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
+    /// The model in continuation mode, if its server may support it: remote servers treat every text as a message.
     pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
         let refused = self
             .cannot_continue
@@ -203,13 +204,13 @@ impl Pipelines {
 }
 
 impl ToldNow {
-    /// The day of the week, the date and where it is that day.
+    /// The weekday, the date and the time zone.
     pub(crate) fn day(&self) -> String {
         format!("{}, {} ({})", self.weekday, self.date, self.timezone)
     }
 }
 
-/// Who the person is.
+/// The user, for the templates.
 #[derive(Debug, Default)]
 pub(crate) struct ToldPerson {
     name: String,
@@ -217,7 +218,7 @@ pub(crate) struct ToldPerson {
     groups: String,
 }
 
-/// When it is.
+/// The current time, for the templates.
 #[derive(Debug)]
 pub(crate) struct ToldNow {
     date: String,
@@ -226,7 +227,7 @@ pub(crate) struct ToldNow {
     timezone: String,
 }
 
-/// The values that all templates have.
+/// The values that every template gets.
 pub(crate) fn values<'a>(
     messages: &'a [Said],
     person: &'a ToldPerson,
@@ -260,7 +261,7 @@ pub(crate) fn values<'a>(
     }
 }
 
-/// What people and agents have said, without what nobody can read.
+/// The text of user and assistant messages, without empty ones.
 pub(crate) fn said_in(messages: &[Message]) -> Vec<Said> {
     let said = |message: &Message| Said {
         role: message.role,
@@ -275,7 +276,7 @@ pub(crate) fn said_in(messages: &[Message]) -> Vec<Said> {
         .collect()
 }
 
-/// Whether a host is this machine, or in its network as far as its name tells.
+/// Whether a host is this machine, or in its network judging by the name.
 fn is_near(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     match host.parse::<IpAddr>() {

@@ -66,7 +66,7 @@ impl Retry {
 
 /// The outcome of an attempt.
 enum Outcome {
-    /// It continues, or has ended.
+    /// It continues or has ended.
     Done,
     DatabaseSilent(StoreError),
     Failed(anyhow::Error),
@@ -74,9 +74,9 @@ enum Outcome {
 
 /// What is known of a stored run before its log is read.
 struct StoredRun {
-    /// `None` for a run that ends with the server.
+    /// `None` for a run that does not outlive the server.
     spec: Option<RunSpec>,
-    /// `None` if its model does not exist now.
+    /// `None` if its model does not exist at present.
     model: Option<ResolvedModel>,
     /// Why its owner may no longer use what it needs.
     forbidden: Option<LocalizedText>,
@@ -95,18 +95,18 @@ pub struct Recovery {
     pub(crate) runs: Runs,
     /// Runs that were given up, and when each is tried again.
     pub(crate) given_up: Mutex<BTreeMap<RunId, Retry>>,
-    /// Configured model servers are to be asked again.
+    /// Notified when configured model servers have to be queried again.
     pub(crate) to_ask: Arc<Notify>,
     pub(crate) store: Store,
     pub(crate) usage: Arc<Usage>,
 }
 
 impl Recovery {
-    /// Goes on with the runs that an earlier process left open, and ends the logs of those that cannot go on. Call once,
-    /// before serving. Runs whose model is not known yet are set aside, for [`Recovery::go_on_with_set_aside`].
+    /// Resumes the runs that an earlier process left open, and closes the logs of those that cannot resume. Call once,
+    /// before serving. Runs whose model is not known yet are set aside for [`Recovery::go_on_with_set_aside`].
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
         let left = self.store.take_over_runs().await?;
         self.take_over_all(left, self.models.configured_are_awaited())
@@ -114,19 +114,19 @@ impl Recovery {
         Ok(())
     }
 
-    /// Goes on with the runs of servers that are gone, or ends their logs.
+    /// Resumes the runs of dead servers, or closes their logs.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn take_over_left_runs(self: &Arc<Self>) -> anyhow::Result<()> {
         let left = self.store.take_over_runs().await?;
         self.take_over_later(left).await
     }
 
-    /// The same with runs of ours that are a while old and that nobody works on.
+    /// The same for runs of this server that are older than `age` and that no task works on.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn take_over_forgotten_runs(
         self: &Arc<Self>,
         age: Duration,
@@ -142,7 +142,7 @@ impl Recovery {
         }
         let mut forgotten = Vec::new();
         for run in ours {
-            // It may have ended just now.
+            // It may have ended in the meantime.
             forgotten
                 .extend(Some(self.store.run(run).await?).filter(|run| run.finished_at.is_none()));
         }
@@ -153,23 +153,23 @@ impl Recovery {
         if left.is_empty() {
             return Ok(());
         }
-        // Their server may have known models that were connected after our start.
+        // Their server may have known models that were connected after this server started.
         let model_may_come = self.models.ask_configured().await.is_err();
         self.models
             .rebuild()
             .await
             .map_err(|error| anyhow::anyhow!("{error}"))?;
         if self.take_over_all(left, model_may_come).await {
-            tracing::warn!("a configured model server does not answer; runs wait for it");
+            tracing::warn!("a configured model server does not answer; runs are waiting for it");
             self.to_ask.notify_one();
         }
         Ok(())
     }
 
-    /// Whether some of them were set aside.
+    /// Returns whether any runs are set aside.
     async fn take_over_all(&self, runs: Vec<Run>, model_may_come: bool) -> bool {
         if !runs.is_empty() {
-            // They may have been running some.
+            // They may have used programs.
             self.programs.known().await;
         }
         let mut set_aside = self.commands.set_aside.lock().await;
@@ -177,14 +177,14 @@ impl Recovery {
             match self.take_over(&run, model_may_come).await {
                 Ok(true) => {}
                 Ok(false) => _ = set_aside.insert(run.id),
-                // One log that cannot be read must not keep the others, and the server, from going on.
+                // One unreadable log must not keep other runs, or the server, from continuing.
                 Err(error) => self.try_later(&mut set_aside, run.id, &error),
             }
         }
         !set_aside.is_empty()
     }
 
-    /// Goes on with the runs that were set aside, or ends their logs. Those whose model may still come stay.
+    /// Resumes the runs that were set aside, or closes their logs. Those whose model may still appear stay set aside.
     pub(crate) async fn go_on_with_set_aside(&self) {
         let runs: Vec<RunId> = self
             .commands
@@ -195,7 +195,7 @@ impl Recovery {
             .copied()
             .collect();
         for run in runs {
-            // Held until it is live, so that whoever stops it finds it in one of the two places.
+            // Held until the run is live, so that a stop request finds it either here or there.
             let mut set_aside = self.commands.set_aside.lock().await;
             if !set_aside.remove(&run) {
                 continue;
@@ -213,17 +213,18 @@ impl Recovery {
         }
     }
 
-    /// A run that could not be taken over. Where servers share the database it is found by looking for forgotten ones.
+    /// Schedules a retry of a run that could not be taken over. On a shared database, the search for forgotten runs
+    /// finds it.
     fn try_later(&self, set_aside: &mut BTreeSet<RunId>, run: RunId, error: &anyhow::Error) {
-        tracing::error!(%run, %error, "cannot go on with a run; trying again later");
+        tracing::error!(%run, %error, "failed to resume a run; retrying later");
         if !self.store.is_shared() {
             set_aside.insert(run);
             self.runs.give_up(run);
         }
     }
 
-    /// Goes on with runs that were given up because the database did not answer, once it does. Where servers share the
-    /// database, those are left together with the lease instead.
+    /// Resumes runs that were given up because the database did not answer, once it does again. On a shared database,
+    /// they are abandoned together with the lease instead.
     pub(crate) async fn retry_given_up(self: Arc<Self>) -> Result<Next, Failure> {
         let mut left = self.given_up.lock().await;
         let runs = self.runs.take_given_up();
@@ -240,7 +241,7 @@ impl Recovery {
         }
     }
 
-    /// Tries each that is due once: one that cannot go on keeps no other from it.
+    /// Tries each due run once; a failure does not keep others from being tried.
     async fn take_up_due(&self, left: &mut BTreeMap<RunId, Retry>) -> Result<(), Failure> {
         let mut steps = Steps::default();
         let now = Instant::now();
@@ -267,7 +268,7 @@ impl Recovery {
     async fn take_up(&self, run: RunId) -> Outcome {
         let mut set_aside = self.commands.set_aside.lock().await;
         if !set_aside.contains(&run) {
-            // A person has stopped it meanwhile.
+            // A user has stopped it in the meantime.
             return Outcome::Done;
         }
         match self.writable(run).await {
@@ -283,7 +284,7 @@ impl Recovery {
         Outcome::Done
     }
 
-    /// The run, where it has not ended: read after a write, as a full disk lets us read what cannot go on.
+    /// The run, unless it has ended. Writes first, because on a full disk a run can be read but not resumed.
     async fn writable(&self, run: RunId) -> Result<Option<Run>, StoreError> {
         self.store.try_writing(run).await?;
         match self.store.run(run).await {
@@ -293,7 +294,8 @@ impl Recovery {
         }
     }
 
-    /// Goes on with a run whose log is open, or ends the log. Whether that is done; not where its model is not known and may come.
+    /// Resumes a run whose log is open, or closes the log. Returns `false` if its model is not known and may still
+    /// appear.
     pub(crate) async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let stored = self.stored(run).await?;
         if stored.spec.is_some()
@@ -306,7 +308,7 @@ impl Recovery {
         let log = self.runs.left_open(run).await?;
         match self.resume(run, stored, log, RunIs::GoingOn).await? {
             Resume::Continue(prepared, so_far) => {
-                tracing::info!(run = %run.id, "going on with a run");
+                tracing::info!(run = %run.id, "resuming a run");
                 let title = match run.chat {
                     Some(chat) => self.store.chat(&run.principal, chat).await?.title,
                     None => String::new(),
@@ -318,13 +320,13 @@ impl Recovery {
                     prepared: *prepared,
                     report_wanted: run.report_wanted,
                 };
-                // Our lease may have ended while its log was read, and others may have it.
+                // The lease may have expired while the log was read, and another server may have the run.
                 if self.store.is_ours(run.id).await? {
                     self.runs.go_on(new, so_far);
                 }
             }
             Resume::End(so_far, journal, why_not) => {
-                tracing::info!(run = %run.id, %why_not, "ending the log of an interrupted run");
+                tracing::info!(run = %run.id, %why_not, "closing the log of an interrupted run");
                 self.runs
                     .close_left_open(run, (so_far, *journal), why_not)
                     .await?;
@@ -336,7 +338,7 @@ impl Recovery {
     /// Reads a hibernated run back.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn read_rested(&self, run: RunId) -> anyhow::Result<Resume> {
         let run = self.store.run(run).await?;
         let stored = self.stored(&run).await?;
@@ -421,7 +423,7 @@ impl Recovery {
         let input = &mut prepared.input;
         input.journal = journal;
         if input.deferred_tools.is_some() {
-            // It needs the tools that it had.
+            // It needs the tools that it had before.
             let permit = self.gateway.permit(Authority::of_run(run));
             input.deferred_tools = self.mcp_servers.late_tools(&run.principal, run_is, permit);
         }
@@ -444,8 +446,8 @@ impl Recovery {
 }
 
 impl Recovery {
-    /// Lists the models of configured servers that are not listed yet. Runs that were set aside may have waited for them,
-    /// also where others do not answer.
+    /// Lists the models of configured servers that are not listed yet, and resumes runs that were set aside for them,
+    /// even if other servers do not answer.
     pub(crate) async fn ask_configured(self: Arc<Self>) -> Result<(), ApiError> {
         let asked = self.models.ask_unlisted().await;
         self.go_on_with_set_aside().await;

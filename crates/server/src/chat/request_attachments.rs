@@ -1,5 +1,4 @@
-//! What a request brings along in its `metadata`, for the run that answers it: files, what is known of the moment, and which
-//! tools may be used.
+//! Attachments of a request in its `metadata`: files, variables and the tools that the run may use.
 
 use std::fmt::Write;
 
@@ -14,16 +13,16 @@ use wire::RequestMetadata;
 
 use crate::error::ApiError;
 
-/// The folder of the files that came along.
+/// The folder for attached files.
 const FOLDER: &str = "/attachments";
-/// How Open WebUI begins the id of a server of tools, and then of one that speaks MCP.
+/// Open WebUI's prefix for the id of a tool server, and the one after it for an MCP server.
 const SERVER: &str = "server:";
 const MCP: &str = "mcp:";
 
-/// The tools that search and read the web, ours and those of servers that call theirs so.
+/// The tools that search and read the web: built-in ones, and those of servers with the same names.
 const WEB: [&str; 3] = ["web_*", "fetch_page", "*__web_*"];
 
-/// Which tools may be used: each choice has to let one through.
+/// Restrictions of the tools: a tool is allowed only if each of them allows it.
 pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
     let mut choices = Vec::new();
     if !metadata.tool_ids.is_empty() {
@@ -56,21 +55,21 @@ pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
     choices
 }
 
-/// A name as a pattern that fits nothing else.
+/// A name as a pattern that matches only itself.
 fn literal(name: &str) -> String {
     name.replace('\\', r"\\").replace('*', r"\*")
 }
 
-/// Names are short: none is refused, and one that were would allow nothing.
+/// Names are short enough to be valid. An invalid one would allow nothing.
 fn pattern(text: String) -> Option<Pattern> {
     Pattern::try_from(text).ok()
 }
 
-/// Puts the files into the workspace, where they are not there yet, and tells the model of all that came with the last
-/// message.
+/// Puts the files into the workspace, unless they are there already, and appends a list of all attachments to the last
+/// user message.
 ///
 /// # Errors
-/// 4xx where a file is too large, or there is no room for it.
+/// 4xx if a file is too large or the workspace is full.
 pub(crate) async fn unpack(
     metadata: &RequestMetadata,
     workspace: &Workspace,
@@ -106,8 +105,8 @@ pub(crate) async fn unpack(
     Ok(())
 }
 
-/// Where the file is now. Programs send the files of a chat with each message: one that is there is not written again, and
-/// what became of it meanwhile is not overwritten.
+/// Returns the file's path. Clients send all files of a chat with each message: an existing file is not written again,
+/// and later changes to it are not overwritten.
 pub(crate) async fn put(
     workspace: &Workspace,
     name: &str,
@@ -116,7 +115,8 @@ pub(crate) async fn put(
     let mut path = Path::parse_file(&format!("{FOLDER}/{name}"))?;
     let mut there = held(workspace, &path).await?;
     if there.as_ref().is_some_and(|there| there != content) {
-        // Another of this name, or an earlier one that has been changed since. What has a folder for its content is this one.
+        // The path is taken by another file of this name, or by a changed version. A folder named by the content hash
+        // is unique.
         path = Path::parse_file(&format!("{FOLDER}/{}/{name}", fingerprint(content)))?;
         there = held(workspace, &path).await?;
     }
@@ -134,7 +134,7 @@ async fn held(workspace: &Workspace, path: &Path) -> Result<Option<Vec<u8>>, Api
     }
 }
 
-/// Tells contents of one name apart.
+/// A hash that distinguishes files of the same name.
 fn fingerprint(content: &[u8]) -> String {
     HEXLOWER.encode(&digest(&SHA256, content).as_ref()[..6])
 }

@@ -1,4 +1,4 @@
-//! Research for the runs of this server, from a look at the web before an answer to a report: where it looks, and how long.
+//! Sets up research for a run: its sources and its limits.
 
 mod library;
 
@@ -19,10 +19,10 @@ use crate::{
 pub(crate) use library::{DocumentLibrary, Pages};
 
 impl Preparation {
-    /// The research that a run was asked for; `None` if it was none or the run is deleted.
+    /// The research that a run was started with; `None` if there was none or the run is deleted.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub(crate) async fn research_of(
         &self,
         run: RunId,
@@ -36,8 +36,8 @@ impl Preparation {
             .map_err(ApiError::internal)
     }
 
-    /// The sources and bounds of a report, or `None` if no report is asked for. Documents belong to accounts, not to the
-    /// users of a front end.
+    /// The sources and limits of a report, or `None` if no report is requested. Documents belong to accounts, not to
+    /// the users of a front end.
     pub(crate) async fn research(
         &self,
         run: &RunSubject<'_>,

@@ -1,5 +1,5 @@
-//! Runs at set times. Each server looks for schedules that are due; whichever claims one first starts its run, under a name
-//! that no second run of that time can have.
+//! Starts runs on schedules. Each server polls for due schedules; the first to claim one starts its run, under an
+//! idempotency key that prevents a second run for the same time.
 
 mod times;
 
@@ -35,24 +35,24 @@ use crate::{
 
 pub(crate) use times::Times;
 
-/// So late a run may still be started, milliseconds. Less than the names of requests are remembered.
+/// How late a run may still be started, milliseconds. Shorter than idempotency keys are remembered.
 const GRACE_MS: i64 = 3600 * 1000;
-/// How long a server that has claimed a schedule is waited for, milliseconds.
+/// How long a claim of a schedule is valid, milliseconds.
 const CLAIM_MS: i64 = 60 * 1000;
-/// After so many failures in a row a schedule turns itself off.
+/// Maximum number of consecutive failures before a schedule is disabled.
 const MAX_FAILURES: usize = 5;
-/// A clock that is so far behind what it showed before was set, milliseconds.
+/// How far the clock has to go back to count as set back, milliseconds.
 const CLOCK_SET_BACK_MS: i64 = 60 * 1000;
-/// A time that comes so much later than the next one should was found with a wrong clock, milliseconds. A clock that was
-/// set back by less comes to it soon, and the names of the runs before are remembered.
+/// A stored time this much later than the expected next one was computed with a wrong clock, milliseconds. A clock set
+/// back by less reaches it soon, while the idempotency keys of earlier runs are still remembered.
 const FAR_AWAY_MS: i64 = 24 * 3600 * 1000;
-/// Schedules taken at a time.
+/// Maximum number of schedules per query.
 const BATCH: u32 = 50;
-/// The longest sleep: the machine's clock may be set, and other servers change schedules too.
+/// The longest sleep: the machine's clock may be changed, and other servers change schedules too.
 const MAX_SLEEP: Duration = Duration::from_secs(20);
-/// The pause while something due cannot be seen to.
+/// The pause before a retry.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest note of a failure, characters.
+/// Maximum length of a failure note, characters.
 const NOTE_CHARS: usize = 300;
 
 /// Starts runs at set times.
@@ -66,12 +66,12 @@ pub struct Schedules {
     pub(crate) store: Store,
     pub(crate) turns: Arc<Turns>,
     pub(crate) changed: Arc<Notify>,
-    /// What the clock showed when it was last looked whether it was set back; `i64::MAX` before the first time.
+    /// The time of the last check whether the clock was set back; `i64::MAX` before the first check.
     pub(crate) looked_at: AtomicI64,
 }
 
 impl Schedules {
-    /// To be called when a schedule was changed, or the clock was moved.
+    /// Call when a schedule was changed or the clock was moved.
     pub fn look_again(&self) {
         self.changed.notify_one();
     }
@@ -80,14 +80,14 @@ impl Schedules {
 impl Schedules {
     /// Starts the runs that are due.
     pub(crate) async fn start_due(self: Arc<Self>) -> Result<Next, ApiError> {
-        // What is due at once may need them.
+        // Due runs may need them.
         self.programs.known().await;
         let now = self.clock.now_ms();
         let set_back = self
             .looked_at
             .load(Relaxed)
             .saturating_sub(CLOCK_SET_BACK_MS);
-        // At the start, too: it may have been set back before.
+        // Also on the first pass: the clock may have been set back before the start.
         let corrected = match now < set_back {
             true => self.see_to_far_away(now).await,
             false => Ok(()),
@@ -99,14 +99,14 @@ impl Schedules {
         corrected.map(|()| Next::After(sleep))
     }
 
-    /// Sees to all that is due; how long there is nothing to do then.
+    /// Handles all due schedules. Returns how long to sleep.
     async fn see_to_due(&self) -> Result<Duration, ApiError> {
         for id in self.store.due_schedules(self.clock.now_ms(), BATCH).await? {
             if self.stopping.is_cancelled() {
                 break;
             }
             if let Err(error) = self.take_turn(id).await {
-                tracing::warn!(schedule = %id, %error, "cannot start the run of a schedule; trying again");
+                tracing::warn!(schedule = %id, %error, "failed to start the run of a schedule; retrying");
             }
         }
         let Some(next) = self.store.next_schedule_at().await? else {
@@ -120,7 +120,7 @@ impl Schedules {
         })
     }
 
-    /// Corrects the times that were found while the clock was far ahead: their schedules would be silent until then.
+    /// Corrects times that were computed while the clock was far ahead: until then, their schedules would not run.
     async fn see_to_far_away(&self, now: i64) -> Result<(), ApiError> {
         for schedule in self.store.schedules_due_after(now + FAR_AWAY_MS).await? {
             let content = &schedule.content;
@@ -139,7 +139,7 @@ impl Schedules {
             .await?)
     }
 
-    /// Sees to one that is due, unless another server does.
+    /// Handles a due schedule, unless another server has claimed it.
     async fn take_turn(&self, id: ScheduleId) -> Result<(), ApiError> {
         let now = self.clock.now_ms();
         let Some(schedule) = self.store.claim_schedule(id, now, now + CLAIM_MS).await? else {
@@ -153,7 +153,7 @@ impl Schedules {
             None => Ok(self.store.release_schedule(id).await?),
         };
         if done.is_err() {
-            // Not at once: whatever is in the way takes a moment.
+            // Not at once: the cause may need a moment to pass.
             tokio::time::sleep(PAUSE).await;
             self.store.release_schedule(id).await?;
         }
@@ -164,7 +164,7 @@ impl Schedules {
         let content = &schedule.content;
         let times = Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone);
         let Ok(times) = times else {
-            // The zone's name may have left the list of zones.
+            // The time zone may have been removed from the time zone database.
             let then = Settled {
                 was_due: Some(due),
                 next_at: None,
@@ -183,7 +183,7 @@ impl Schedules {
             )
             .await?
         {
-            // We, or another server, came no further than to its start.
+            // This or another server had only started the run, without recording it.
             let next_at = times.next_after(run.started_at.max(due));
             let turn = Turn {
                 run: Some(run.id),
@@ -222,10 +222,10 @@ impl Schedules {
         Ok(())
     }
 
-    /// Starts a run of the schedule now, whatever its times are.
+    /// Starts a run of the schedule now, independent of its times.
     ///
     /// # Errors
-    /// 409 where its last run is still going; those of starting a run.
+    /// 409 if its last run has not ended; the errors of starting a run.
     pub(crate) async fn run_schedule_now(
         &self,
         schedule: &Schedule,
@@ -265,8 +265,8 @@ impl Schedules {
         }
     }
 
-    /// The run of a schedule that is due since `due`, started once however often this is asked for. What is wrong with the
-    /// schedule is noted; what is wrong with us is an error, and it is tried again.
+    /// Starts the run that has been due since `due`, once even if called repeatedly. A fault of the schedule is noted;
+    /// a fault of this server is an error, and the run is retried.
     async fn start_turn(
         &self,
         schedule: &Schedule,
@@ -318,7 +318,8 @@ impl Schedules {
             .gateway
             .resolve(content.model.as_deref(), &permit)
             .map_err(|error| {
-                // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
+                // A server that has not answered since the start is retried; a model that is missing for good is a
+                // failure to note.
                 match self.models.configured_are_awaited() {
                     true => error,
                     false => error.with_status(StatusCode::NOT_FOUND),
@@ -347,7 +348,7 @@ impl Schedules {
             Ok(exchange) => Ok((id, exchange.run)),
             Err(error) => {
                 if is_new {
-                    // An empty chat that nobody has made is no use.
+                    // An empty chat that no user created is useless.
                     self.store.delete_chat(schedule.owner, id).await?;
                 }
                 Err(error)
@@ -373,7 +374,7 @@ impl Schedules {
         Ok(chat)
     }
 
-    /// Whether its last turns have all failed, counted from when a person changed it.
+    /// Whether the latest turns have all failed, counted from the last change by a user.
     async fn failed_too_often(&self, schedule: &Schedule) -> Result<bool, ApiError> {
         let turns = self.store.schedule_turns(schedule.id).await?;
         let tried = turns
@@ -386,7 +387,7 @@ impl Schedules {
     }
 }
 
-/// What the run that is due since `due` is known by. No caller can give this name: it is not ASCII.
+/// The idempotency key of the run that has been due since `due`. No caller can send it, as it is not ASCII.
 fn name_of(schedule: &Schedule, due: i64) -> IdempotencyKey {
     IdempotencyKey {
         key: format!("§{} {due}", schedule.id),

@@ -1,4 +1,4 @@
-//! The search through chats: titles, messages and what tools have answered.
+//! Full-text search in chats: titles, messages and tool results.
 
 mod filling;
 mod plain;
@@ -16,12 +16,12 @@ use plain::plain;
 use results::readable;
 pub(crate) use words::{Excerpt, Question};
 
-/// Of longer texts only the beginning is searched, bytes.
+/// Only this much of a text is indexed, bytes.
 const TEXT_BYTES: usize = 65_536;
 
 static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
 
-/// What is looked for, and how.
+/// A search request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) question: Question,
@@ -31,7 +31,7 @@ pub(crate) struct Asked {
     pub(crate) limit: u32,
 }
 
-/// A message, or what a tool has answered in it, that has the words.
+/// A message, or a tool result in it, that contains the words.
 pub(crate) struct Hit {
     pub(crate) chat: SharedChat,
     pub(crate) message: MessageId,
@@ -41,34 +41,34 @@ pub(crate) struct Hit {
     pub(crate) excerpt: Excerpt,
 }
 
-/// Where a tool has answered.
+/// The place of a tool result.
 pub(crate) struct ToolPlace {
-    /// The tool.
+    /// The tool's name.
     pub(crate) name: String,
     /// The call in the message's run, and the event that ends it.
     pub(crate) call: String,
     pub(crate) seq: u64,
 }
 
-/// What was found.
+/// The result of a search.
 pub(crate) struct Answer {
-    /// The chats whose titles have the words; only on the first page.
+    /// The chats whose titles contain the words; only on the first page.
     pub(crate) titles: Vec<(SharedChat, Excerpt)>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) next: Option<i64>,
 }
 
-/// The search through chats.
+/// Full-text search in chats.
 pub struct ChatSearch {
     pub(crate) runs: Runs,
     pub(crate) store: Store,
 }
 
 impl ChatSearch {
-    /// Looks for words in what a person may read, newest first.
+    /// Searches what a user may read, newest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub(crate) async fn search_chats(
         &self,
         reader: UserId,
@@ -146,7 +146,7 @@ impl ChatSearch {
                         Some(ToolPlace { name, call, seq }),
                         readable(&result).into_owned(),
                     ),
-                    // It has gone with its run meanwhile.
+                    // It was deleted with its run in the meantime.
                     _ => return Ok(None),
                 }
             }
@@ -166,7 +166,7 @@ impl ChatSearch {
     }
 }
 
-/// What models and tools have said as people read it. What is looked for may stand in what is not shown, such as an address.
+/// The text of models and tools as users see it, unless the words occur only in hidden parts such as a URL.
 fn shown<'a>(question: &Question, text: &'a str) -> Cow<'a, str> {
     let plain = plain(text);
     if question.is_in(&plain) {
@@ -176,7 +176,7 @@ fn shown<'a>(question: &Question, text: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// As much of a text as is searched.
+/// The part of a text that is indexed.
 fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_BYTES)]
 }

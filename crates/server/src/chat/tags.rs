@@ -1,14 +1,15 @@
-//! The tags of chats, in the one form they are kept in.
+//! Normalizes the tags of chats.
 
 use crate::{chat::pipelines::Pipelines, error::ApiError};
 use domain::ChatId;
 
-/// Most tags of one chat.
+/// Maximum number of tags per chat.
 pub(crate) const MAX_TAGS: usize = 8;
-/// Longer ones are cut, characters.
+/// Maximum length of a tag, characters; longer ones are cut.
 const TAG_CHARS: usize = 40;
 
-/// Tags in small letters with single blanks, each once, none empty: of “#Rust, Web  search” those are `rust` and `web search`.
+/// Tags in lower case with single spaces, without duplicates or empty ones: “#Rust, Web  search” gives `rust` and `web
+/// search`.
 pub(crate) fn normal_tags<'a>(tags: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut normal: Vec<String> = Vec::new();
     for tag in tags.into_iter().flat_map(|tag| tag.split([',', '\n'])) {
@@ -33,7 +34,7 @@ pub(crate) fn normal_tags<'a>(tags: impl IntoIterator<Item = &'a str>) -> Vec<St
     normal
 }
 
-/// The first of them, as many as a chat may have.
+/// The first [`MAX_TAGS`] of them, normalized.
 pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
     let mut tags = normal_tags(tags.iter().map(String::as_str));
     tags.truncate(MAX_TAGS);
@@ -41,11 +42,11 @@ pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
 }
 
 impl Pipelines {
-    /// Gives a chat the tags that a model has found, the first few of them, unless its owner has chosen some. Whether
-    /// it did.
+    /// Sets the generated tags of a chat, the first few of them, unless its owner has chosen some. Returns whether they
+    /// were set.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn tag_chat(&self, chat: ChatId, tags: &[String]) -> Result<bool, ApiError> {
         Ok(self.store.set_generated_tags(chat, &few_tags(tags)).await?)
     }

@@ -1,4 +1,4 @@
-//! Who just now takes their data along or brings some: one of it at a time for each person, and few on the whole server.
+//! Per-user and global limits on concurrent exports and imports.
 
 use std::{
     collections::HashSet,
@@ -10,21 +10,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{error::ApiError, messages};
 
-/// Most at a time, those among them that only wait for slow readers and senders.
+/// Maximum number of transfers, including those that only wait for slow readers and senders.
 const MOST: usize = 64;
-/// Most imports that are read and written at a time: each may hold many megabytes and keep the database busy.
+/// Maximum number of imports processed concurrently: each may hold many megabytes and keep the database busy.
 const MAX_AT_WORK: usize = 2;
-/// How long whoever is too many is asked to wait.
+/// The `Retry-After` of refused requests, seconds.
 const WAIT_S: u64 = 20;
 
-/// The exports and imports that are going on.
+/// The transfers in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct TransferSlots {
     going: Arc<Mutex<HashSet<UserId>>>,
     at_work: Arc<Semaphore>,
 }
 
-/// One of them; over when dropped.
+/// A transfer in progress; ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Held(TransferSlots, UserId);
 
@@ -38,10 +38,10 @@ impl Default for TransferSlots {
 }
 
 impl TransferSlots {
-    /// Begins with one.
+    /// Starts a transfer.
     ///
     /// # Errors
-    /// 409 where the person has one going, 429 where too many others have.
+    /// 409 if the user has one in progress, 429 if there are too many.
     pub(crate) fn begin(&self, user: UserId) -> Result<Held, ApiError> {
         let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
         if going.contains(&user) {
@@ -54,10 +54,10 @@ impl TransferSlots {
         Ok(Held(self.clone(), user))
     }
 
-    /// Waits until an import may begin to work.
+    /// Waits until an import may be processed.
     ///
     /// # Errors
-    /// Never, as nobody closes it.
+    /// Never: the semaphore is not closed.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         Arc::clone(&self.at_work)
             .acquire_owned()

@@ -1,4 +1,4 @@
-//! One exchange of a chat: stores the messages, gathers what the agent has to know, starts the run.
+//! One exchange of a chat: stores the messages, prepares the agent's context and starts the run.
 
 mod alternatives;
 mod api_runs;
@@ -37,7 +37,7 @@ use message_rules::title_of;
 pub(crate) use references::References;
 pub(crate) use starting_run::StartingRun;
 
-/// A person's message.
+/// A user's message.
 pub struct NewMessage {
     /// The message it follows; `None` at the beginning.
     pub parent: Option<MessageId>,
@@ -45,7 +45,7 @@ pub struct NewMessage {
     pub content: Vec<Part>,
     /// The caller's key of the request.
     pub idempotency: Option<IdempotencyKey>,
-    /// The name of the schedule that sends it; `None` if the person does.
+    /// The name of the schedule that sends it; `None` if the user does.
     pub schedule: Option<String>,
     /// The run that answers it.
     pub spec: RunSpec,
@@ -57,7 +57,7 @@ pub struct NewAnswer {
     pub answered: MessageId,
     /// The model that answers now.
     pub model: ResolvedModel,
-    /// Whether it is research if the existing answer was. If not, the specification decides.
+    /// Whether the answer uses research if the existing one did. If not, the specification decides.
     pub keeps_research: bool,
     /// The run that answers.
     pub spec: RunSpec,
@@ -67,13 +67,13 @@ pub struct NewAnswer {
 
 /// Both messages of an exchange that has begun.
 pub struct Exchange {
-    /// The person's message; nothing where an earlier one is answered again.
+    /// The user's message; `None` if an earlier one is answered again.
     pub user: Option<ChatMessage>,
     /// The answer that is being written.
     pub assistant: ChatMessage,
     /// The run that writes it.
     pub run: RunId,
-    /// What the answer stands beside, where it was asked for so.
+    /// The alternatives that the answer belongs to, if any.
     pub beside: Option<Alternatives>,
 }
 
@@ -94,10 +94,10 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Stores a person's message and starts the run that answers it.
+    /// Stores a user's message and starts the run that answers it.
     ///
     /// # Errors
-    /// 4xx where the message is empty or its parent is not in the chat.
+    /// 4xx if the message is empty or its parent is not in the chat.
     pub async fn say(
         &self,
         chat: Chat,
@@ -135,7 +135,7 @@ impl Turns {
     /// Starts another run for the message that `answered` answers.
     ///
     /// # Errors
-    /// 404 where there is no such answer in the chat.
+    /// 404 if there is no such answer in the chat.
     pub async fn answer_again(&self, chat: Chat, new: NewAnswer) -> Result<Exchange, ApiError> {
         self.answer_as(chat, new, None).await
     }
@@ -185,7 +185,7 @@ impl Turns {
         }
     }
 
-    /// Stores the exchange and starts the run that answers message `asked`.
+    /// Stores the exchange and starts the run that answers the message `asked`.
     async fn begin(
         &self,
         chat: Chat,
@@ -249,8 +249,8 @@ impl Turns {
         })
     }
 
-    /// Starts a run once it is stored, whether or not whoever asked for it still listens: a run that is stored and has
-    /// nobody to work on it would never end.
+    /// Starts a run once it is stored, even if the caller has gone away: a stored run that no task works on would never
+    /// end.
     async fn start_when_stored(
         &self,
         stored: impl Future<Output = Result<(), StoreError>> + Send + 'static,

@@ -1,6 +1,5 @@
-//! Tells addresses that people have named when a background run has ended, signed as Standard Webhooks has it. What is to be
-//! told stands in the database from the moment the run ends; whichever server claims it tells it, and again later where
-//! that fails.
+//! Webhooks: notifies URLs of users when a background run has ended, signed according to Standard Webhooks. A notice is
+//! stored when the run ends; the server that claims it sends it, and retries if that fails.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,28 +26,28 @@ use crate::{
     },
 };
 
-/// Most addresses of one person.
+/// Maximum number of webhooks per user.
 pub(crate) const MOST: u32 = 10;
-/// Longest address, bytes.
+/// Maximum length of a URL, bytes.
 const URL_LIMIT_BYTES: usize = 2_000;
-/// So much of the answer is told, characters.
+/// How much of the answer is sent, characters.
 const ANSWER_CHARS: usize = 4_000;
-/// Nobody's answer is read, and no redirect followed.
+/// The receiver's body is not read, and redirects are not followed.
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(15),
     body_bytes: 0,
     hops: 0,
 };
-/// How long a server that has claimed something is waited for, milliseconds; longer than a request may take.
+/// How long a claim of a notice is valid, milliseconds; longer than a request may take.
 const CLAIM_MS: i64 = 60_000;
-/// Pauses before the next tries, milliseconds: nine hours in all.
+/// Pauses before retries, milliseconds: nine hours in total.
 const PAUSES_MS: [i64; 6] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000];
-/// Told at a time.
+/// Maximum number of notices sent concurrently.
 const BATCH: u32 = 16;
-/// Trials that people begin at a time.
+/// Maximum number of concurrent test requests.
 const TRIALS: usize = 4;
 
-/// What tells them.
+/// Sends webhooks.
 pub struct Webhooks {
     pub(crate) clock: Clock,
     pub(crate) store: Store,
@@ -58,7 +57,7 @@ pub struct Webhooks {
     trials: Semaphore,
 }
 
-/// Where to tell, and what proves that it is us.
+/// The URL, and the secret that signs the requests.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Address {
     pub(crate) url: String,
@@ -77,15 +76,15 @@ impl Webhooks {
         }
     }
 
-    /// To be called when the clock was moved.
+    /// Call when the clock was moved.
     pub fn look_again(&self) {
         self.changed.notify_one();
     }
 
-    /// A new address of this person with a secret of its own, which cannot be read later.
+    /// A new webhook of this user with a secret of its own, which cannot be read later.
     ///
     /// # Errors
-    /// With a sentence where nobody may be told there.
+    /// An error message if the URL is not allowed.
     pub(crate) fn new_address(
         &self,
         owner: UserId,
@@ -142,10 +141,10 @@ impl Webhooks {
         serde_json::from_str(text.reveal()).map_err(|_| CannotOpen)
     }
 
-    /// Sends something once, so that a person sees whether it comes.
+    /// Sends a test request once, so that the user sees whether it arrives.
     ///
     /// # Errors
-    /// 429 where too many do so now.
+    /// 429 if too many tests are in progress.
     pub(crate) async fn try_out(
         &self,
         webhook: &Webhook,
@@ -161,7 +160,7 @@ impl Webhooks {
             .await)
     }
 
-    /// Tells it once.
+    /// Sends one request.
     async fn tell(
         &self,
         webhook: &Webhook,
@@ -177,7 +176,7 @@ impl Webhooks {
         let body = body.to_string();
         let seconds = now / 1000;
         let signature = sign(&address.secret, &format!("{id}.{seconds}.{body}"));
-        // The settings may have changed since it was made.
+        // The settings may have changed since the webhook was created.
         let place = self.outbound.address(&address.url, &[]).map_err(of_fault)?;
         let request = Request::new(Method::POST, place, LIMITS)
             .body("application/json", body)
@@ -199,7 +198,7 @@ impl Webhooks {
 }
 
 impl Webhooks {
-    /// Tells what is to be told now.
+    /// Sends the notices that are due.
     pub(crate) async fn tell_due(self: Arc<Self>) -> Result<(), StoreError> {
         let now = self.clock.now_ms();
         let due = self.store.claim_notices(now, now + CLAIM_MS, BATCH).await?;
@@ -210,7 +209,7 @@ impl Webhooks {
     }
 
     async fn tell_of(&self, notice: &Notice) -> Result<(), StoreError> {
-        // The same for each try, so that a receiver who was told twice sees it.
+        // The same id for each attempt, so that receivers can detect duplicates.
         let id = format!("{}.{}", notice.webhook.id, notice.run);
         let told = self
             .tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice))

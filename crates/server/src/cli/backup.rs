@@ -1,4 +1,4 @@
-//! `glasshouse backup` and `glasshouse restore`: the database and the key that opens what is sealed in it, in one file.
+//! `glasshouse backup` and `glasshouse restore`: the database, and the key that decrypts its secrets, in one file.
 
 mod file;
 
@@ -19,29 +19,29 @@ use crate::platform::{
 };
 use file::{Copy, Entry, Writer};
 
-/// The key's name, in the data folder and in the copy.
+/// Name of the key file, in the data folder and in the backup.
 const KEY: &str = "secret.key";
-/// The key is 32 bytes.
+/// Size of the key, bytes.
 const KEY_BYTES: usize = 32;
-/// Damaged values that are named.
+/// Maximum number of damaged values that are listed.
 const MAX_NAMED: usize = 100;
 
-/// What a copy holds.
+/// What was backed up.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BackedUp {
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// The values that could not be read, in whose place others stand: the first `MAX_NAMED`.
+    /// The values that could not be read and were replaced: the first `MAX_NAMED`.
     pub damaged: Vec<Damage>,
-    /// How many more there are.
+    /// Number of further ones.
     pub more_damaged: u64,
 }
 
-/// Copies everything into `target`, which must not be there, as it is at this moment. The server may go on. What is damaged
-/// is named, and the rest goes on.
+/// Backs up a consistent snapshot into `target`, which must not exist. The server may be running. Damaged values are
+/// reported, and everything else is backed up.
 ///
 /// # Errors
-/// With a sentence; then there is no `target`.
+/// A sentence; then `target` does not exist.
 pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
     ensure!(
         !target.exists(),
@@ -52,7 +52,7 @@ pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::
     let unfinished = beside(target)?;
     let written = write(config, &unfinished, with_key).await;
     let kept = written.and_then(|copied| {
-        // Unlike renaming, this does not replace what somebody made meanwhile.
+        // Unlike renaming, this does not overwrite a file that was created meanwhile.
         fs::hard_link(&unfinished, target)
             .with_context(|| format!("cannot write {}", target.display()))?;
         Ok(copied)
@@ -66,7 +66,7 @@ pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::
 async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
-    // The key, hashes of passwords and everybody's chats are in it.
+    // It contains the key, password hashes and everyone's chats.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options
@@ -87,7 +87,7 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
     if with_key {
         match fs::read(config.data_dir.join(KEY)) {
             Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
-            // A server that has never started has sealed nothing.
+            // A server that was never started has encrypted nothing.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error).context("cannot read the key file"),
         }
@@ -99,14 +99,14 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
 
 impl BackedUp {
     fn note(&mut self, damage: Damage) {
-        tracing::error!(%damage, "a damaged value was left out of the copy");
+        tracing::error!(%damage, "left a damaged value out of the backup");
         match self.damaged.len() < MAX_NAMED {
             true => self.damaged.push(damage),
             false => self.more_damaged += 1,
         }
     }
 
-    /// What is said of it at the terminal.
+    /// The report for the terminal.
     #[must_use]
     pub fn report(&self, file: &Path) -> String {
         let mut lines = vec![format!(
@@ -130,7 +130,7 @@ impl BackedUp {
     }
 }
 
-/// An empty database is made by whoever opens it; a copy of one helps nobody.
+/// Opening a missing database would create an empty one, and a backup of that is useless.
 fn check_is_there(config: &Config) -> anyhow::Result<()> {
     if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
         bail!(
@@ -150,12 +150,12 @@ fn beside(target: &Path) -> anyhow::Result<PathBuf> {
     Ok(target.with_file_name(name))
 }
 
-/// Puts everything of the copy into a database that is empty. The server must not run.
+/// Restores a backup into an empty database. The server must not be running.
 ///
 /// # Errors
-/// With a sentence; then nothing of it is there.
+/// A sentence; then nothing was restored.
 pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restored> {
-    // All of it is looked at before anything is written.
+    // The whole backup is verified before anything is written.
     let mut copy = Copy::open(source)?;
     let mut key = None;
     for entry in &mut copy {
@@ -188,7 +188,7 @@ pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restor
         Ok(Entry::File { .. }) => None,
         Err(error) => Some(Err(format!("{error:#}"))),
     });
-    // Before the rows: they are no use without it, but it is without them.
+    // The key goes first: rows are useless without it, but not the other way round.
     if let Some(key) = key.filter(|_| is_new_key) {
         write_private(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
     }

@@ -1,5 +1,5 @@
-//! `glasshouse health`: asks the server on this machine whether it can work. Images and units that watch it then need no
-//! other program.
+//! `glasshouse health`: checks whether the server on this machine is ready, so that container images and service units
+//! need no other program for it.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -12,16 +12,16 @@ use tokio::{
     net::TcpStream,
 };
 
-/// What watches asks every few seconds, and gives up after about as long.
+/// Timeout. Health checks run every few seconds, with a timeout of about as long.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The answer's first line and more; whatever else comes is not read.
+/// Maximum number of bytes read of the response; the status line fits easily.
 const ANSWER_BYTES: u64 = 1024;
 
-/// Asks for `/readyz` at the first address that the server listens on.
+/// Requests `/readyz` at the first address that the server listens on.
 ///
 /// # Errors
-/// With a sentence where nobody answers within four seconds, or the answer is not 200.
+/// A sentence if there is no answer within four seconds, or the status is not 200.
 pub(crate) async fn ask(listen: &[SocketAddr]) -> anyhow::Result<()> {
     let address = from_here(*listen.first().context("there is no address to ask at")?);
     let answer = tokio::time::timeout(PATIENCE, first_line(address)).await;
@@ -37,7 +37,7 @@ pub(crate) async fn ask(listen: &[SocketAddr]) -> anyhow::Result<()> {
     }
 }
 
-/// What is “all addresses” to listen on is no address to connect to everywhere.
+/// The unspecified address can be listened on, but not connected to on every platform.
 fn from_here(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks somebody who answers with these words, and hangs up.
+    /// Checks a server that sends these bytes and closes the connection.
     async fn asked(words: &'static [u8]) -> Result<(), String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

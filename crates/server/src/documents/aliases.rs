@@ -1,4 +1,4 @@
-//! Names that a document itself says to be the same: `World Health Organization (WHO)`. What stands there proves it.
+//! Finds aliases that a document itself states, such as `World Health Organization (WHO)`; the quote is the proof.
 
 use crate::documents::Documents;
 use std::collections::HashMap;
@@ -7,23 +7,23 @@ use agent::graph::key;
 use domain::{CollectionId, EntityId};
 use store::{GraphAlias, GraphQuote, StoreError};
 
-/// So many quotes are looked at.
+/// Maximum number of quotes examined.
 const QUOTES: u32 = 2_000;
-/// Letters of an abbreviation.
+/// Number of letters in an abbreviation.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=10;
-/// So many words may stand in a long name beside those that the letters begin, such as “of” and “the”.
+/// Maximum number of extra words in a long name, such as “of” and “the”, besides those that match the letters.
 const SMALL_WORDS: usize = 4;
-/// Most that is proposed.
+/// Maximum number of proposals.
 const MAX_PROPOSED: usize = 50;
 
-/// Two names of one thing, with the words that say so, where some do.
+/// Two names of one entity, with the quote that says so, if there is one.
 #[derive(Debug)]
 pub(crate) struct SameThing {
     pub(crate) names: GraphAlias,
     pub(crate) proof: Option<GraphQuote>,
 }
 
-/// What a quote says: a long name and its abbreviation, and where both stand in it, in characters.
+/// A long name and its abbreviation in a quote, with their positions in characters.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     long: String,
@@ -33,7 +33,7 @@ struct Said {
 }
 
 impl Documents {
-    /// The names that mean the same in a collection, and those that its documents say to, but nobody has put together.
+    /// The merged names of a collection, and the aliases that its documents state but that are not merged yet.
     pub(crate) async fn same_things(
         &self,
         collection: CollectionId,
@@ -95,7 +95,7 @@ impl Documents {
     }
 }
 
-/// The words of a quote that say so, with their place in the document.
+/// The part of the quote that states the alias, with its position in the document.
 fn at(quote: &GraphQuote, said: &Said) -> GraphQuote {
     let words: String = quote
         .quote
@@ -137,7 +137,7 @@ fn all_said(text: &str) -> Vec<Said> {
     all
 }
 
-/// A word that is mostly capitals, such as `WHO` or `NaCl`.
+/// Whether a word is mostly capitals, such as `WHO` or `NaCl`.
 fn is_abbreviation(text: &str) -> bool {
     let text = text.trim();
     let letters = text.chars().filter(|char| char.is_alphanumeric()).count();
@@ -149,8 +149,8 @@ fn is_abbreviation(text: &str) -> bool {
             .all(|char| char.is_alphanumeric() || matches!(char, '.' | '-' | '&'))
 }
 
-/// The words right before a bracket that the letters of an abbreviation begin, each in its turn, and where they begin: the first
-/// word by the first letter. The fewest that do.
+/// The shortest sequence of words directly before a bracket whose initials, in order, are the letters of the
+/// abbreviation, and its start. The first word begins with the first letter.
 fn long_name(before: &[char], short: &str) -> Option<(String, usize)> {
     let letters: Vec<char> = short
         .chars()
@@ -180,7 +180,7 @@ fn long_name(before: &[char], short: &str) -> Option<(String, usize)> {
             let first = words[0];
             let name: String = before[first..].iter().collect();
             let name = name.trim().to_owned();
-            // A sentence that ends in between is no name.
+            // A name does not span sentences.
             return (!name.contains(['.', ';', ':', '\n'])).then_some((name, first));
         }
     }

@@ -1,5 +1,5 @@
-//! Has documents embedded that were read, one after another: beside all else, part by part, so that what is done is done
-//! whenever the server stops. Words alone serve meanwhile, and what an earlier model made.
+//! Embeds documents that were read, one after another in the background. Vectors are stored batch by batch, so progress
+//! survives a restart. Until then, searches use keywords and the vectors of an earlier model.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,30 +24,31 @@ use crate::{
     },
 };
 
-/// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
+/// Version of how text is split into chunks and formatted by [`passage`].
 const CHUNKING: u64 = 1;
-/// How long a model server may take for the vectors of one request.
+/// Maximum time of a model server for the vectors of one request.
 const PASSAGES: (Urgency, Duration) = (Urgency::Passage, Duration::from_secs(120));
-/// How long a server that embeds a document is waited for beyond that, milliseconds.
+/// Time before another server may take over a document that is being embedded, milliseconds: longer than one request
+/// may take.
 const CLAIM_MS: i64 = 180_000;
-/// How long a document waits that failed, the first time, milliseconds; it doubles this often.
+/// Delay before the first retry of a document that failed, milliseconds; doubled up to this many times.
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
-/// How often it is said that a space is in use, and how long one is kept of which nobody says so.
+/// How often a space is marked as in use, and how long, milliseconds, an unmarked one is kept.
 pub(super) const SAY_USED: Duration = Duration::from_secs(600);
 const UNUSED_MS: i64 = 3_600_000;
-/// Longest headings before a piece, characters.
+/// Maximum length of the headings before a chunk, characters.
 const HEAD_CHARS: usize = 300;
-/// A piece that is too long for the model is halved so often.
+/// How often a chunk that is too long for the model is halved.
 const HALVINGS: u32 = 3;
 
 impl Documents {
-    /// To be called once, before anything is searched.
+    /// Call once, before the first search.
     pub(crate) async fn begin_embedding(self: &Arc<Self>) -> Result<(), StoreError> {
         self.follow_embedding_choice().await.map(drop)
     }
 
-    /// The space of vectors that are made as these settings say, which is in use from now on.
+    /// The space for vectors made with these settings, marked as in use.
     pub(super) async fn use_embedding(
         self: &Arc<Self>,
         settings: &EmbeddingSettings,
@@ -66,8 +67,8 @@ impl Documents {
             .id)
     }
 
-    /// Embeds the next document. Where no model is in force, what one made before is let go of, as soon as no other
-    /// server uses it.
+    /// Embeds the next document. While no model is active, purges the vectors of earlier models once no other server
+    /// uses them.
     pub(crate) async fn embed_next(self: Arc<Self>) -> Result<Next, Failure> {
         tokio::select! {
             // Work for the previous model is obsolete.
@@ -112,7 +113,7 @@ impl Documents {
         }
     }
 
-    /// What is done where no model is in force, the costly part now and then.
+    /// Switches indexes away from obsolete spaces and, every [`SAY_USED`], purges unused vectors.
     async fn forget_embeddings(self: &Arc<Self>) -> Result<Next, ApiError> {
         self.switch_spaces().await?;
         let until = self.helping().keep_unused_until;
@@ -152,7 +153,7 @@ impl Documents {
             .await?;
         let document = of.document;
         if matches!(kind, UnavailableKind::Limited(_) | UnavailableKind::Texts) {
-            tracing::warn!(%document, ?kind, error = %words, "a document could not be embedded");
+            tracing::warn!(%document, ?kind, error = %words, "failed to embed a document");
             return Ok(Next::Now);
         }
         self.set_no_help(Some(problem));
@@ -161,7 +162,7 @@ impl Documents {
         )))
     }
 
-    /// Goes on with a document until all its pieces have their vectors.
+    /// Embeds the remaining chunks of a document.
     async fn embed_document(
         &self,
         settings: &EmbeddingSettings,
@@ -170,7 +171,7 @@ impl Documents {
     ) -> Result<Result<(), ModelUnavailable>, ApiError> {
         let (text, structure) = match self.store.document_text(of.document).await {
             Ok(text) => text,
-            // Deleted just now.
+            // Concurrently deleted.
             Err(StoreError::NotFound) => return Ok(Ok(())),
             Err(error) => return Err(error.into()),
         };
@@ -203,7 +204,7 @@ impl Documents {
             };
             let until = self.clock.now_ms().saturating_add(CLAIM_MS);
             if !self.store.keep_vectors(space, of, &part, until).await? {
-                // Deleted or changed meanwhile.
+                // Concurrently deleted or changed.
                 return Ok(Ok(()));
             }
             self.set_no_help(None);
@@ -213,8 +214,7 @@ impl Documents {
         Ok(Ok(()))
     }
 
-    /// The vectors of some pieces. Where the model does not take them together, each is asked for alone, and shortened
-    /// where it is too long even so.
+    /// Embeds some chunks. If the model rejects the batch, each is sent alone, and shortened if it is still too long.
     async fn embed_texts(
         &self,
         settings: &EmbeddingSettings,
@@ -267,7 +267,7 @@ impl Documents {
     }
 }
 
-/// A piece as the model gets it: what it wants before it, where the piece stands, and its text.
+/// The text sent to the model for a chunk: the model's prefix, the title and headings, and the chunk's text.
 fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk) -> String {
     let headings = chunk
         .headings
@@ -280,7 +280,7 @@ fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk)
     format!("{}{head}\n{text}", settings.passage_prefix)
 }
 
-/// Vectors one after another as they are kept. Those without a direction are zeros, and found by words alone.
+/// Packs vectors as they are stored. Zero vectors have no direction; their chunks are found by keywords only.
 fn pack(vectors: &[Vec<f32>]) -> Vec<u8> {
     let length = vectors.first().map_or(0, Vec::len) + size_of::<f32>();
     let packed = vectors

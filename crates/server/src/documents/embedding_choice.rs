@@ -1,5 +1,5 @@
-//! Which embedding model is in force: the one that an administrator has chosen in the page, else what the configuration says.
-//! The choice is a setting in the database, so it is the same for all servers on it, and each looks it up as it goes on.
+//! Chooses the active embedding model: an administrator's choice if there is one, otherwise the configuration. The
+//! choice is a setting in the database, shared by all servers on it, and each reads it again while it works.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,32 +16,32 @@ use crate::{error::ApiError, messages, platform::config::EmbeddingSettings};
 
 /// The setting's name.
 const CHOICE: &str = "embedding";
-/// Longest words before a text, characters.
+/// Maximum length of a prefix, characters.
 const PREFIX_CHARS: usize = 1000;
-/// How long a model may take for the sentence that it is tried with: a server may have to load it first.
+/// Time limit for testing a model, whose server may have to load it first.
 const TRIED: Duration = Duration::from_secs(60);
-/// What it is tried with. In Latin letters, as the built-in model knows no others.
+/// The sentence used for testing. In Latin script, the only one that the built-in model supports.
 const SENTENCE: &str = "The walrus swims far, and sleeps on the ice.";
 
-/// What an administrator has chosen.
+/// The choice of an administrator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EmbeddingChoice {
-    /// The model's id here; empty for none.
+    /// The model's id on this server; empty for no model.
     pub(crate) model: String,
-    /// What it wants before a question.
+    /// The prefix that the model expects before a question.
     #[serde(default)]
     pub(crate) query_prefix: String,
-    /// What it wants before a piece of a document.
+    /// The prefix that the model expects before a passage of a document.
     #[serde(default)]
     pub(crate) passage_prefix: String,
 }
 
-/// What makes vectors now, and where they go.
+/// The active model and the space of its vectors.
 #[derive(Debug, Clone)]
 pub(super) struct ActiveEmbedding {
     pub(super) settings: Arc<EmbeddingSettings>,
     pub(super) space: EmbeddingSpaceId,
-    /// When it was last said that the space is in use.
+    /// When the space was last marked as in use.
     pub(super) said: Instant,
 }
 
@@ -49,16 +49,16 @@ pub(super) struct ActiveEmbedding {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EmbeddingTest")]
 pub(crate) struct EmbeddingTest {
-    /// How long it took.
+    /// How long the test took, milliseconds.
     took_ms: u64,
-    /// How many numbers its vectors have.
+    /// Number of dimensions of the model's vectors.
     dimensions: Option<usize>,
-    /// Why there is none.
+    /// Why the test failed; `null` if it succeeded.
     problem: Option<LocalizedText>,
 }
 
 impl Documents {
-    /// What makes vectors now; nothing where nothing does.
+    /// The active settings; `None` if no model is active.
     pub(crate) fn embedding(&self) -> Option<Arc<EmbeddingSettings>> {
         self.helping()
             .in_force
@@ -66,12 +66,12 @@ impl Documents {
             .map(|known| Arc::clone(&known.settings))
     }
 
-    /// Why the built-in model cannot be used, in words.
+    /// Why the built-in model cannot be used; `None` if it can.
     pub(crate) fn built_in_problem(&self) -> Option<LocalizedText> {
         self.built_in.problem()
     }
 
-    /// From now on vectors are made so. What is known of how a model does is forgotten where it is another one.
+    /// Sets the active model. If the space differs, what is known about the previous model's health is reset.
     fn set_embedding(&self, in_force: Option<ActiveEmbedding>) {
         let mut helping = self.helping();
         let space = |of: &Option<ActiveEmbedding>| of.as_ref().map(|known| known.space);
@@ -83,14 +83,14 @@ impl Documents {
 }
 
 impl Documents {
-    /// What an administrator has chosen; nothing where it is as the configuration says.
+    /// The administrator's choice; `None` if the configuration applies.
     pub(crate) async fn embedding_choice(&self) -> Result<Option<EmbeddingChoice>, StoreError> {
         let stored = self.store.setting(CHOICE).await?;
-        // What a later version wrote is better ignored than fatal.
+        // A value written by a later version is ignored rather than fatal.
         Ok(stored.and_then(|value| serde_json::from_value(value).ok()))
     }
 
-    /// What makes vectors from now on, also where it was chosen on another server.
+    /// Applies the current choice, which may have been made on another server, and returns the active model.
     pub(super) async fn follow_embedding_choice(
         self: &Arc<Self>,
     ) -> Result<Option<ActiveEmbedding>, StoreError> {
@@ -128,10 +128,11 @@ impl Documents {
         Ok(Some(in_force))
     }
 
-    /// Chooses what makes vectors, or leaves it to the configuration. What there is serves until the new ones are made.
+    /// Stores the choice of the embedding model, or resets it to the configuration. Existing vectors serve until the
+    /// new ones are complete.
     ///
     /// # Errors
-    /// 422 for a model that is not there, and words before texts that are too long.
+    /// 422 for an unknown model or a prefix that is too long.
     pub(crate) async fn choose_embedding(
         self: &Arc<Self>,
         choice: Option<EmbeddingChoice>,
@@ -145,7 +146,7 @@ impl Documents {
         let before = self.space();
         self.store.put_setting(CHOICE, &value).await?;
         self.follow_embedding_choice().await?;
-        // Where the vectors stay the same, what is being made of them is not broken off.
+        // If the space is unchanged, embedding in progress is not interrupted.
         if self.space() != before {
             self.embedding_changed.notify_one();
         }
@@ -179,10 +180,10 @@ impl Documents {
         Ok(())
     }
 
-    /// Has a model embed a sentence, on the account of who tries it.
+    /// Embeds a sentence with a model, charged to the principal.
     ///
     /// # Errors
-    /// As choosing it.
+    /// See [`Documents::choose_embedding`].
     pub(crate) async fn try_embedding(
         &self,
         principal: &Principal,

@@ -1,4 +1,4 @@
-//! How far documents are embedded, for those who look at them.
+//! Embedding progress of documents, as shown to people.
 
 use crate::documents::Documents;
 use std::collections::HashMap;
@@ -9,40 +9,40 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use store::{Document, Embedding, StoreError};
 
-/// How far the documents of a collection are embedded.
+/// Embedding progress of the documents of a collection.
 #[derive(Debug)]
 pub(crate) struct EmbeddingProgress {
-    /// By document; nothing where no model embeds.
+    /// By document; `None` if no model is active.
     embeddings: Option<HashMap<DocumentId, Embedding>>,
     /// Why nothing is embedded at the moment.
     no_help: Option<Value>,
 }
 
-/// How far a document is embedded.
+/// Embedding progress of a document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DocumentMeaning")]
 pub(crate) struct DocumentEmbedding {
-    /// How many of its passages have their vectors.
+    /// Number of its passages that have vectors.
     done: u64,
-    /// How many passages it has.
+    /// Number of its passages.
     chunks: u64,
     /// Why it is not progressing: `code` (`failed`, `late`, `texts`, `limited` or `cancelled`) and `message`.
     #[schemars(with = "Option<DocumentProblem>")]
     problem: Option<Value>,
 }
 
-/// Why a document, its embedding or its graph is not ready. `code` is of a document one of `too_large`,
+/// Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`,
 /// `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`,
-/// `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault`
-/// and `cancelled`; an image that waits to be retried has one, too. Of an embedding it is `failed`, `late`, `texts`,
-/// `limited` or `cancelled`.
+/// `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`,
+/// `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`,
+/// `texts`, `limited` or `cancelled`.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is stored as JSON")]
 pub(crate) struct DocumentProblem {
     code: String,
-    /// A sentence.
+    /// A sentence for people.
     message: String,
-    /// The same as a code.
+    /// The message as a code, for translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<MessageCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub(crate) struct DocumentProblem {
 }
 
 impl Documents {
-    /// How far the documents of a collection are embedded by the model that is set.
+    /// The embedding progress of a collection's documents with the active model.
     pub(crate) async fn far(
         &self,
         collection: CollectionId,
@@ -86,7 +86,7 @@ impl Documents {
 }
 
 impl EmbeddingProgress {
-    /// Of one document; nothing where no model embeds, or there is no text yet.
+    /// The progress of one document; `None` if no model is active or the document has no text yet.
     pub(crate) fn of(&self, document: &Document) -> Option<DocumentEmbedding> {
         let embeddings = self.embeddings.as_ref().filter(|_| document.version > 0)?;
         let far = embeddings

@@ -1,5 +1,5 @@
-//! Narrows a search to some documents: by their kind, their name and when they came. Models say so in many ways; what cannot
-//! be understood is told, and never passed over.
+//! Filters a search by file type, document name and date. Models write these in many forms; a value that cannot be
+//! parsed is reported, never ignored.
 
 use domain::{CollectionId, DocumentId};
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde_json::Value;
 use store::{DocumentFilter, Store, StoreError};
 
-/// Most endings that are named, and the longest of them.
+/// Maximum number of extensions, and maximum length of one.
 pub(crate) const MAX_ENDINGS: usize = 30;
 pub(crate) const ENDING_CHARS: usize = 16;
-/// Longest part of a document's name, characters.
+/// Maximum length of the name filter, characters.
 pub(crate) const NAME_CHARS: usize = 200;
-/// Numbers from here on are milliseconds, from the second on seconds, and years below that.
+/// Numbers from `FIRST_MS` on are milliseconds, from `FIRST_SECOND` on seconds, and smaller ones years.
 const FIRST_MS: i64 = 100_000_000_000;
 const FIRST_SECOND: i64 = 100_000_000;
 
-/// What people call kinds of files, and their endings.
+/// Common names of file types, and their extensions.
 const KINDS: [(&[&str], &[&str]); 8] = [
     (&["word"], &["docx", "docm"]),
     (
@@ -49,10 +49,10 @@ const KINDS: [(&[&str], &[&str]); 8] = [
     ),
 ];
 
-/// Words that say nothing of the kind.
+/// Words that do not name a type.
 const FILLERS: [&str; 6] = ["and", "or", "file", "files", "document", "documents"];
 
-/// What a model writes to narrow its search.
+/// The filter arguments that a model writes.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct FilterArguments {
     #[serde(default)]
@@ -66,10 +66,10 @@ pub(super) struct FilterArguments {
 }
 
 impl FilterArguments {
-    /// Which documents are meant.
+    /// The filter.
     ///
     /// # Errors
-    /// What cannot be understood, in a sentence for the model.
+    /// A sentence for the model if a value cannot be parsed.
     pub(super) fn filter(&self) -> Result<DocumentFilter, String> {
         let name = self
             .document
@@ -97,7 +97,7 @@ impl FilterArguments {
     }
 }
 
-/// The endings that these words mean: `pdf`, `.PDF`, `word`, `["md", "txt"]`, `pdf, docx`.
+/// The extensions named by a value: `pdf`, `.PDF`, `word`, `["md", "txt"]`, `pdf, docx`.
 fn endings(types: &Value) -> Result<Vec<String>, String> {
     let not_words =
         || "`types` must be kinds of files, such as \"pdf\" or [\"word\", \"md\"].".to_owned();
@@ -136,14 +136,14 @@ fn endings(types: &Value) -> Result<Vec<String>, String> {
     Ok(endings)
 }
 
-/// Whether a name may end so.
+/// Whether a text is a valid extension.
 pub(crate) fn is_ending(ending: &str) -> bool {
     (1..=ENDING_CHARS).contains(&ending.chars().count())
         && ending.chars().all(char::is_alphanumeric)
 }
 
-/// The time that this means, from its first millisecond to the first behind it: a year, a month, a day, or a moment. Days are
-/// those of UTC.
+/// The period of a value, from its first millisecond to the first one after it: a year, a month, a day, or an instant.
+/// Days are in UTC.
 fn period(field: &str, value: &Value) -> Result<Option<(i64, i64)>, String> {
     let wrong =
         || format!("`{field}` must be a day, such as \"2026-05-31\", or a month or a year.");
@@ -176,7 +176,7 @@ fn period(field: &str, value: &Value) -> Result<Option<(i64, i64)>, String> {
 
 /// A year, a month or a day, in milliseconds.
 fn days(said: &str) -> Option<(i64, i64)> {
-    // The time of a day without its zone says the day.
+    // A time without a time zone counts as its whole day.
     let said = match said.split_once(['T', ' ']) {
         Some((day, time)) if !time.contains(['Z', 'z', '+', '-']) => day,
         _ => said,
@@ -214,11 +214,10 @@ fn shortened(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// Where a search looks that is narrowed so: the collections that have such documents, and those documents; nothing where
-/// there is none. Who asks must be allowed to search them.
+/// Applies the filter: the collections with matching documents, and those documents; `None` if nothing matches. The
+/// caller must have checked access.
 ///
-/// # Errors
-/// Only those of the database.
+/// Only database errors.
 pub(crate) async fn narrow(
     store: &Store,
     searched: &[CollectionId],
@@ -227,7 +226,7 @@ pub(crate) async fn narrow(
     let (mut collections, mut documents) = (Vec::new(), Vec::new());
     for collection in searched {
         let wanted = store.filtered_documents(*collection, filter).await?;
-        // One of which nothing is wanted is not searched at all.
+        // A collection without a match is not searched at all.
         if !wanted.is_empty() {
             collections.push(*collection);
             documents.extend(wanted);

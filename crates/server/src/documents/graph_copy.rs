@@ -1,4 +1,4 @@
-//! Keeps the copy of our graphs in the graph database, document by document.
+//! Copies the graphs to the graph database, document by document.
 
 use std::{
     collections::HashMap,
@@ -16,9 +16,9 @@ use crate::{
     platform::jobs::{Failure, Next},
 };
 
-/// How long a step of the copying may take.
+/// Time limit for one query of the copying.
 const COPYING: Duration = Duration::from_secs(60);
-/// So much is copied in one step.
+/// Number of rows copied per query.
 const BATCH: usize = 500;
 const RULES: [&str; 3] = [
     "CREATE CONSTRAINT glasshouse_document IF NOT EXISTS FOR (d:GlasshouseDocument) REQUIRE d.id IS UNIQUE",
@@ -37,11 +37,11 @@ const SAY: &str = "UNWIND $rows AS row MATCH (a:GlasshouseEntity {id: row.source
                    MERGE (a)-[r:SAYS {kind: row.kind, document: $document, first: row.first}]->(b) \
                    SET r.quote = row.quote";
 const END: &str = "MATCH (d:GlasshouseDocument {id: $document}) SET d.done = $done";
-/// Whatever a document says is said of something that it speaks of.
+/// A document's statements always start at an entity that it mentions.
 const UNSAY: &str = "MATCH (d:GlasshouseDocument {id: $document})-[:MENTIONS]->(e:GlasshouseEntity) \
                      MATCH (e)-[r:SAYS {document: $document}]->() WITH DISTINCT r DELETE r";
 const FORGET: &str = "MATCH (d:GlasshouseDocument {id: $document}) DETACH DELETE d";
-/// What no document speaks of any more; so many at a time that a step stays short.
+/// Entities that no document mentions any more, in batches so that each query stays short.
 const UNNAMED: &str = "MATCH (e:GlasshouseEntity {home: $home}) WHERE NOT EXISTS { MATCH (e)<-[:MENTIONS]-() } \
                        RETURN e.id LIMIT 1000";
 const SWEEP: &str = "UNWIND $ids AS id MATCH (e:GlasshouseEntity {id: id}) \
@@ -54,7 +54,7 @@ impl From<Fault> for ReplicaError<Fault> {
 }
 
 impl Documents {
-    /// Copies what has changed, or after a failure all that differs.
+    /// Copies what has changed, or everything that differs after a failure.
     pub(crate) async fn mirror_graphs(self: Arc<Self>) -> Result<Next, Failure> {
         let Some(database) = &self.graph_database else {
             return Ok(Next::Done);
@@ -73,7 +73,7 @@ impl Documents {
         }
     }
 
-    /// Has the graph database show what the rows say now.
+    /// Updates the graph database to match the rows.
     async fn copy_graphs(
         &self,
         database: &GraphDatabase,
@@ -112,7 +112,7 @@ impl Documents {
         };
         let (mut wanted, mut left) = (Vec::new(), Vec::new());
         for share in rows.values().filter(|share| done(share) != share.done) {
-            // One that grows is copied as a whole each time it has doubled, or rests.
+            // A growing graph is copied as a whole, each time it has doubled or stopped growing.
             let rests = share.done == share.pieces || database.was_left(share);
             if rests || share.done >= done(share) * 2 {
                 wanted.push(*share);
@@ -136,7 +136,7 @@ impl Documents {
     }
 }
 
-/// Our part of the graph database.
+/// This installation's part of the graph database.
 struct Copy<'a> {
     database: &'a GraphDatabase,
     home: Value,
@@ -155,7 +155,7 @@ impl Copy<'_> {
         ("home", self.home.clone())
     }
 
-    /// The documents there, with the version of the text and how many of its pieces are copied.
+    /// The copied documents, with the version of the text and the number of copied pieces.
     async fn copied(&self) -> Result<HashMap<DocumentId, (u64, u64)>, Fault> {
         let rows = self.run(COPIED, &[self.home()]).await?;
         let read = |row: &bolt::Row| {
@@ -174,7 +174,7 @@ impl Copy<'_> {
         Ok(rows.iter().filter_map(read).collect())
     }
 
-    /// Says last how far it is: what breaks off before is done once more.
+    /// Copies a document. Its progress is written last, so an interrupted copy is repeated.
     async fn put(&self, share: &GraphShare, whole: &store::WholeShare) -> Result<(), Fault> {
         let document = ("document", Value::from(share.document.to_string()));
         let collection = ("collection", Value::from(share.collection.to_string()));
@@ -195,12 +195,12 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Takes out what no document speaks of any more.
+    /// Deletes entities that no document mentions any more.
     async fn sweep(&self) -> Result<(), Fault> {
         let mut before = Vec::new();
         loop {
             let unnamed = self.run(UNNAMED, &[self.home()]).await?;
-            // What stays although it was taken out is not ours.
+            // Entities that remain after their deletion are not ours.
             if unnamed.is_empty() || unnamed == before {
                 return Ok(());
             }
@@ -210,7 +210,7 @@ impl Copy<'_> {
         }
     }
 
-    /// What only this document speaks of is swept up later.
+    /// Deletes a document. Entities that only it mentioned are swept later.
     async fn forget(&self, document: DocumentId) -> Result<(), Fault> {
         let document = [("document", Value::from(document.to_string()))];
         self.run(UNSAY, &document).await?;

@@ -1,6 +1,5 @@
-//! The graph database beside ours, where one is named: it is asked which entities belong together, and what is said of them
-//! comes from our rows. So nobody sees more of it than they may read here, nor what is deleted; and where it does not answer,
-//! or its copy is not whole yet, the rows answer alone.
+//! Queries the optional graph database. It only selects entities; their data is read from our rows, so nothing deleted
+//! or unreadable for the caller is disclosed. If it fails or its copy is incomplete, the rows alone are queried.
 
 use std::{
     collections::HashMap,
@@ -14,7 +13,7 @@ use store::GraphShare;
 
 use crate::{messages, platform::config::GraphDatabaseSettings};
 
-/// How long a question may take before the rows are asked instead.
+/// Time limit for a query before falling back to the rows.
 const ASKING: Duration = Duration::from_secs(3);
 
 const FIND: &str = "MATCH (e:GlasshouseEntity {collection: $collection}) WHERE e.key CONTAINS $words \
@@ -28,23 +27,23 @@ const BESIDE: &str = "MATCH (a:GlasshouseEntity)-[r:SAYS]-(b:GlasshouseEntity) \
 /// A graph database with a copy of our graphs.
 pub(crate) struct GraphDatabase {
     pub(super) client: Client,
-    /// Whether the last copying succeeded, so that the next one need not prepare the database.
+    /// Whether the last copy succeeded, so that the next one need not create constraints.
     pub(super) is_prepared: AtomicBool,
     standing: Mutex<ReplicaState>,
 }
 
-/// How it stands with the copy.
+/// State of the copy.
 #[derive(Default)]
 struct ReplicaState {
-    /// Whether all was compared since it answers.
+    /// Whether a complete comparison has succeeded since the last failure.
     compared: bool,
-    /// Collections whose copy is older than the rows: since which change, or until another look says otherwise.
+    /// Collections whose copy is out of date, with the number of the change; `None` until another comparison.
     behind: HashMap<CollectionId, Option<u64>>,
-    /// Documents whose last pieces were not worth a copy yet, with how many pieces they had.
+    /// Documents whose latest pieces were not worth a copy yet, with their number of pieces.
     left: HashMap<DocumentId, u64>,
-    /// Counts the changes that this server made.
+    /// Number of changes made by this server.
     changes: u64,
-    /// Why it does not help, in a sentence.
+    /// Why the graph database is not used, as a sentence.
     problem: Option<LocalizedText>,
 }
 
@@ -58,7 +57,7 @@ impl GraphDatabase {
         }
     }
 
-    /// To be called when the rows of a collection's graph have changed.
+    /// Call after the rows of a collection's graph have changed.
     pub(super) fn note_change(&self, of: CollectionId) {
         let mut standing = self.standing();
         standing.changes += 1;
@@ -66,18 +65,18 @@ impl GraphDatabase {
         standing.behind.insert(of, Some(change));
     }
 
-    /// Why it does not help, and whether its copy of a collection is whole.
+    /// Why it is not used, and whether its copy of a collection is complete.
     pub(crate) fn state(&self, of: CollectionId) -> (Option<LocalizedText>, bool) {
         let problem = self.standing().problem.clone();
         (problem, self.serves(of))
     }
 
-    /// The number of the latest change, which a look that begins now will see.
+    /// The number of the latest change, which a comparison that begins now will include.
     pub(super) fn begin_look(&self) -> u64 {
         self.standing().changes
     }
 
-    /// These are older than the rows.
+    /// Marks these collections as out of date.
     pub(super) fn note_behind(&self, collections: impl Iterator<Item = CollectionId>, look: u64) {
         let mut standing = self.standing();
         for collection in collections {
@@ -85,12 +84,12 @@ impl GraphDatabase {
         }
     }
 
-    /// Whether the last look has left this document as it is now.
+    /// Whether the last comparison skipped this document in its current state.
     pub(super) fn was_left(&self, share: &GraphShare) -> bool {
         self.standing().left.get(&share.document) == Some(&share.done)
     }
 
-    /// All was copied that was seen, but these.
+    /// Records that everything was copied except these documents.
     pub(super) fn end_look(&self, look: u64, left: &[GraphShare]) {
         let mut standing = self.standing();
         standing
@@ -107,17 +106,17 @@ impl GraphDatabase {
         standing.problem = None;
     }
 
-    /// It does not answer, so the rows do until all was compared again.
+    /// Records a failure: queries use the rows until a complete comparison succeeds.
     pub(super) fn note_fault(&self, fault: &Fault) {
         if let Fault::Refused { code, message } = fault {
             tracing::warn!(code, message, "the graph database refused a query");
         }
         let mut standing = self.standing();
         if standing.problem.is_none() {
-            tracing::warn!(%fault, "the graph database does not help; the graphs are read from the rows meanwhile");
+            tracing::warn!(%fault, "the graph database is unavailable; falling back to the rows");
         }
         standing.compared = false;
-        // Its own words may tell what its machine looks like.
+        // The database's own message may disclose details of its machine.
         standing.problem = Some(
             messages::Knowledge::GraphDatabaseAway {
                 why: words_of(fault),
@@ -159,7 +158,7 @@ impl GraphDatabase {
         Some(ids(&self.ask(FIND, &parameters).await?))
     }
 
-    /// Step by step, so that no number of ways makes it slow.
+    /// Searches breadth-first, one level per query, so that the number of paths does not make it slow.
     pub(super) async fn around(
         &self,
         of: EntityId,
@@ -201,7 +200,7 @@ impl GraphDatabase {
     }
 }
 
-/// What it says of itself, for the page in each language.
+/// The fault as a translatable message.
 fn words_of(fault: &Fault) -> LocalizedText {
     use messages::Knowledge as K;
     match fault {
@@ -215,7 +214,7 @@ fn words_of(fault: &Fault) -> LocalizedText {
     .into()
 }
 
-/// What is no id of ours is not there.
+/// The ids in these rows. Ids that are not ours are skipped.
 fn ids(rows: &[Row]) -> Vec<EntityId> {
     rows.iter()
         .filter_map(|row| row.first()?.as_text()?.parse().ok())

@@ -1,5 +1,5 @@
-//! Has documents looked at for the graphs of their collections, piece by piece beside all else: what is done stays done
-//! whenever the server stops. Each look is on the account of whose documents they are.
+//! Extracts entities and relations from documents for the graphs of their collections, piece by piece in the
+//! background. Progress survives a restart. Each model call is charged to the document's owner.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use crate::{
     identity::auth::Authority, messages, platform::jobs::Next,
 };
 
-/// So much of a document is looked at in one call, characters; a chunk is never parted.
+/// Maximum size of a piece, the part of a document sent in one call, characters; chunks are never split.
 const PIECE_CHARS: usize = 4_000;
-/// How long a server that looks at a document is waited for, milliseconds: longer than two answers may take.
+/// Time before another server may take over a document, milliseconds: longer than two model calls may take.
 const CLAIM_MS: i64 = 300_000;
-/// How long a document waits that failed, the first time, milliseconds; it doubles this often.
+/// Delay before the first retry of a document that failed, milliseconds; doubled up to this many times.
 const RETRY_MS: i64 = 5_000;
 const RETRY_DOUBLINGS: u64 = 7;
-/// A piece that fails so often is passed over.
+/// Failures after which a piece is skipped.
 const MAX_FAILURES: u64 = 4;
-/// About what the question around a piece has, and most that the answer may have, tokens.
+/// Approximate size of the prompt around a piece, and maximum size of the answer, tokens.
 const FRAME_TOKENS: u64 = 500;
 const ANSWER_TOKENS: u64 = 4_000;
 
 impl Documents {
-    /// Looks at the next document.
+    /// Extracts the graph of the next document.
     pub(crate) async fn graph_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let Some(model) = &self.config.knowledge.graph_model else {
             return Ok(Next::Done);
@@ -50,7 +50,7 @@ impl Documents {
             .gateway
             .permit(Authority::of_account(of.owner))
             .regardless_of_groups();
-        // The model that the settings name is for everybody, whoever may choose it for chats.
+        // The configured model is used for everyone, whether or not they may choose it for chats.
         let model = match self.models.resolve(Some(model), &permit) {
             Ok(model) => model,
             Err(problem) => {
@@ -69,7 +69,7 @@ impl Documents {
         mut of: GraphTask,
     ) -> Result<(), ApiError> {
         let (text, structure) = match self.store.document_text(of.document).await {
-            // Deleted just now.
+            // Concurrently deleted.
             Err(StoreError::NotFound) => return Ok(()),
             text => text?,
         };
@@ -99,7 +99,7 @@ impl Documents {
                 .keep_graph(&of, (of.done, all), &kept, until)
                 .await?
             {
-                // Deleted or changed meanwhile, or not wanted any more.
+                // Concurrently deleted or changed, or no longer wanted.
                 return Ok(());
             }
             self.note_graph(of.collection);
@@ -109,7 +109,7 @@ impl Documents {
         Ok(())
     }
 
-    /// What a piece speaks of. Nothing where the model did not help, which is noted.
+    /// The entities and relations of a piece. `None` if the model failed, which is recorded.
     async fn look(
         &self,
         of: &GraphTask,
@@ -159,7 +159,7 @@ impl Documents {
         words: domain::LocalizedText,
         wait_s: Option<u64>,
     ) -> Result<(), StoreError> {
-        tracing::info!(document = %of.document, code, %words, "a document could not be looked at for its graph");
+        tracing::info!(document = %of.document, code, %words, "failed to extract the graph of a document");
         let wait_ms = match wait_s {
             Some(seconds) => i64::try_from(seconds)
                 .unwrap_or(i64::MAX / 2_000)
@@ -173,13 +173,13 @@ impl Documents {
     }
 }
 
-/// Where a piece stands: its bytes, and its first character.
+/// A part of a document: its bytes, and the position of its first character.
 struct Piece {
     bytes: std::ops::Range<usize>,
     first: usize,
 }
 
-/// Chunks in a row, as many as fit together.
+/// Groups consecutive chunks into pieces of limited size.
 fn pieces(chunks: &[Chunk]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for Chunk {
@@ -199,7 +199,7 @@ fn pieces(chunks: &[Chunk]) -> Vec<Piece> {
     pieces
 }
 
-/// What was found, with places in the whole document.
+/// The result with positions in the whole document.
 fn to_keep(found: Found, first: usize) -> GraphPiece {
     let words = |proof: Proof| -> Words {
         let (begin, end) = (first + proof.place.start, first + proof.place.end);

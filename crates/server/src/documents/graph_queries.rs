@@ -1,4 +1,4 @@
-//! Queries of a collection's graph: asked of the graph database if its copy is whole, otherwise of the rows.
+//! Queries of a collection's graph, answered by the graph database if its copy is complete, otherwise by the rows.
 
 use domain::{CollectionId, EntityId};
 use store::{Entity, StoreError, Subgraph};
@@ -7,7 +7,8 @@ use super::graph_database::GraphDatabase;
 use crate::documents::Documents;
 
 impl Documents {
-    /// The database that is asked about a graph. Its copy knows every name alone, so where names mean the same it is not.
+    /// The graph database to query for a collection. Its copy does not know merged names, so it is skipped if the
+    /// collection has any.
     async fn graph_database_of(
         &self,
         collection: CollectionId,
@@ -22,7 +23,8 @@ impl Documents {
         }
     }
 
-    /// The entities whose name contains these words, those with most relations first. The caller has checked access.
+    /// The entities whose name contains the given text, those with the most relations first. The caller must have
+    /// checked access.
     pub(crate) async fn graph_entities(
         &self,
         collection: CollectionId,
@@ -37,7 +39,7 @@ impl Documents {
         self.store.entities(collection, words, limit).await
     }
 
-    /// As [`store::Store::neighbours`].
+    /// Like [`store::Store::neighbours`].
     pub(crate) async fn graph_neighbours(
         &self,
         collection: CollectionId,
@@ -58,7 +60,7 @@ impl Documents {
         self.store.neighbours(collection, of, bounds).await
     }
 
-    /// As [`store::Store::path`].
+    /// Like [`store::Store::path`].
     pub(crate) async fn graph_path(
         &self,
         collection: CollectionId,
@@ -70,7 +72,7 @@ impl Documents {
             && !ids.is_empty()
         {
             let graph = self.store.among(collection, &ids).await?;
-            // Of a way on which something was just deleted nothing is left.
+            // The path is gone if one of its entities was just deleted.
             if graph.entities.len() == ids.len() {
                 return Ok(graph);
             }
@@ -78,7 +80,7 @@ impl Documents {
         self.store.path(collection, ends, most).await
     }
 
-    /// As [`store::Store::subgraph`].
+    /// Like [`store::Store::subgraph`].
     pub(crate) async fn graph_subgraph(
         &self,
         collection: CollectionId,

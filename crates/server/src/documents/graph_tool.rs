@@ -1,5 +1,5 @@
-//! `knowledge_graph`: the agents' way along what the documents of their person speak of. The words that prove it are sources
-//! of the run.
+//! `knowledge_graph`: lets agents explore the entities and relations in their user's documents. The quotes that prove
+//! them become sources of the run.
 
 use std::{collections::HashMap, fmt::Write, sync::Arc};
 
@@ -12,15 +12,15 @@ use store::{Collection, Entity, Relation, Store, StoreError, Subgraph};
 
 use super::{Documents, Scope};
 
-/// What models call it.
+/// The tool's name for models.
 pub(crate) const NAME: &str = "knowledge_graph";
-/// How many entities an answer has at most.
+/// Maximum number of entities in an answer.
 const MAX_FOUND: u32 = 20;
 const MAX_NEIGHBOURS: usize = 30;
-/// How many statements it has at most.
+/// Maximum number of statements in an answer.
 const MAX_SAID: usize = 40;
 const MAX_STEPS: u32 = 6;
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 const NAME_CHARS: usize = 200;
 
 #[derive(Deserialize)]
@@ -41,14 +41,14 @@ struct Arguments {
     collection: Option<String>,
 }
 
-/// What was found, in words and as sources.
+/// The result, as text and as sources.
 pub(crate) struct Walked {
     pub(crate) said: String,
     pub(crate) sources: Vec<Source>,
 }
 
 impl Documents {
-    /// The tool for a run of this person; nothing where no collection that they may search has a graph.
+    /// The tool for a run of this user; `None` if no collection that they may search has a graph.
     pub(crate) async fn graph_tool(
         self: &Arc<Self>,
         owner: UserId,
@@ -71,14 +71,14 @@ impl Documents {
         match tool {
             Ok(tool) => Ok(Some(Arc::new(tool))),
             Err(failure) => {
-                tracing::error!(%failure, "agents cannot walk along graphs");
+                tracing::error!(%failure, "the knowledge_graph tool is unavailable to agents");
                 Ok(None)
             }
         }
     }
 }
 
-/// How a model is told of it; nothing where there is no graph.
+/// The tool's description for models; `None` if there is no graph.
 pub(crate) async fn graph_spec(
     store: &Store,
     owner: UserId,
@@ -146,7 +146,7 @@ async fn call(
     Ok(said)
 }
 
-/// What is found with these arguments; or what is wrong, for a model.
+/// Runs the tool; an error is a message for the model.
 pub(crate) async fn walk(
     documents: &Arc<Documents>,
     owner: UserId,
@@ -190,14 +190,14 @@ pub(crate) async fn walk(
     Ok(walked)
 }
 
-/// What one collection has: entities alone, and some with what is said of them.
+/// The result from one collection: entities alone, and entities with their statements.
 async fn look(
     documents: &Arc<Documents>,
     Collection { id, .. }: &Collection,
     (action, name, to): (&Action, &str, Option<&str>),
 ) -> Result<(Vec<Entity>, Subgraph), StoreError> {
     let meant = async |name: &str| match documents.store.entity_named(*id, &key(name)).await {
-        // A part of the name is enough where it means one thing before all others.
+        // Part of a name is enough: the best match is taken.
         Err(StoreError::NotFound) => Ok(documents.graph_entities(*id, &key(name), 1).await?.pop()),
         entity => entity.map(Some),
     };

@@ -1,4 +1,4 @@
-//! A collection in memory, as it can be searched.
+//! The in-memory search index of a collection.
 
 use std::{
     collections::HashMap,
@@ -17,47 +17,47 @@ use tokio::task::spawn_blocking;
 use super::Documents;
 use crate::error::ApiError;
 
-/// So much text is indexed at a time: fewer parts are quicker, and larger ones take more memory.
+/// Amount of text indexed at a time, bytes: larger batches are faster but take more memory.
 const BATCH_BYTES: usize = 8_000_000;
 
-/// What a collection is searched with.
+/// The index of a collection with what is needed to show its results.
 #[derive(Clone)]
 pub(super) struct CachedIndex {
     pub(super) index: Index,
-    /// Where its vectors are from; nothing where it has none.
+    /// The space of its vectors; `None` if it has none.
     pub(super) space: Option<EmbeddingSpaceId>,
-    /// The collection's when it was last looked at.
+    /// The collection's version when it was loaded.
     version: u64,
     documents: HashMap<u128, Arc<CachedDocument>>,
-    /// Which search it served last.
+    /// Number of the last search that used it.
     used: Arc<AtomicU64>,
 }
 
-/// What is needed of a document when something of it is found.
+/// What is needed to show a passage of a document.
 #[derive(Clone)]
 pub(super) struct CachedDocument {
     pub(super) id: DocumentId,
     pub(super) name: String,
     version: u64,
-    /// Whether its pieces have vectors here.
+    /// Whether its chunks have vectors in this index.
     is_embedded: bool,
     places: Vec<Position>,
-    /// The headings of pieces: many pieces have the same.
+    /// The distinct headings of its chunks, which many chunks share.
     headings: Vec<Vec<String>>,
 }
 
-/// Where a piece stands in its document.
+/// Position of a chunk in its document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Position {
     start: u32,
     end: u32,
-    /// 0 for none.
+    /// 0 if unknown.
     page: u32,
     headings: u32,
 }
 
 impl Position {
-    /// In characters.
+    /// The range in characters.
     pub(super) fn characters(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -85,7 +85,7 @@ impl CachedDocument {
     }
 }
 
-/// The places of pieces, and all their headings once.
+/// The positions of chunks, and their headings without repetitions.
 fn places(chunks: &[Chunk]) -> (Vec<Position>, Vec<Vec<String>>) {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mut headings: Vec<Vec<String>> = Vec::new();
@@ -103,18 +103,18 @@ fn places(chunks: &[Chunk]) -> (Vec<Position>, Vec<Vec<String>>) {
     (places.collect(), headings)
 }
 
-/// A document that is new, or has changed.
+/// A document that is new or has changed.
 struct Changed {
     id: DocumentId,
     name: String,
     version: u64,
     text: String,
     structure: Document,
-    /// Where it has them.
+    /// `None` if it has none.
     vectors: Option<Vec<Vectors>>,
 }
 
-/// The vector of each of so many pieces, where it has one.
+/// The vector of each of `count` chunks, if it has one.
 fn of_pieces(vectors: &[Vectors], count: usize) -> Vec<Option<&[u8]>> {
     let mut of_pieces: Vec<Option<&[u8]>> = vec![None; count];
     for Vectors {
@@ -134,7 +134,8 @@ fn of_pieces(vectors: &[Vectors], count: usize) -> Vec<Option<&[u8]>> {
     of_pieces
 }
 
-/// The space that serves a collection: the current one, as soon as it has what can be had in it, or more than another.
+/// The space that serves a collection: the current one if everything that can be embedded is in it, or if no other
+/// space has more documents; otherwise the one with the most.
 pub(super) fn serving(
     current: Option<EmbeddingSpaceId>,
     documents: &[store::Document],
@@ -171,7 +172,7 @@ impl CachedIndex {
         self.version
     }
 
-    /// Which search it served last.
+    /// Number of the last search that used it.
     pub(super) fn used(&self) -> u64 {
         self.used.load(Relaxed)
     }
@@ -194,19 +195,19 @@ impl CachedIndex {
         self.documents.keys().copied()
     }
 
-    /// Whether it has a document.
+    /// Whether it contains a document.
     pub(super) fn has(&self, document: u128) -> bool {
         self.documents.contains_key(&document)
     }
 
-    /// Whether it has this version of a document's text.
+    /// Whether it contains this version of a document's text.
     pub(super) fn has_text(&self, document: u128, version: u64) -> bool {
         self.documents
             .get(&document)
             .is_some_and(|known| known.version == version)
     }
 
-    /// A piece that was found.
+    /// The document and position of a chunk that was found.
     pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&CachedDocument, Position)> {
         let document = self.documents.get(&document)?;
         Some((
@@ -215,7 +216,7 @@ impl CachedIndex {
         ))
     }
 
-    /// The collection as it is now, from what was loaded before.
+    /// The up-to-date index of a collection, built from `before` where possible.
     pub(super) async fn follow(
         documents: &Arc<Documents>,
         of: &Collection,
@@ -260,7 +261,7 @@ impl CachedIndex {
             loaded.documents.remove(&document);
             loaded.index.remove(document);
         }
-        // What something else compares is not held here.
+        // Vectors are not kept in memory if a vector database compares them.
         let compares = documents.vector_database.is_none();
         let is_embedded = |document: &store::Document| {
             compares && embedded.get(&document.id.as_u128()) == Some(&document.version)
@@ -277,7 +278,7 @@ impl CachedIndex {
         for document in new {
             let (text, structure) = match store.document_text(document.id).await {
                 Ok(text) => text,
-                // Deleted just now.
+                // Concurrently deleted.
                 Err(StoreError::NotFound) => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -308,14 +309,14 @@ impl CachedIndex {
         if !batch.is_empty() {
             loaded = loaded.with(documents, batch).await?;
         }
-        // What has changed since it was asked for is looked at by the next who asks.
+        // Changes made meanwhile are picked up by the next search.
         Ok(Self {
             version: of.version,
             ..loaded
         })
     }
 
-    /// The same with these.
+    /// Adds these documents to the index.
     async fn with(
         mut self,
         documents: &Arc<Documents>,
@@ -331,7 +332,7 @@ impl CachedIndex {
         indexed.await.map_err(ApiError::internal)
     }
 
-    /// Gives a document that was found by its words alone the vectors that it has now; its words stay.
+    /// Adds vectors to a document that was indexed by its words only.
     async fn take_vectors(&mut self, store: &Store, of: &store::Document) -> Result<(), ApiError> {
         let key = of.id.as_u128();
         let (Some(space), Some(known)) = (self.space, self.documents.get_mut(&key)) else {

@@ -1,5 +1,5 @@
-//! The embedding model that comes with the program: its files are looked for when it is first asked, and again as long as they
-//! are missing, so that they may come while the server runs.
+//! The built-in embedding model. Its files are looked up at first use, and again while they are missing, so they can be
+//! added while the server runs.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,10 +14,10 @@ use tokio::{task::spawn_blocking, time::timeout};
 use super::model_calls::{ModelUnavailable, UnavailableKind};
 use crate::{messages, platform::config::KnowledgeSettings};
 
-/// Numbers of a vector of this model.
+/// Number of dimensions of its vectors.
 const DIMENSIONS: usize = 384;
 
-/// The built-in model, loaded once it is needed.
+/// The built-in model, loaded at first use.
 pub(super) struct LocalEmbedder {
     files: Files,
     threads: usize,
@@ -25,7 +25,7 @@ pub(super) struct LocalEmbedder {
 }
 
 impl LocalEmbedder {
-    /// `program` is this one: the library may lie beside it.
+    /// `program` is the path of this executable: the library may be in the same folder.
     pub(super) fn new(settings: &KnowledgeSettings, program: &Path) -> Self {
         let files = files(settings, program);
         Self {
@@ -35,8 +35,8 @@ impl LocalEmbedder {
         }
     }
 
-    /// The vectors of these texts. Those in other letters than Latin have none but zeros: the model knows English, and what it
-    /// makes of Russian would put wrong passages first. They are found by their words.
+    /// The vectors of these texts. Texts in other scripts than Latin get zero vectors and are found by keywords: the
+    /// model knows English only, and its vectors of Russian text would rank wrong passages first.
     pub(super) async fn embed(
         self: &Arc<Self>,
         texts: &[String],
@@ -70,7 +70,7 @@ impl LocalEmbedder {
         made.map_err(|unusable: Unusable| ModelUnavailable::failed(advice(&unusable)))
     }
 
-    /// Which of its files is missing, in words.
+    /// Which of its files is missing; `None` if all exist.
     pub(super) fn problem(&self) -> Option<LocalizedText> {
         self.files
             .missing()
@@ -88,7 +88,8 @@ impl LocalEmbedder {
     }
 }
 
-/// Where the model's files are expected: the library where the settings say, else beside the program, else with the model.
+/// The expected paths of the model's files. The library is taken from the configured path, otherwise from the program's
+/// folder, otherwise from the model's folder.
 pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
     let folder = &settings.model_folder;
     let beside = program.with_file_name(LIBRARY);
@@ -104,7 +105,7 @@ pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
     }
 }
 
-/// What is wrong, and what to do.
+/// The problem and how to fix it.
 fn advice(unusable: &Unusable) -> LocalizedText {
     match unusable {
         Unusable::Missing(file) => {
@@ -115,7 +116,7 @@ fn advice(unusable: &Unusable) -> LocalizedText {
             .into()
         }
         Unusable::File { file, why } => {
-            // Where the files are is no matter of those who ask; the log has it.
+            // Paths are not shown to users; the log has them.
             tracing::warn!(file = %file.display(), why, "the built-in model cannot be loaded");
             messages::Knowledge::BuiltInBroken.into()
         }

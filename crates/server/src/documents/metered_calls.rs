@@ -1,4 +1,4 @@
-//! Models are asked about documents on the account of whose documents they are, within its limits.
+//! Model calls about documents, charged to the document's owner and within their limits.
 
 use domain::{LocalizedText, Usage as Tokens, UserId};
 use llm::ModelError;
@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// What became of a question.
+/// The outcome of a model call.
 pub(super) enum MeteredCall<T> {
     Answered(T),
-    /// The account has a limit that does not let it be asked now.
+    /// A limit of the account does not allow the call now.
     Limited {
         words: LocalizedText,
         wait_s: u64,
@@ -24,8 +24,8 @@ pub(super) enum MeteredCall<T> {
 }
 
 impl Documents {
-    /// Asks `model` what `asking` asks it, which takes about `input_tokens` and at most `output_tokens`; `used` says what an
-    /// answer took.
+    /// Calls `model` with `asking`, which takes about `input_tokens` and at most `output_tokens`; `used` extracts the
+    /// usage from the answer.
     pub(super) async fn on_account<T>(
         &self,
         (owner, model): (UserId, &ResolvedModel),

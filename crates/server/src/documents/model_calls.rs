@@ -1,5 +1,4 @@
-//! Asks the models that help to find passages: for the vectors of texts, and for how well passages answer. Each call is on
-//! somebody's account, within their limits.
+//! Calls the embedding and reranking models. Each call is charged to an account, within its limits.
 
 use std::time::Duration;
 
@@ -23,27 +22,27 @@ use crate::{
     messages,
 };
 
-/// Bytes of a token, by rule of thumb.
+/// Approximate number of bytes per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Why a model did not help.
+/// Why a model could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelUnavailable {
     pub(super) kind: UnavailableKind,
-    /// In a sentence.
+    /// A sentence for people.
     pub(super) words: LocalizedText,
 }
 
-/// Who is to blame.
+/// The cause of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnavailableKind {
-    /// The account's limits: later it may be asked again, seconds.
+    /// A limit of the account; retry after this many seconds.
     Limited(u64),
-    /// The server did not take the texts, most often as they are too long.
+    /// The server rejected the texts, usually because they are too long.
     Texts,
-    /// The server was silent for too long.
+    /// The call timed out.
     Late,
-    /// All else.
+    /// Any other error.
     Failed,
 }
 
@@ -57,7 +56,7 @@ impl ModelUnavailable {
 }
 
 impl Documents {
-    /// The vectors of these texts, in their order. The built-in model costs nobody anything.
+    /// The vectors of these texts, in order. The built-in model is free.
     pub(super) async fn embed(
         &self,
         principal: &Principal,
@@ -77,7 +76,7 @@ impl Documents {
         self.ask_helper(principal, &server, bytes, ask).await
     }
 
-    /// How well each of these passages answers the question, where the model says.
+    /// The relevance of each passage to the question; `None` for those the model did not score.
     pub(super) async fn rerank(
         &self,
         principal: &Principal,
@@ -106,7 +105,7 @@ impl Documents {
         self.ask_helper(principal, &server, bytes, ask).await
     }
 
-    /// The model that the settings name: it is for everybody, whoever may choose it for chats.
+    /// The configured model, which is used for everyone, whether or not they may choose it for chats.
     fn helper(&self, model: &str, call: &str) -> Result<ModelServer, ModelUnavailable> {
         let found = self.models.upstream_for_all(model, call);
         let found =
@@ -118,7 +117,7 @@ impl Documents {
         })
     }
 
-    /// Asks with `bytes` of text; gives what was read of the answer, and books the tokens that the server counted.
+    /// Sends a request with `bytes` of text, parses the answer, and books the tokens that the server counted.
     async fn ask_helper<T>(
         &self,
         principal: &Principal,

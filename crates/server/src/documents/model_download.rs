@@ -1,5 +1,5 @@
-//! `glasshouse models fetch`: brings the built-in model's files from a web folder that is named to where the server looks for
-//! them. What comes is kept only where it is exactly what is expected; what is broken off goes on the next time.
+//! `glasshouse models fetch`: downloads the built-in model's files from a given base URL to where the server expects
+//! them. Files are kept only if their hash matches; an interrupted download is resumed by the next one.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ use tokio::io::AsyncWriteExt;
 use super::local_embedder::files;
 use crate::platform::config::KnowledgeSettings;
 
-/// The network's size in bytes and its SHA-256, and those of its tokens.
+/// Size in bytes and SHA-256 of the network and of its tokenizer.
 const KNOWN: [(u64, &str); 2] = [
     (22_928_619, NETWORK_SHA256),
     (
@@ -30,28 +30,28 @@ const KNOWN: [(u64, &str); 2] = [
         "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     ),
 ];
-/// A library is different for each system, and never this large.
+/// Maximum size of the library, bytes; it differs between systems.
 const LIBRARY_LIMIT_BYTES: u64 = 500_000_000;
 const CONNECTING: Duration = Duration::from_secs(15);
-/// How long nothing may come.
+/// Timeout for receiving data.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// A file that is to be at a place.
+/// A file to download, and its destination.
 struct ExpectedFile {
     name: &'static str,
     place: PathBuf,
-    /// Its size, where it is known, and the most it may have.
+    /// Its size, if known, and its maximum size.
     bytes: Option<u64>,
     limit_bytes: u64,
-    /// In hexadecimal digits.
+    /// Hexadecimal.
     sha256: String,
 }
 
-/// Brings what is missing from the folder at `from`; gives a line for each file. The library is fetched only where its
-/// SHA-256 is given: it is a program.
+/// Downloads missing files from `from`; returns a line for each file. The library is fetched only if its SHA-256 is
+/// given, because it is executable code.
 ///
 /// # Errors
-/// With a sentence where the address is none, a file does not come, or another one comes than expected.
+/// A sentence if the URL is invalid, a download fails, or a file differs from the expected one.
 pub(crate) async fn fetch_model(
     settings: &KnowledgeSettings,
     program: &Path,
@@ -97,7 +97,7 @@ pub(crate) async fn fetch_model(
     Ok(lines)
 }
 
-/// An address to which names of files can be added.
+/// A base URL to which file names can be appended.
 fn folder_address(from: &str) -> anyhow::Result<Url> {
     let url = Url::parse(&format!("{}/", from.trim_end_matches('/')));
     let url = url.with_context(|| format!("“{from}” is no address"))?;
@@ -109,7 +109,7 @@ fn folder_address(from: &str) -> anyhow::Result<Url> {
 }
 
 async fn fetch(base: &Url, all: &[ExpectedFile]) -> anyhow::Result<Vec<String>> {
-    // It also says who does TLS, of which this client knows nothing.
+    // It also installs the TLS provider, which this client needs.
     HttpClient::new()?;
     let client = Client::builder()
         .connect_timeout(CONNECTING)
@@ -130,7 +130,7 @@ async fn fetch(base: &Url, all: &[ExpectedFile]) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// Brings a file; gives its size.
+/// Downloads a file; returns its size.
 async fn bring(client: &Client, base: &Url, wanted: &ExpectedFile) -> anyhow::Result<u64> {
     let ExpectedFile {
         name,
@@ -175,7 +175,7 @@ async fn bring(client: &Client, base: &Url, wanted: &ExpectedFile) -> anyhow::Re
     Ok(has)
 }
 
-/// Whether what comes goes on where the file ends.
+/// Whether the response continues where the partial file ends.
 fn begins_at(response: &Response, begun: u64) -> bool {
     let range = response
         .headers()
@@ -184,7 +184,7 @@ fn begins_at(response: &Response, begun: u64) -> bool {
     begun > 0 && range.is_some_and(|range| range.starts_with(&format!("bytes {begun}-")))
 }
 
-/// Writes what comes behind what is there already; gives the size of all.
+/// Appends the response to the partial file; returns the total size.
 async fn write(
     mut response: Response,
     file: &Path,
@@ -207,7 +207,7 @@ async fn write(
             Ok(Some(more)) => {
                 has += more.len() as u64;
                 if has > limit_bytes {
-                    // The rest is of no use: what is there is not the file.
+                    // Too large to be the expected file.
                     break Ok(());
                 }
                 file.write_all(&more).await?;
@@ -247,7 +247,7 @@ mod tests {
 
     const CONTENT: &[u8] = b"The numbers of a small network, which are many.";
 
-    /// Serves the file, and its beginning alone where it is to be broken off; notes the ranges that were asked for.
+    /// Serves the file, or only its beginning if `broken`; records the requested ranges.
     fn serve(broken: bool) -> (Url, Arc<Mutex<Vec<String>>>) {
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&asked);

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Has no values: the settings cannot name a database.
+/// Uninhabited: the settings cannot name a database.
 pub(crate) enum GraphDatabase {}
 
 impl GraphDatabase {
@@ -46,7 +46,7 @@ impl GraphDatabase {
 }
 
 impl Documents {
-    /// There is nothing to copy to.
+    /// Does nothing.
     pub(crate) async fn mirror_graphs(self: Arc<Self>) -> Result<Next, Failure> {
         Ok(Next::Done)
     }

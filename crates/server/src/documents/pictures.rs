@@ -1,5 +1,5 @@
-//! Has pictures looked at that came as documents: what a model that sees says of them is their text. It is done beside the
-//! reading of other files, so that these do not wait for a model.
+//! Describes uploaded images with a vision model; the description becomes the document's text. It runs apart from the
+//! reading of other files, so that those do not wait for the model.
 
 use std::sync::Arc;
 
@@ -19,21 +19,21 @@ use crate::{
     identity::auth::Authority, messages, platform::jobs::Next,
 };
 
-/// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
+/// Time before another server may take over an image, milliseconds: longer than a model call may take.
 const CLAIM_MS: i64 = 180_000;
-/// How long a picture waits whose model failed, the first time, milliseconds; it doubles.
+/// Delay before the first retry of an image whose model failed, milliseconds; it doubles.
 const RETRY_MS: i64 = 5_000;
-/// A picture that failed so often waits for a person.
+/// Failures after which an image is no longer retried automatically.
 const MAX_FAILURES: u64 = 4;
-/// About what a picture and the question around it have, and most that the answer may have, tokens.
+/// Approximate size of an image with its prompt, and maximum size of the answer, tokens.
 const PICTURE_TOKENS: u64 = 2_000;
 const ANSWER_TOKENS: u64 = 4_000;
 
 impl Documents {
-    /// Has the next picture looked at.
+    /// Describes the next image.
     pub(crate) async fn look_at_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let Some(model) = &self.config.knowledge.vision_model else {
-            // Those that came while there was a model are told that there is none.
+            // Images that were queued for a model are read again, and then fail because there is none.
             self.store.requeue_pictures().await?;
             self.look_again();
             return Ok(Next::Done);
@@ -53,7 +53,7 @@ impl Documents {
             .gateway
             .permit(Authority::of_account(of.owner))
             .regardless_of_groups();
-        // The model that the settings name is for everybody, whoever may choose it for chats.
+        // The configured model is used for everyone, whether or not they may choose it for chats.
         match self.models.resolve(Some(model), &permit) {
             Ok(model) => self.look_at(&model, of).await?,
             Err(problem) => {
@@ -66,7 +66,7 @@ impl Documents {
 
     async fn look_at(&self, model: &ResolvedModel, of: ClaimedPicture) -> Result<(), ApiError> {
         let file = match self.store.document_file(of.unread.id).await {
-            // Deleted just now.
+            // Concurrently deleted.
             Err(StoreError::NotFound) => return Ok(()),
             file => file?,
         };
@@ -141,7 +141,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Notes why a picture was not looked at: it is tried again, or given up.
+    /// Records why an image could not be described; it is retried or given up.
     async fn record_picture_failure(
         &self,
         of: &ClaimedPicture,
@@ -165,7 +165,7 @@ impl Documents {
         (code, words): (&str, &LocalizedText),
         wait_ms: i64,
     ) -> Result<(), ApiError> {
-        tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");
+        tracing::info!(document = %of.unread.id, code, %words, "failed to describe an image");
         let problem = as_column(code, words);
         let again = PictureFailure {
             failures,

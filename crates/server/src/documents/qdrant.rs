@@ -1,5 +1,5 @@
-//! Qdrant over its REST interface: a collection for each space of vectors, a point for each passage. A point knows of its
-//! passage nothing but where it stands: in which collection, document and version of the text, and its number there.
+//! A client for Qdrant's REST API: a Qdrant collection per embedding space, a point per passage. A point holds nothing
+//! of its passage except where it is: its collection, document, text version and number there.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -15,15 +15,15 @@ use store::VectorPoint;
 use super::vector_database::{NEAREST, Near, NoAnswer, Text, Within};
 use crate::platform::config::QdrantSettings;
 
-/// How long a step of the copying may take.
+/// Time limit for one request of the copying.
 const COPYING: Duration = Duration::from_secs(60);
-/// No honest answer is longer.
+/// Maximum size of an answer, bytes.
 const ANSWER_BYTES: usize = 64 << 20;
-/// Most documents of a space that can be told apart.
+/// Maximum number of documents of a space that can be listed.
 const MAX_TEXTS: u32 = 1_000_000;
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 
-/// A Qdrant with a copy of our vectors.
+/// A Qdrant server with a copy of the vectors.
 pub(super) struct Qdrant {
     url: Url,
     host: String,
@@ -55,7 +55,7 @@ impl Qdrant {
             Err(()) => return Err(NoAnswer::Failed("its address cannot be asked.".to_owned())),
         }
         if method == Method::PUT || path.last() == Some(&"delete") {
-            // What was changed is seen by whoever asks next.
+            // Makes the change visible to the next query.
             url.set_query(Some("wait=true"));
         }
         let limits = Limits {
@@ -90,7 +90,7 @@ impl Qdrant {
                 "it does not take our key (knowledge.qdrant_key).".to_owned(),
             )),
             status => {
-                // Its own words are for the log: they may have parts of what was sent.
+                // Qdrant's message goes to the log only: it may quote parts of the request.
                 let error = said
                     .as_ref()
                     .and_then(|said| said["status"]["error"].as_str())
@@ -108,7 +108,7 @@ impl Qdrant {
         }
     }
 
-    /// The names of its collections that begin so.
+    /// The names of its collections with this prefix.
     pub(super) async fn collections(&self, prefix: &str) -> Result<Vec<String>, NoAnswer> {
         let found = self
             .call(Method::GET, &["collections"], None, COPYING)
@@ -120,7 +120,7 @@ impl Qdrant {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Makes a collection for vectors of this length, with what its points are found by.
+    /// Creates a collection for vectors of this length, with its payload indexes.
     pub(super) async fn make(&self, name: &str, dimensions: usize) -> Result<(), NoAnswer> {
         let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
         self.call(Method::PUT, &["collections", name], Some(&body), COPYING)
@@ -144,7 +144,7 @@ impl Qdrant {
             .map(drop)
     }
 
-    /// How many points of each text there are.
+    /// The number of points of each text.
     pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
         let body = json!({"key": "text", "limit": MAX_TEXTS, "exact": true});
         let found = self
@@ -178,7 +178,7 @@ impl Qdrant {
         .map(drop)
     }
 
-    /// Takes out all points of a text.
+    /// Deletes all points of a text.
     pub(super) async fn forget(&self, name: &str, text: Text) -> Result<(), NoAnswer> {
         let text = text_of(text);
         let body = json!({"filter": {"must": [{"key": "text", "match": {"value": text}}]}});
@@ -188,7 +188,7 @@ impl Qdrant {
             .map(drop)
     }
 
-    /// The passages that are nearest to a question.
+    /// The passages nearest to a question.
     pub(super) async fn nearest(
         &self,
         name: &str,
@@ -216,7 +216,7 @@ impl Qdrant {
 }
 
 impl Within {
-    /// One of which must hold. Where nothing is named for one it is left out.
+    /// Conditions, one of which must hold. An empty list yields none.
     fn conditions(&self) -> Vec<Value> {
         let collections: Vec<String> = self.collections.iter().map(ToString::to_string).collect();
         let documents: Vec<String> = self.documents.iter().map(ToString::to_string).collect();
@@ -251,8 +251,8 @@ fn read_text(text: &str) -> Option<Text> {
     Some((document.parse().ok()?, version.parse().ok()?))
 }
 
-/// The point of a passage. One whose text has no direction is there too, so that they can be counted, but is in no
-/// collection, where it would be found.
+/// The point of a passage. A passage without a vector gets one, too, so that it is counted, but without a collection,
+/// so that it is never found.
 fn point(of: &VectorPoint, dimensions: usize) -> Value {
     let mut payload = json!({"text": text_of((of.document, of.version)), "piece": of.piece});
     if of.vector.is_some() {
@@ -263,7 +263,7 @@ fn point(of: &VectorPoint, dimensions: usize) -> Value {
     json!({"id": point_id(of.document, of.piece), "vector": vector, "payload": payload})
 }
 
-/// A UUID, always the same for a place in a document.
+/// A UUID that depends only on the position in a document.
 fn point_id(document: DocumentId, piece: u64) -> String {
     let digest = digest(&SHA256, format!("{document}:{piece}").as_bytes());
     let digits = HEXLOWER.encode(digest.as_ref().get(..16).unwrap_or_default());

@@ -1,5 +1,4 @@
-//! Reads the files that came, in their order: whatever a file holds, it takes nothing else with it, and its document says
-//! what became of it.
+//! Reads uploaded files in order, each in a separate process, and records the result in the document.
 
 use std::{
     sync::{
@@ -17,12 +16,12 @@ use tokio::task::spawn_blocking;
 use super::Documents;
 use crate::{error::ApiError, platform::jobs::Next};
 
-/// How often it is looked whether a file that is being read is still wanted.
+/// How often to check whether a file that is being read is still wanted.
 const STILL: Duration = Duration::from_millis(500);
-/// How long a server that reads a file is waited for, beyond the time that reading may take, milliseconds.
+/// Additional time beyond the reading time before another server may take over a file, milliseconds.
 const CLAIM_MS: i64 = 60_000;
 impl Documents {
-    /// Reads the next file. One that is being read when the server stops is read again by the next.
+    /// Reads the next file. If the server stops during reading, the next one reads the file again.
     pub(crate) async fn read_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let limits = Limits {
             file_bytes: self.config.knowledge.file_bytes,
@@ -36,7 +35,7 @@ impl Documents {
         };
         let file = match self.store.document_file(unread.id).await {
             Ok(file) => file,
-            // Deleted just now.
+            // Concurrently deleted.
             Err(StoreError::NotFound) => return Ok(Next::Now),
             Err(error) => return Err(error.into()),
         };
@@ -66,14 +65,16 @@ impl Documents {
         Ok(Next::Now)
     }
 
-    /// Comes back once a file that is being read was deleted, replaced, or is not to be read any more.
+    /// Resolves once a file that is being read was deleted or replaced, or should no longer be read.
     async fn is_unwanted(&self, unread: &ReadingTask) {
         loop {
             tokio::time::sleep(STILL).await;
             match self.store.is_wanted(unread).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(error) => tracing::warn!(%error, "cannot look whether a file is to be read"),
+                Err(error) => {
+                    tracing::warn!(%error, "failed to check whether a file is still wanted")
+                }
             }
         }
     }
@@ -99,7 +100,7 @@ impl Documents {
 }
 
 pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Error> {
-    // No database keeps a NUL; a blank is as long.
+    // Databases cannot store NUL; a space has the same length.
     let document = Document {
         text: document.text.replace('\0', " "),
         ..document
@@ -119,8 +120,7 @@ pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Erro
     })
 }
 
-/// Why there is no text, or a model did not help, as the rows of documents keep it: by a code that stays the same, and in
-/// words.
+/// Why there is no text or a model failed, as stored in the document's row: a stable code and a message.
 pub(super) fn as_column(code: &str, words: &LocalizedText) -> String {
     let mut problem = serde_json::json!({ "code": code, "message": words.message });
     if let Some(sentence) = &words.sentence {

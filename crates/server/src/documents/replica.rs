@@ -1,6 +1,6 @@
-//! What copies of our rows in other databases share. The rows say what there is: from time to time, and when something has
-//! changed, both are compared, and what differs is copied or taken out. So it does not matter what was missed while one of the
-//! two was away, and nothing has to be remembered.
+//! What the copies of our rows in other databases share. The rows are the source of truth: periodically and after
+//! changes, both are compared and the differences are copied or deleted. So it does not matter what either missed while
+//! it was away, and no queue of changes is needed.
 
 use data_encoding::HEXLOWER;
 use serde_json::json;
@@ -8,13 +8,13 @@ use store::StoreError;
 
 use crate::{documents::Documents, error::ApiError, platform::secret::random_bytes};
 
-/// The setting that tells our part of a database that others use, too, from theirs.
+/// The setting with the id that separates our data from others' in a shared database.
 const HOME: &str = "knowledge.home";
-/// Why a copy could not be made.
+/// Why copying failed.
 pub(super) enum ReplicaError<E> {
-    /// Of the other database.
+    /// An error of the other database.
     There(E),
-    /// Of ours.
+    /// An error of our own.
     Here(ApiError),
 }
 
@@ -31,7 +31,7 @@ impl<E> From<StoreError> for ReplicaError<E> {
 }
 
 impl Documents {
-    /// A number of this installation, 16 hexadecimal digits: all servers on our database have the same.
+    /// This installation's id, 16 hexadecimal digits, shared by all servers on our database.
     pub(super) async fn home(&self) -> Result<String, ApiError> {
         let fresh = HEXLOWER.encode(&random_bytes::<8>().map_err(ApiError::internal)?);
         let home = self.store.setting_or(HOME, &json!(fresh)).await?;

@@ -1,19 +1,19 @@
-//! Where an agent searches, of what its person may search.
+//! The collections that an agent searches, among those its user may search.
 
 use domain::UserId;
 use store::{Collection, Store, StoreError};
 
-/// Where an agent searches.
+/// The collections that an agent searches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
-    /// The names of the only collections that it searches; all where nothing.
+    /// The names of the only collections to search; all if `None`.
     pub(crate) only: Option<Vec<String>>,
-    /// Files that came with messages of its chat: no list has them.
+    /// Attachments of its chat, which are in no list of collections.
     pub(crate) attached: Vec<Collection>,
 }
 
 impl Scope {
-    /// The collections, as they are now.
+    /// The collections in their current state.
     pub(crate) async fn collections(
         &self,
         store: &Store,

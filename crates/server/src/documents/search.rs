@@ -1,5 +1,5 @@
-//! Finds passages: by words and by meaning, and looks at the best once more. What does not help in time is told, and the rest
-//! answers without it.
+//! Searches for passages by keywords and vectors, and reranks the best. If a model or database is unavailable, the
+//! search falls back to the rest and reports it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,65 +21,65 @@ use super::{
 };
 use crate::{error::ApiError, messages, platform::config::EmbeddingSettings};
 
-/// Most pieces of one answer.
+/// Maximum number of passages in an answer.
 pub(crate) const MAX_FOUND: usize = 50;
-/// So many of the best are looked at once more.
+/// Number of the best passages that are reranked.
 const RERANKED: usize = 30;
 
-/// What is looked for.
+/// A search request.
 #[derive(Debug)]
 pub(crate) struct SearchRequest {
-    /// In the words of who asks.
+    /// The query as the user or agent wrote it.
     pub(crate) query: String,
-    /// Where; in all that may be searched, where nothing is named.
+    /// The collections to search; if `None`, all that the principal may search.
     pub(crate) collections: Option<Vec<CollectionId>>,
-    /// Of a collection that has some of these, they alone are searched.
+    /// If a collection contains any of these, only they are searched in it.
     pub(crate) documents: Vec<DocumentId>,
-    /// How many pieces are wanted, at most [`MAX_FOUND`].
+    /// Number of passages wanted, at most [`MAX_FOUND`].
     pub(crate) limit: usize,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The best first.
     pub(crate) found: Vec<Found>,
-    /// What did not help.
+    /// What was unavailable.
     pub(crate) notes: Vec<Note>,
 }
 
-/// That something did not help, and why.
+/// A part of the search that was unavailable, and why.
 #[derive(Debug)]
 pub(crate) struct Note {
     /// `no_meaning`, `no_vectors` or `no_rerank`.
     pub(crate) code: &'static str,
-    /// In a sentence.
+    /// A sentence for people.
     pub(crate) words: LocalizedText,
 }
 
-/// A piece of a document that was found.
+/// A passage that was found.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) collection: CollectionId,
     pub(crate) collection_name: String,
     pub(crate) document: DocumentId,
     pub(crate) name: String,
-    /// Where it stands in the document's text, in characters.
+    /// Its position in the document's text, in characters.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) page: Option<u32>,
     pub(crate) headings: Vec<String>,
     pub(crate) text: String,
     pub(crate) scores: Scores,
-    /// How well it answers the question, as the model says that looked once more.
+    /// Its relevance according to the reranking model.
     pub(crate) rerank: Option<f32>,
 }
 
 impl Documents {
-    /// The best pieces of what the principal may search, the best first. Nobody else's collections are looked at in any way.
+    /// The best passages that the principal may read, best first. Other collections are never touched.
     ///
     /// # Errors
-    /// 404 where a collection is named that they may not search.
+    /// 404 if a named collection is not readable for them.
     pub(crate) async fn search_knowledge(
         self: &Arc<Self>,
         principal: &Principal,
@@ -94,7 +94,7 @@ impl Documents {
                     .iter()
                     .any(|collection| collection.id == *wanted)
                 {
-                    // No list has the files that came with messages.
+                    // Attachments are in no list of collections.
                     collections.push(
                         self.store
                             .readable_collection(reader, *wanted)
@@ -145,7 +145,7 @@ impl Documents {
         Ok(Answer { found, notes })
     }
 
-    /// What tells for each collection how near its pieces are to the question in meaning.
+    /// How to score the passages of each collection by their similarity to the question.
     async fn meanings(
         &self,
         principal: &Principal,
@@ -176,7 +176,7 @@ impl Documents {
         Ok((meanings, notes))
     }
 
-    /// What the models of these collections' vectors make of the question, for each collection.
+    /// The vector of the question in the space of each collection.
     async fn question_vectors(
         &self,
         principal: &Principal,
@@ -224,8 +224,8 @@ impl Documents {
         Ok((all.iter().map(of).collect(), notes))
     }
 
-    /// What the database finds near to the question, for each collection; it is given only what these may have, and what comes back
-    /// counts only where they have it.
+    /// The nearest passages of each collection according to the vector database. The query is restricted to readable
+    /// documents, and results that are not in the index are dropped.
     async fn nearest(
         &self,
         database: &VectorDatabase,
@@ -260,7 +260,7 @@ impl Documents {
             {
                 Ok(found) => found,
                 Err(NoAnswer::Missing) => {
-                    // Nothing was copied yet, or all of it is lost.
+                    // Nothing was copied yet, or the copy was lost.
                     self.note_vectors();
                     continue;
                 }
@@ -297,12 +297,12 @@ impl Documents {
                 (Urgency::Question, settings.deadline),
             )
             .await?;
-        // There is one for each text.
+        // One vector per text.
         Ok(vectors.into_iter().next().unwrap_or_default())
     }
 }
 
-/// The documents that are not searched, where some beside them are named.
+/// The documents to exclude if specific documents are named.
 fn closed(all: &[Arc<CachedIndex>], named: &[DocumentId]) -> HashSet<u128> {
     if named.is_empty() {
         return HashSet::new();
@@ -325,7 +325,7 @@ async fn find(
 ) -> Result<Vec<Hit>, ApiError> {
     let documents = Arc::clone(documents);
     let all = all.to_vec();
-    // It takes milliseconds of computing.
+    // Takes milliseconds of CPU time.
     let searching = spawn_blocking(move || {
         let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
         let is_open = |document: u128| !closed.contains(&document);
@@ -362,7 +362,7 @@ async fn passages(
     let texts = store.passages(&wanted).await?;
     let found = pieces.into_iter().zip(texts);
     Ok(found
-        // Without a text, it was deleted just now.
+        // Without text, it was deleted meanwhile.
         .filter_map(|(piece, text)| Some((piece, text?)))
         .map(|((scores, collection, document, place), text)| Found {
             collection: collection.id,
@@ -380,7 +380,7 @@ async fn passages(
         .collect())
 }
 
-/// Those that were looked at come first, by what was said of them; the others keep their order.
+/// Reranked passages come first, by score; the others keep their order.
 fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
     for (found, score) in found.iter_mut().zip(scores) {
         found.rerank = *score;
@@ -396,7 +396,7 @@ fn no_meaning(no_help: ModelUnavailable) -> Note {
     }
 }
 
-/// What compares vectors does not.
+/// The note that the vector database is unavailable.
 fn no_vectors(problem: String) -> Note {
     Note {
         code: "no_vectors",
@@ -407,7 +407,7 @@ fn no_vectors(problem: String) -> Note {
     }
 }
 
-/// The error of the database, or 404.
+/// 404 if not found, otherwise the database error.
 pub(crate) fn missing(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => no_collection(),
@@ -415,7 +415,7 @@ pub(crate) fn missing(error: StoreError) -> ApiError {
     }
 }
 
-/// 404, for those of others too.
+/// 404, also for collections of others.
 pub(crate) fn no_collection() -> ApiError {
     ApiError::not_found(messages::Knowledge::NoSuchCollection)
 }

@@ -1,4 +1,4 @@
-//! `search_knowledge`: the agents' way into the collections of their person. What it finds is a source of the run.
+//! `search_knowledge`: lets agents search their user's collections. Passages found become sources of the run.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -15,19 +15,19 @@ use super::{
     search::Answer,
 };
 
-/// What models call it.
+/// The tool's name for models.
 pub(crate) const NAME: &str = "search_knowledge";
-/// How many pieces a model gets where it does not say.
+/// Default number of passages.
 const USUAL: usize = 8;
-/// Most that it may ask for.
+/// Maximum number of passages.
 const MOST: usize = 20;
-/// Most collections that the model is told of by name.
+/// Maximum number of collections listed in the description.
 const NAMED: usize = 30;
-/// Longest description of a collection that it is told, characters.
+/// Maximum length of a collection's description there, characters.
 const DESCRIPTION_CHARS: usize = 200;
-/// Longest question, characters.
+/// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 1000;
-/// So much of a piece is its quote in the list of sources, characters.
+/// Length of a passage's quote in the list of sources, characters.
 const QUOTE_CHARS: usize = 500;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ struct Arguments {
 }
 
 impl Documents {
-    /// The tool for a run of this person; nothing where there is nothing that they may search.
+    /// The tool for a run of this user; `None` if there is nothing that they may search.
     pub(crate) async fn tool(
         self: &Arc<Self>,
         principal: &Principal,
@@ -59,14 +59,14 @@ impl Documents {
         match tool {
             Ok(tool) => Ok(Some(Arc::new(tool))),
             Err(failure) => {
-                tracing::error!(%failure, "agents cannot search documents");
+                tracing::error!(%failure, "the search_knowledge tool is unavailable to agents");
                 Ok(None)
             }
         }
     }
 }
 
-/// How a model is told of it; nothing where there is nothing that they may search.
+/// The tool's description for models; `None` if there is nothing that they may search.
 pub(crate) async fn spec(
     store: &Store,
     owner: UserId,
@@ -160,7 +160,7 @@ async fn call(
     Ok(said)
 }
 
-/// What is found with these arguments, and the same for a model; or what is wrong, for a model.
+/// Runs the tool: the passages, and their text for the model; an error is a message for the model.
 pub(crate) async fn look(
     documents: &Arc<Documents>,
     principal: &Principal,
@@ -211,7 +211,7 @@ pub(crate) async fn look(
     Ok((found, said.join("\n\n")))
 }
 
-/// The collections that are searched: the one of this name, or all.
+/// The collections to search: the one with this name, or all.
 async fn meant(
     documents: &Arc<Documents>,
     owner: UserId,
@@ -239,11 +239,11 @@ async fn meant(
     Ok(meant)
 }
 
-/// That there is no document of the kind, name and time that are asked for, and what there is instead.
+/// The message that no document matches the filter, with the documents that exist.
 async fn no_document(documents: &Arc<Documents>, searched: &[CollectionId]) -> String {
     let mut names = Vec::new();
     for collection in searched {
-        // Where the database fails, less is told.
+        // On a database error, fewer names are listed.
         names.extend(
             documents
                 .store
@@ -265,7 +265,8 @@ async fn no_document(documents: &Arc<Documents>, searched: &[CollectionId]) -> S
     )
 }
 
-/// Named by its place in the documents, so that the same passage is the same source whenever it is found.
+/// The source of a passage. Its id depends on the position in the document only, so the same passage is always the same
+/// source.
 pub(crate) fn source(found: &Found) -> Source {
     let Found {
         collection,

@@ -1,4 +1,4 @@
-//! Keeps the copy of our vectors in another database, text by text.
+//! Copies the vectors to the vector database, text by text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use crate::{
     platform::jobs::{Failure, Next},
 };
 
-/// So many points are put at a time.
+/// Number of points per request.
 const BATCH: usize = 100;
 
 impl From<NoAnswer> for ReplicaError<NoAnswer> {
@@ -40,7 +40,7 @@ impl Documents {
         }
     }
 
-    /// Has the database show what the rows say now.
+    /// Updates the vector database to match the rows.
     async fn copy_vectors(
         self: &Arc<Self>,
         database: &VectorDatabase,
@@ -91,7 +91,7 @@ impl Documents {
                     .copy_text(database, (name, space), &row, &mut is_there)
                     .await
                 {
-                    // Refused are vectors of another length than those before: nothing is to wait for them.
+                    // Vectors whose length differs from earlier ones are refused; a retry would not help.
                     Ok(()) | Err(ReplicaError::There(NoAnswer::Refused)) => {}
                     Err(error) => return Err(error),
                 }

@@ -1,4 +1,4 @@
-//! A database with a copy of our vectors, which compares them: a Qdrant, or pgvector in our own PostgreSQL.
+//! A database with a copy of the vectors that compares them: Qdrant, or pgvector in our own PostgreSQL.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,11 +13,11 @@ use tokio::time::timeout;
 
 use super::qdrant::Qdrant;
 
-/// How long a search waits for it.
+/// Time limit for a query during a search.
 pub(super) const ASKING: Duration = Duration::from_secs(3);
-/// So many of the nearest passages are asked for; what is beyond counts as no nearer than these.
+/// Number of nearest passages requested; all others count as no nearer than these.
 pub(super) const NEAREST: u32 = 400;
-/// No space has more vectors before it is looked at, so an index may take its time.
+/// Time limit for a step of the copying. A space is copied before it is queried, so building an index may take a while.
 const MAKING: Duration = Duration::from_secs(60);
 
 /// Why there is no answer.
@@ -25,26 +25,26 @@ const MAKING: Duration = Duration::from_secs(60);
 pub(super) enum NoAnswer {
     /// There is no such collection.
     Missing,
-    /// It does not take what it was given.
+    /// It rejected the request.
     Refused,
-    /// All else, in words that follow a colon.
+    /// Any other error, phrased to follow a colon.
     Failed(String),
 }
 
 /// A version of a document's text.
 pub(super) type Text = (DocumentId, u64);
 
-/// A passage that is near to a question.
+/// A passage near to a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) document: DocumentId,
     pub(super) version: u64,
     pub(super) piece: u32,
-    /// The cosine.
+    /// Cosine similarity.
     pub(super) score: f32,
 }
 
-/// Where points may be found: in these collections, and in these documents.
+/// The collections and documents to search.
 #[derive(Debug, Default)]
 pub(super) struct Within {
     pub(super) collections: Vec<CollectionId>,
@@ -62,12 +62,12 @@ enum Kind {
     Pgvector(Store),
 }
 
-/// How it stands with the copy.
+/// State of the copy.
 #[derive(Default)]
 struct ReplicaState {
-    /// What it has; nothing where that is not known.
+    /// The texts it contains; `None` if unknown.
     copied: Option<HashSet<(EmbeddingSpaceId, Text)>>,
-    /// Why it does not help.
+    /// Why it is not used.
     problem: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl VectorDatabase {
         Self::of(Kind::Qdrant(qdrant))
     }
 
-    /// pgvector in the database that has everything else.
+    /// pgvector in the main database.
     pub(super) fn pgvector(store: Store) -> Self {
         Self::of(Kind::Pgvector(store))
     }
@@ -92,7 +92,7 @@ impl VectorDatabase {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why it is not asked at the moment.
+    /// Why it is not queried at the moment; `None` if it is.
     pub(super) fn problem(&self) -> Option<String> {
         self.standing().problem.clone()
     }
@@ -105,12 +105,15 @@ impl VectorDatabase {
         let message = format!("{name} does not help: {}", words(problem));
         let before = self.standing().problem.replace(message.clone());
         if before.is_none() {
-            tracing::warn!(problem = message, "words alone answer meanwhile");
+            tracing::warn!(
+                problem = message,
+                "falling back to keyword search"
+            );
         }
         message
     }
 
-    /// It has all of this, as far as was seen.
+    /// Records the texts that it was seen to contain.
     pub(super) fn note_copied(&self, copied: HashSet<(EmbeddingSpaceId, Text)>) {
         *self.standing() = ReplicaState {
             copied: Some(copied),
@@ -118,7 +121,7 @@ impl VectorDatabase {
         };
     }
 
-    /// Whether it has a text's vectors; also where that is not known.
+    /// Whether it contains a text's vectors; also true if unknown.
     pub(super) fn has(&self, space: EmbeddingSpaceId, text: Text) -> bool {
         self.standing()
             .copied
@@ -126,7 +129,7 @@ impl VectorDatabase {
             .is_none_or(|copied| copied.contains(&(space, text)))
     }
 
-    /// What a space is called there. A Qdrant may be others', too; `home` tells ours from theirs.
+    /// A space's name there. A Qdrant may be shared with others; `home` tells our spaces from theirs.
     pub(super) fn name_of(&self, home: &str, space: EmbeddingSpaceId) -> String {
         format!("{}{space}", self.prefix_of(home))
     }
@@ -138,7 +141,7 @@ impl VectorDatabase {
         }
     }
 
-    /// The names of the spaces that are there.
+    /// The names of existing spaces.
     pub(super) async fn spaces(&self, home: &str) -> Result<Vec<String>, NoAnswer> {
         let prefix = self.prefix_of(home);
         match &self.kind {
@@ -150,7 +153,7 @@ impl VectorDatabase {
         }
     }
 
-    /// Makes a space for vectors of this length.
+    /// Creates a space for vectors of this length.
     pub(super) async fn make(&self, name: &str, dimensions: usize) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.make(name, dimensions).await,
@@ -165,7 +168,7 @@ impl VectorDatabase {
         }
     }
 
-    /// How many points of each text there are.
+    /// The number of points of each text.
     pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.texts(name).await,
@@ -180,7 +183,7 @@ impl VectorDatabase {
         }
     }
 
-    /// Puts points into a space, whose vectors have this length.
+    /// Adds points to a space whose vectors have this length.
     pub(super) async fn put(
         &self,
         name: &str,
@@ -193,7 +196,7 @@ impl VectorDatabase {
         }
     }
 
-    /// Takes out all points of a text.
+    /// Deletes all points of a text.
     pub(super) async fn forget(&self, name: &str, text: Text) -> Result<(), NoAnswer> {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.forget(name, text).await,
@@ -201,7 +204,7 @@ impl VectorDatabase {
         }
     }
 
-    /// The passages that are nearest to a question.
+    /// The passages nearest to a question.
     pub(super) async fn nearest(
         &self,
         name: &str,
@@ -219,7 +222,7 @@ impl VectorDatabase {
     }
 }
 
-/// What our own database says, within this time.
+/// Runs a query on our own database with a timeout.
 async fn own<T>(
     time: Duration,
     asked: impl Future<Output = Result<T, StoreError>>,
@@ -230,7 +233,7 @@ async fn own<T>(
         StoreError::NotFound => NoAnswer::Missing,
         StoreError::Conflict(_) => NoAnswer::Refused,
         error => {
-            tracing::warn!(%error, "pgvector fails");
+            tracing::warn!(%error, "a pgvector query failed");
             NoAnswer::Failed("the database does not do it; the server's log says why.".to_owned())
         }
     })

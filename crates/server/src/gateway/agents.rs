@@ -1,4 +1,4 @@
-//! The agents that an administrator has defined, in the configuration's file and in the page.
+//! Agents defined by an administrator, in the configuration file or in the settings.
 
 mod warnings;
 
@@ -31,26 +31,26 @@ use crate::{
     },
 };
 
-/// Most agents made in the page.
+/// The maximum number of agents created in the settings.
 const MOST: usize = 100;
 
-/// All that are defined, the file's first.
+/// All defined agents, those of the configuration file first.
 pub struct DefinedAgents {
     store: Store,
     known: RwLock<Arc<[KnownAgent]>>,
     from_file: Vec<KnownAgent>,
-    /// Held while the list is changed, so that an older one never replaces a newer one.
+    /// Held while the list changes, so that an older list never replaces a newer one.
     changing: tokio::sync::Mutex<()>,
 }
 
-/// One that is defined.
+/// A defined agent.
 #[derive(Debug, Clone)]
 pub struct KnownAgent {
-    /// What it is.
+    /// Its definition.
     pub definition: Arc<AgentDefinition>,
-    /// Whether it stands in the configuration's file, and so cannot be changed here.
+    /// Whether it is defined in the configuration file, and so cannot be changed in the settings.
     pub from_file: bool,
-    /// The file has one of the same name, which is used in its stead.
+    /// Whether an agent of the configuration file has the same name and is used instead.
     pub is_hidden: bool,
 }
 
@@ -60,12 +60,12 @@ impl KnownAgent {
         self.is_enabled() && self.definition.name == name && self.definition.may_be_called
     }
 
-    /// Whether it can be used by those whom it is for.
+    /// Whether it is enabled and not overridden by the configuration file.
     fn is_enabled(&self) -> bool {
         self.definition.enabled && !self.is_hidden
     }
 
-    /// Whether it can be used: it and the model that it brings.
+    /// Whether it can be used with these permissions, including the model that it sets.
     fn is_for(&self, permit: &Permissions) -> bool {
         let AgentDefinition { name, model, .. } = &*self.definition;
         self.is_enabled()
@@ -77,10 +77,10 @@ impl KnownAgent {
 }
 
 impl DefinedAgents {
-    /// Reads what is stored.
+    /// Loads the stored agents.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn open(from_file: &[AgentDefinition], store: Store) -> Result<Self, StoreError> {
         let from_file = from_file.iter().map(|definition| KnownAgent {
             definition: Arc::new(definition.clone()),
@@ -97,13 +97,13 @@ impl DefinedAgents {
         Ok(agents)
     }
 
-    /// All of them.
+    /// All defined agents.
     #[must_use]
     pub fn list(&self) -> Arc<[KnownAgent]> {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Those that can be used with this permit.
+    /// The agents that can be used with these permissions.
     #[must_use]
     pub fn usable(&self, permit: &Permissions) -> Vec<Arc<AgentDefinition>> {
         let list = self.list();
@@ -111,7 +111,7 @@ impl DefinedAgents {
         usable.map(|agent| Arc::clone(&agent.definition)).collect()
     }
 
-    /// The one of this name, where it can be used with this permit.
+    /// The agent of this name, if it can be used with these permissions.
     #[must_use]
     pub fn find(&self, name: &str, permit: &Permissions) -> Option<Arc<AgentDefinition>> {
         let list = self.list();
@@ -121,10 +121,10 @@ impl DefinedAgents {
         Some(Arc::clone(&found.definition))
     }
 
-    /// Keeps a new one.
+    /// Stores a new agent.
     ///
     /// # Errors
-    /// 400 where it cannot be one, 409 where its name is taken or there are too many.
+    /// 400 if the definition is invalid, 409 if its name is taken or there are too many.
     pub async fn create(
         &self,
         definition: AgentDefinition,
@@ -155,10 +155,11 @@ impl DefinedAgents {
         self.known(name)
     }
 
-    /// Replaces one.
+    /// Replaces an agent.
     ///
     /// # Errors
-    /// 400 where it cannot be one, 404 where there is none of its name, 409 where that stands in the file.
+    /// 400 if the definition is invalid, 404 if there is none of this name, 409 if it is defined in the configuration
+    /// file.
     pub async fn replace(&self, definition: AgentDefinition) -> Result<KnownAgent, ApiError> {
         definition.check().map_err(ApiError::invalid)?;
         let _changing = self.changing.lock().await;
@@ -169,10 +170,10 @@ impl DefinedAgents {
         self.known(&definition.name)
     }
 
-    /// Forgets one.
+    /// Deletes an agent.
     ///
     /// # Errors
-    /// 404 where there is none of this name, 409 where it stands in the file.
+    /// 404 if there is none of this name, 409 if it is defined in the configuration file.
     pub async fn delete(&self, name: &str) -> Result<(), ApiError> {
         let _changing = self.changing.lock().await;
         self.changeable(name)?;
@@ -180,8 +181,7 @@ impl DefinedAgents {
         Ok(self.read().await?)
     }
 
-    /// The agents of a run: the built-in ones, and beside them those that may be called. `main` takes the place of the
-    /// main one.
+    /// The agents of a run: the built-in ones and the defined ones that may be called. `main` replaces the main agent.
     pub(crate) fn join(
         &self,
         built_in: &Agents,
@@ -210,15 +210,15 @@ impl DefinedAgents {
                         .sub_agents
                         .push(definition.spec(tools, models).as_sub_agent());
                 }
-                // The settings say so where it is to be put right.
+                // The settings show a warning where it can be fixed.
                 Err(_) => tracing::debug!(
                     agent = definition.name,
-                    "not offered: its model is not there"
+                    "agent not offered: its model is not available"
                 ),
             }
         }
         if let Some(main) = main {
-            // Its model is the run's.
+            // The run supplies the model.
             agents.main = AgentSpec {
                 name: "main".to_owned(),
                 ..main.spec(tools, None)
@@ -227,7 +227,7 @@ impl DefinedAgents {
         agents.introduced()
     }
 
-    /// One that was kept just now.
+    /// An agent that was just stored.
     fn known(&self, name: &str) -> Result<KnownAgent, ApiError> {
         let list = self.list();
         let found = list
@@ -238,7 +238,7 @@ impl DefinedAgents {
         found.ok_or_else(|| not_there(name))
     }
 
-    /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
+    /// Refuses agents of the configuration file. A stored agent of the same name can still be changed and deleted.
     fn changeable(&self, name: &str) -> Result<(), ApiError> {
         if self.known(name)?.from_file {
             return Err(ApiError::conflict(messages::Settings::AgentOfFile {
@@ -248,10 +248,10 @@ impl DefinedAgents {
         Ok(())
     }
 
-    /// Reads again what is stored, which another server may have changed.
+    /// Reloads the stored agents, which another server may have changed.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn look_again(&self) -> Result<(), StoreError> {
         let _changing = self.changing.lock().await;
         self.read().await
@@ -264,10 +264,10 @@ impl DefinedAgents {
             .await?
             .into_iter()
             .filter_map(|(name, definition)| {
-                // One that a later version wrote is better left out than fatal.
+                // An agent that a later version wrote is skipped, not fatal.
                 let definition: AgentDefinition = serde_json::from_value(definition)
                     .inspect_err(
-                        |error| tracing::error!(name, %error, "a stored agent is left out"),
+                        |error| tracing::error!(name, %error, "skipping invalid stored agent"),
                     )
                     .ok()?;
                 let is_hidden = self
@@ -294,20 +294,20 @@ fn not_there(name: &str) -> ApiError {
 }
 
 impl Gateway {
-    /// What may be used on this authority now.
+    /// The current permissions of this authority.
     #[must_use]
     pub fn permit(&self, authority: Authority) -> Permissions {
         self.limited_by_key(self.groups.permit_of(authority))
     }
 
-    /// The same permit, and of models and agents only what its key is limited to.
+    /// These permissions, with models and agents reduced to the key's limit.
     #[must_use]
     pub fn limited_by_key(&self, permit: Permissions) -> Permissions {
         let key_limit = self.key_limit(&permit);
         permit.limited_to(key_limit)
     }
 
-    /// What the key of a permit that is not limited yet comes to. `None` where it is not limited.
+    /// The limit of the key behind permissions that are not limited yet; `None` if the key is not limited.
     #[must_use]
     pub fn key_limit(&self, permit: &Permissions) -> Option<Arc<KeyLimit>> {
         let names = permit.authority().key_models.as_ref()?;
@@ -320,7 +320,7 @@ impl Gateway {
         {
             let defined = list.iter().find(|known| known.definition.name == name);
             let model = defined.and_then(|known| known.definition.model.as_deref());
-            // An agent without a model of its own, the built-in one and research work with the default model.
+            // An agent without a model of its own, the built-in agent and research use the default model.
             let default = || {
                 catalogue
                     .default_for(permit)
@@ -335,11 +335,11 @@ impl Gateway {
         }))
     }
 
-    /// What answers under this id: a model, the built-in agent with the default model, or a defined agent as
-    /// `glasshouse/<name>`. The default model where `None`.
+    /// Resolves an id to a model, to the built-in agent with the default model, or to a defined agent, as
+    /// `glasshouse/<name>`. `None` resolves to the default model.
     ///
     /// # Errors
-    /// 404 where there is nothing of this id.
+    /// 404 if nothing has this id.
     pub fn resolve(
         &self,
         id: Option<&str>,
@@ -390,7 +390,7 @@ impl Gateway {
     /// A defined agent with its own model, or else `model`, or else the default one.
     ///
     /// # Errors
-    /// 404 where the model is not there.
+    /// 404 if the model does not exist.
     pub fn resolve_agent(
         &self,
         agent: Arc<AgentDefinition>,

@@ -1,4 +1,4 @@
-//! What trusted model servers are told of whom a request is made for: the headers that Open WebUI made usual, and `metadata`
+//! The identity of the caller as trusted model servers get it: the headers that Open WebUI established, and `metadata`
 //! in the body.
 
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::{
 
 /// The header with the chat's id.
 pub(crate) const CHAT_ID: HeaderName = HeaderName::from_static("x-openwebui-chat-id");
-/// The header with the name of a small task beside a chat, such as a title: who gets it starts no agent for that.
+/// The header with the name of a small task of a chat, such as a title: a receiver starts no agent for it.
 pub(crate) const TASK: HeaderName = HeaderName::from_static("x-openwebui-task");
 
-/// What Python's `quote(name, safe=" ")` encodes, which Open WebUI has names in.
+/// The characters that Python's `quote(name, safe=" ")` encodes, as Open WebUI does for names.
 const IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b' ')
     .remove(b'-')
@@ -33,21 +33,21 @@ const IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Fields of `metadata` that are lists, and empty if nobody says otherwise.
+/// Fields of `metadata` that are lists, empty by default.
 const LISTS: [&str; 3] = ["files", "tool_ids", "filter_ids"];
-/// Fields of `metadata` that are objects, and empty if nobody says otherwise.
+/// Fields of `metadata` that are objects, empty by default.
 const OBJECTS: [&str; 2] = ["features", "variables"];
 
 impl Caller {
-    /// The id by which trusted servers know who asks.
+    /// The id by which trusted servers know the caller.
     pub(crate) fn told_id(&self) -> String {
         self.person
             .as_ref()
             .map_or_else(|| self.id().to_string(), |person| person.id.clone())
     }
 
-    /// What a trusted server is told of a request that is passed on to it: the account, or the person whom a trusted front
-    /// end names, with that front end's chat. Anybody else could claim to be anybody.
+    /// The caller information for a trusted server that a request is forwarded to: the account, or the person whom a
+    /// trusted front end names, with that front end's chat. From any other caller, these headers could be forged.
     pub(crate) fn info(&self, headers: &HeaderMap) -> CallerInfo {
         let chat = headers.get(&CHAT_ID).filter(|_| self.person.is_some());
         let chat = chat.and_then(|chat| chat.to_str().ok());
@@ -60,11 +60,11 @@ impl Caller {
 }
 
 impl Gateway {
-    /// What trusted servers are told of a call that is made for this authority. `chat` is one of ours; a chat of the
-    /// front end's stands in `metadata`, which is completed with what is missing. `None` if no server is trusted.
+    /// The caller information for trusted servers, for a call on this authority. `chat` is a chat of this server; a
+    /// chat of a front end is in `metadata`, whose missing fields are filled in. `None` if no server is trusted.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(crate) async fn caller_info(
         &self,
         authority: &Authority,
@@ -84,7 +84,7 @@ impl Gateway {
         for (field, empty) in lists.into_iter().chain(objects) {
             metadata.entry(field).or_insert(empty);
         }
-        // A key that is no front end's could name anybody's chat.
+        // Any other key could name a chat that is not its own.
         let may_name = chat.is_some() || authority.principal.is_front_end_person();
         let chat = metadata
             .get("chat_id")
@@ -96,10 +96,10 @@ impl Gateway {
         Ok(Some(Arc::new(CallerInfo::new(headers, metadata))))
     }
 
-    /// The same without a chat and `metadata`, for calls that no conversation causes.
+    /// [`Gateway::caller_info`] without a chat and `metadata`, for calls that do not belong to a conversation.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(crate) async fn caller_headers(
         &self,
         principal: &Principal,
@@ -127,7 +127,7 @@ impl Gateway {
     }
 }
 
-/// The headers for this person and chat. What cannot stand in a header is encoded.
+/// The headers for this person and chat. Characters that are invalid in a header are encoded.
 fn headers_of(person: &Person, chat: Option<&str>) -> HeaderMap {
     let plain = |text: &str| utf8_percent_encode(text.trim(), CONTROLS).to_string();
     let values = [
@@ -151,7 +151,7 @@ fn headers_of(person: &Person, chat: Option<&str>) -> HeaderMap {
         .collect()
 }
 
-/// An account, as front ends name their people.
+/// An account in the form in which front ends name their users.
 fn account(user: &User) -> Person {
     let role = match user.role {
         UserRole::Admin => "admin",
@@ -165,7 +165,7 @@ fn account(user: &User) -> Person {
     }
 }
 
-/// How a model is called outside of runs, and for whom.
+/// The settings and the caller of a model call outside of runs.
 pub(crate) struct OneShotAbout {
     settings: ModelSettings,
     caller: Option<Arc<CallerInfo>>,
@@ -173,7 +173,7 @@ pub(crate) struct OneShotAbout {
 }
 
 impl OneShotAbout {
-    /// The call of this model.
+    /// The call of this model with these settings.
     pub(crate) fn of<'a>(&'a self, model: &'a ChatModel) -> OneShot<'a> {
         let Self {
             settings,
@@ -190,10 +190,10 @@ impl OneShotAbout {
 }
 
 impl Gateway {
-    /// How `model` is called outside of runs, and for whom: those on whose behalf it was resolved.
+    /// The settings of `model` for a call outside of runs, on behalf of the authority it was resolved for.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(crate) async fn one_shot(
         &self,
         model: &ResolvedModel,
@@ -208,22 +208,22 @@ impl Gateway {
     }
 }
 
-/// What a turn adds to the `metadata` of its caller.
+/// The fields that a turn adds to the `metadata` of its caller.
 pub(crate) struct TurnMetadata<'a> {
     /// The message that the answer is written to.
     pub(crate) message: Option<MessageId>,
-    /// The conversation, which ends with what is asked.
+    /// The conversation, which ends with the request.
     pub(crate) history: &'a [Message],
     /// Whether the web is searched before the answer.
     pub(crate) web_search: bool,
     /// Whether programs can be run.
     pub(crate) code_interpreter: bool,
-    /// Whether what is remembered of the person is used.
+    /// Whether memories of the person are used.
     pub(crate) memory: bool,
 }
 
 impl TurnMetadata<'_> {
-    /// The same metadata, with what the caller has not said.
+    /// The metadata with these fields; fields that the caller set are kept.
     pub(crate) fn added_to(&self, mut metadata: Map<String, Value>) -> Map<String, Value> {
         if let Some(message) = self.message {
             metadata.insert("message_id".to_owned(), json!(message));
@@ -243,7 +243,7 @@ impl TurnMetadata<'_> {
     }
 }
 
-/// What the last message of the person points to, in Open WebUI's form. Contents stay in the messages.
+/// The attachments of the last user message, in Open WebUI's form. Their contents are left out.
 fn files(history: &[Message]) -> Value {
     let asked = history.iter().rfind(|message| message.role == Role::User);
     let medium = |kind: &str, url: &str| match url.starts_with("data:") {

@@ -1,4 +1,4 @@
-//! Looks for model servers on the usual local ports, so that the first minute needs no typing.
+//! Discovers model servers on the usual local ports, so that a first connection needs no typing.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -7,17 +7,17 @@ use reqwest::Client;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long a server may take to answer; on this machine more means that nobody is there.
+/// Timeout of a probe; a server on this machine that takes longer is treated as absent.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// More is no list of models.
+/// A larger response is not a list of models.
 const MAX_BYTES: usize = 1_000_000;
 
 /// A port where a model server usually listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where.
+    /// Its address.
     pub address: SocketAddr,
-    /// Which server it usually is.
+    /// The server that usually listens there.
     pub usually: ServerKind,
 }
 
@@ -34,7 +34,7 @@ pub enum ServerKind {
     LmStudio,
     /// vLLM.
     Vllm,
-    /// Something else that speaks the protocol.
+    /// Another server with an OpenAI-compatible API.
     Unknown,
 }
 
@@ -49,10 +49,10 @@ impl ServerKind {
         }
     }
 
-    /// What a server says of itself in its model list.
+    /// Recognizes a server by `owned_by` in its model list.
     fn from_owner(owner: &str) -> Option<Self> {
         match owner {
-            // Ollama gives the name space of the model, which is this unless somebody made their own.
+            // Ollama sends the model's namespace, which is `library` unless users created their own.
             "library" => Some(Self::Ollama),
             "llamacpp" => Some(Self::LlamaCpp),
             "organization_owner" => Some(Self::LmStudio),
@@ -66,17 +66,17 @@ impl ServerKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "FoundServer")]
 pub struct Found {
-    /// Which program it seems to be.
+    /// The detected program.
     pub kind: ServerKind,
     /// A name for the connection.
     pub name: String,
-    /// What to connect to.
+    /// The URL to connect to.
     pub base_url: String,
     /// The models it offers.
     pub models: Vec<String>,
 }
 
-/// The usual ports, without those we listen on ourselves.
+/// The usual ports, except those that this server listens on.
 #[must_use]
 pub fn usual_candidates(own: &[SocketAddr]) -> Vec<Candidate> {
     let usual = [
@@ -95,10 +95,10 @@ pub fn usual_candidates(own: &[SocketAddr]) -> Vec<Candidate> {
         .collect()
 }
 
-/// Asks all at once which of them serve models; takes a second at most.
+/// Probes all candidates concurrently; takes a second at most.
 ///
 /// # Errors
-/// Where no HTTP client can be made.
+/// If the HTTP client cannot be created.
 pub async fn discover(candidates: &[Candidate]) -> Result<Vec<Found>, reqwest::Error> {
     let client = Client::builder()
         .no_proxy()
@@ -141,7 +141,7 @@ async fn probe(client: &Client, candidate: Candidate) -> Option<Found> {
         body.extend_from_slice(&chunk);
     }
     let list: ModelList = serde_json::from_slice(&body).ok()?;
-    // Ollama with models of one's own, or none, is known by its port alone.
+    // Ollama with only custom models, or none, is recognized by its port alone.
     let kind = list
         .data
         .iter()

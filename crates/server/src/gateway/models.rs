@@ -1,4 +1,4 @@
-//! The models people can choose: from connected servers, from the environment, and the tour.
+//! The available models: from connected servers, from the configuration file and the environment, and the tour.
 
 mod catalogue;
 mod configured;
@@ -51,7 +51,7 @@ use crate::{
 const DEFAULT_MODEL: &str = "default_model";
 const SETTINGS_PREFIX: &str = "model:";
 const ALIASES: &str = "model_aliases";
-/// The model catalogue: kept in memory and built anew when something changes.
+/// The model catalogue: kept in memory and rebuilt on every change.
 pub struct Models {
     store: Store,
     sealer: Arc<Sealer>,
@@ -59,68 +59,68 @@ pub struct Models {
     tour: ChatModel,
     first_token_timeout: Duration,
     idle_timeout: Duration,
-    /// Those of the file and the environment.
+    /// Connections of the configuration file and the environment.
     configured: Vec<ConfiguredConnection>,
-    /// Those of the file.
+    /// Model aliases of the configuration file.
     configured_aliases: Aliases,
-    /// What servers said when last asked, where the database does not hold it.
+    /// The last answers of servers, unless the database holds them.
     asked: Mutex<HashMap<ConnectionId, Asked>>,
-    /// The servers as they are: what is known of their health outlives the catalogue.
+    /// The servers by connection. Their health state survives a rebuild of the catalogue.
     servers: Mutex<HashMap<ConnectionId, Arc<Server>>>,
     counts: Arc<AttemptCounts>,
     catalogue: RwLock<Arc<Catalogue>>,
     prices: PriceCatalogue,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
     building: tokio::sync::Mutex<()>,
-    /// Whether all configured servers were asked for their models at least once; `true` if there are none.
+    /// Whether all configured servers were queried for their models at least once; `true` if there are none.
     first_look: watch::Sender<bool>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Asked {
-    /// Of configured servers only.
+    /// Only set for configured servers.
     models: Vec<ListedModel>,
     problem: Option<(ProblemCode, LocalizedText)>,
 }
 
-/// A model that is ready to be called, how to call it, and for which agent.
+/// A model that is ready to be called, with its settings and the agent that uses it.
 #[derive(Debug, Clone)]
 pub struct ResolvedModel {
-    /// What a request named: the model's id, or the agent's.
+    /// The id in the request: the model's or the agent's.
     pub id: String,
-    /// The model's own id here.
+    /// The model's own id on this server.
     pub model_id: String,
-    /// The defined agent that works with it; the built-in one where nothing.
+    /// The defined agent that uses it; `None` for the built-in one.
     pub agent: Option<Arc<AgentDefinition>>,
     /// The model.
     pub model: ChatModel,
-    /// How tools are described to it.
+    /// How tools are offered to it.
     pub tool_mode: ToolMode,
-    /// What is set for its calls.
+    /// The parameters for its calls.
     pub parameters: ModelParameters,
-    /// How much it can read, where known.
+    /// The context window, if known.
     pub context_tokens: Option<u64>,
-    /// What it costs, where known.
+    /// Its prices, if known.
     pub prices: Option<Prices>,
-    /// The models to ask where its server fails; these have none of their own.
+    /// The models to fall back to if its server fails; these have no fallbacks of their own.
     pub fallbacks: Vec<ResolvedModel>,
     /// On whose behalf it is called.
     pub authority: Authority,
 }
 
-/// The server of a model, for a caller who speaks its format.
+/// The server of a model, for requests that are forwarded in its format.
 #[derive(Debug)]
 pub struct ModelServer {
     /// How to reach it.
     pub upstream: UpstreamRoute,
-    /// Whether any of its servers is told who asks.
+    /// Whether the caller's identity is sent to any of its servers.
     pub trusted: bool,
-    /// What the model costs, where known.
+    /// The model's prices, if known.
     pub prices: Option<Prices>,
 }
 
 impl ResolvedModel {
-    /// The model as runs call it, alone.
+    /// The model as runs call it, without its fallbacks.
     pub(crate) fn callable(&self) -> CallableModel {
         let settings = agent::ModelSettings {
             tool_mode: self.tool_mode,
@@ -135,17 +135,17 @@ impl ResolvedModel {
         }
     }
 
-    /// Those that are asked where its server fails, in their order.
+    /// The fallbacks if its server fails, in order.
     pub(crate) fn callable_fallbacks(&self) -> Vec<CallableModel> {
         self.fallbacks.iter().map(Self::callable).collect()
     }
 }
 
 impl Models {
-    /// Reads what is stored. The configured servers are not asked yet.
+    /// Loads the stored connections and settings. The configured servers are not queried yet.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn open(
         config: &Config,
         store: Store,
@@ -176,7 +176,7 @@ impl Models {
         Ok(models)
     }
 
-    /// What there is now.
+    /// The current catalogue.
     #[must_use]
     pub fn catalogue(&self) -> Arc<Catalogue> {
         self.catalogue
@@ -185,11 +185,11 @@ impl Models {
             .clone()
     }
 
-    /// The model with this id, or the default one, ready to be called by whoever has this permit.
+    /// The model with this id, or the default one, ready to be called with these permissions.
     ///
     /// # Errors
-    /// 404 if there is no such model, or it is for others. 503 if there is no default model, or a configured server has
-    /// not listed its models yet.
+    /// 404 if there is no such model, or the caller may not use it. 503 if there is no default model, or a configured
+    /// server has not listed its models yet.
     pub fn resolve(
         &self,
         id: Option<&str>,
@@ -207,7 +207,7 @@ impl Models {
             .iter()
             .filter(|id| permit.allows(Resource::Model(id)));
         let fallbacks = fallbacks.filter_map(|id| {
-            // One that is no longer there cannot be asked.
+            // A fallback that no longer exists is skipped.
             self.ready(&catalogue, catalogue.model(id)?, authority).ok()
         });
         Ok(ResolvedModel {
@@ -216,7 +216,7 @@ impl Models {
         })
     }
 
-    /// The model with this id. One that is for others is answered like one that is not there.
+    /// The model with this id. A model that the caller may not use is reported like one that does not exist.
     fn permitted<'a>(
         &self,
         catalogue: &'a Catalogue,
@@ -230,7 +230,7 @@ impl Models {
         known.ok_or_else(|| self.missing(id, permit))
     }
 
-    /// 404 that names models like this one, or 503 while servers have not said which models they have.
+    /// 404 with suggestions of similar names, or 503 while configured servers have not listed their models.
     fn missing(&self, id: &str, permit: &Permissions) -> ApiError {
         match self.configured_are_awaited() {
             true => unavailable(messages::Settings::ModelsAwaited),
@@ -238,8 +238,8 @@ impl Models {
         }
     }
 
-    /// 404 for a model that is not there, or no longer at its server, as `words` say; with the names most like it of those
-    /// that may be used.
+    /// 404 with the text `words` for a model that does not exist, or is no longer on its server, and with the most
+    /// similar names of usable models.
     #[must_use]
     pub fn not_found(&self, id: &str, permit: &Permissions, words: LocalizedText) -> ApiError {
         let catalogue = self.catalogue();
@@ -267,7 +267,7 @@ impl Models {
         Err(unavailable(why))
     }
 
-    /// A model ready to be called, without others that are asked in its place.
+    /// A model ready to be called, without fallbacks.
     fn ready(
         &self,
         catalogue: &Catalogue,
@@ -293,11 +293,11 @@ impl Models {
         })
     }
 
-    /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as
-    /// `embeddings`. Nothing for the tour, which has no server.
+    /// The server of the model with this id, for requests that are forwarded in its format; `call` is the path there,
+    /// such as `embeddings`. `None` for the tour, which has no server.
     ///
     /// # Errors
-    /// 404 where there is no such model, or it is for others.
+    /// 404 if there is no such model, or the caller may not use it.
     pub fn upstream(
         &self,
         id: &str,
@@ -308,10 +308,11 @@ impl Models {
         self.server_of(&catalogue, self.permitted(&catalogue, id, permit)?, call)
     }
 
-    /// The same for a model that the settings name: it works for everybody, whoever may choose it for chats.
+    /// [`Models::upstream`] for a model that the settings name: it works for every user, independent of who may choose
+    /// it for chats.
     ///
     /// # Errors
-    /// 404 where there is no such model.
+    /// 404 if there is no such model.
     pub fn upstream_for_all(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue
@@ -346,7 +347,7 @@ impl Models {
         }))
     }
 
-    /// How to reach a model on its server.
+    /// The connection settings for a model on its servers.
     fn reach(&self, catalogue: &Catalogue, known: &Model) -> Result<OpenAiSettings, ApiError> {
         let pool = catalogue
             .pool(&known.id)
@@ -359,10 +360,10 @@ impl Models {
         })
     }
 
-    /// Stores what an administrator set for a model.
+    /// Stores an administrator's settings for a model.
     ///
     /// # Errors
-    /// 404 where there is no such model.
+    /// 404 if there is no such model.
     pub async fn put_settings(
         &self,
         id: &str,
@@ -382,10 +383,10 @@ impl Models {
             .ok_or_else(|| model_not_found(id))
     }
 
-    /// Chooses the model that is used where none is named.
+    /// Sets the model for requests that name none.
     ///
     /// # Errors
-    /// 404 where there is no such model.
+    /// 404 if there is no such model.
     pub async fn set_default(&self, id: &str) -> Result<(), ApiError> {
         self.catalogue()
             .model(id)
@@ -396,20 +397,20 @@ impl Models {
         Ok(self.rebuild().await?)
     }
 
-    /// Sets the model aliases, which override those of the file.
+    /// Sets the model aliases, which override those of the configuration file.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn put_aliases(&self, aliases: &Aliases) -> Result<(), ApiError> {
         let value = serde_json::to_value(aliases).map_err(ApiError::internal)?;
         self.store.put_setting(ALIASES, &value).await?;
         Ok(self.rebuild().await?)
     }
 
-    /// What was set with [`Models::put_aliases`].
+    /// The aliases set with [`Models::put_aliases`].
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn set_aliases(&self) -> Result<Aliases, StoreError> {
         let set = self.store.setting(ALIASES).await?;
         Ok(set
@@ -421,7 +422,7 @@ impl Models {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads everything again, also what other servers on the same database have changed.
+    /// Reloads everything, including changes by other servers on the same database.
     pub(crate) async fn rebuild(&self) -> Result<(), StoreError> {
         let _building = self.building.lock().await;
         let rows = self.store.connections().await?;
@@ -430,7 +431,7 @@ impl Models {
         let settings = stored
             .into_iter()
             .filter_map(|(name, value)| {
-                // Settings a later version wrote are better ignored than fatal.
+                // Settings that a later version wrote are ignored, not fatal.
                 Some((
                     name.strip_prefix(SETTINGS_PREFIX)?.to_owned(),
                     serde_json::from_value(value).ok()?,
@@ -478,7 +479,7 @@ impl Models {
                 }
             }
             Err(error) => {
-                tracing::error!(connection = %row.id, %error, "a stored connection is left out");
+                tracing::error!(connection = %row.id, %error, "skipping invalid stored connection");
                 return None;
             }
         };
@@ -494,7 +495,7 @@ impl Models {
         })
     }
 
-    /// The server of a connection: the one that is known, unless something was set otherwise since.
+    /// The server of a connection: the existing one, unless its settings have changed.
     fn server(&self, id: ConnectionId, settings: ServerSettings) -> Arc<Server> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = servers.get(&id).filter(|known| known.settings == settings) {
@@ -505,7 +506,7 @@ impl Models {
         server
     }
 
-    /// What became of all attempts to ask model servers.
+    /// Counts of all attempts to call model servers, by outcome.
     #[must_use]
     pub fn attempts(&self) -> &AttemptCounts {
         &self.counts
@@ -526,7 +527,7 @@ fn no_model_of_name(id: &str) -> messages::Settings {
     }
 }
 
-/// `words`, and the names that may be meant.
+/// `words`, with suggestions of names.
 pub(crate) fn did_you_mean(words: LocalizedText, names: &[&str]) -> LocalizedText {
     let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
     match quoted.as_slice() {

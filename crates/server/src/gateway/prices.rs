@@ -1,5 +1,4 @@
-//! The price catalogue: what models cost by a public list, which comes with the program or was brought by
-//! `glasshouse prices update`.
+//! The price catalogue: model prices from a public list, either built in or installed by `glasshouse prices update`.
 
 mod clause;
 mod import;
@@ -19,21 +18,21 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 pub(crate) use update::{show, update};
 
-/// The list that comes with the program.
+/// The built-in list.
 const BUILT_IN: &str = include_str!("prices/prices.json");
-/// A newer one, in the data folder.
+/// A newer list, in the data directory.
 const FILE: &str = "prices.json";
-/// More than any provider takes for a million tokens, US dollars.
+/// Above any provider's price for a million tokens, in US dollars.
 pub(crate) const MAX_USD_PER_MILLION: f64 = 1e6;
 
-/// A price list as its file has it.
+/// A price list in its file format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ListFile {
-    /// Where its facts are from.
+    /// The source of the prices.
     source: String,
     url: String,
     license: String,
-    /// The day it was made, such as 2026-11-26.
+    /// The date of the list, such as 2026-11-26.
     date: String,
     providers: Vec<ListedProvider>,
 }
@@ -42,7 +41,7 @@ struct ListFile {
 struct ListedProvider {
     id: String,
     name: String,
-    /// A regular expression of how its address begins.
+    /// A regular expression for the beginning of its address.
     address: String,
     /// Providers whose models it serves at their prices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,7 +52,7 @@ struct ListedProvider {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ListedModel {
     id: String,
-    /// The names it goes by: any of them.
+    /// The names of the model: any of these clauses may match.
     #[serde(rename = "match")]
     matches: Vec<Clause>,
     #[serde(flatten)]
@@ -62,7 +61,7 @@ struct ListedModel {
     long_context: Vec<ListedTier>,
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct ListedRates {
@@ -87,29 +86,29 @@ struct ListedTier {
     rates: ListedRates,
 }
 
-/// A list that is ready to be asked.
+/// A parsed list, ready for lookups.
 #[derive(Debug)]
 pub(crate) struct PriceList {
     file: ListFile,
-    /// The beginnings of the providers' addresses, in their order.
+    /// The compiled address patterns of the providers, in the same order.
     addresses: Vec<Regex>,
 }
 
-/// What a model costs by the list.
+/// The price of a model according to the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ListedPrice {
     pub(crate) prices: Prices,
-    /// Whose price it is, as people call the provider.
+    /// The provider's display name.
     pub(crate) provider: String,
-    /// What the list calls the model.
+    /// The list's name for the model.
     pub(crate) model: String,
-    /// Where the list's facts are from.
+    /// The source of the list's prices.
     pub(crate) source: String,
-    /// The day of the list.
+    /// The date of the list.
     pub(crate) date: String,
 }
 
-/// The list in use, read when somebody first asks for a price.
+/// The current list, loaded on the first lookup.
 #[derive(Debug, Clone)]
 pub struct PriceCatalogue {
     data_dir: PathBuf,
@@ -119,12 +118,12 @@ pub struct PriceCatalogue {
 #[derive(Debug)]
 struct ListInUse {
     list: PriceList,
-    /// When the data folder's file was written, if there was one.
+    /// The modification time of the file in the data directory, if it exists.
     written: Option<SystemTime>,
 }
 
 impl PriceCatalogue {
-    /// With the list in this data folder, if there is one and it is newer than the program's.
+    /// Uses the list in this data directory, if it exists and is newer than the built-in one.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
         Self {
@@ -133,8 +132,8 @@ impl PriceCatalogue {
         }
     }
 
-    /// What this server's model costs. `None` if nobody knows: models of local servers have no price, which is not to say
-    /// that they are free.
+    /// The price of a model on this server; `None` if unknown. Models of local servers have no price, which does not
+    /// mean that they are free.
     pub(crate) fn find(&self, server: &ServerSettings, model: &str) -> Option<ListedPrice> {
         if is_local(server.base_url.host()?) {
             return None;
@@ -146,7 +145,7 @@ impl PriceCatalogue {
             return find(list);
         }
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
-        // The time first, so that a file that is written meanwhile is read again.
+        // The time is read first, so that a file that is written in between is read again.
         let read = || ListInUse {
             written: self.written(),
             list: PriceList::of(&self.data_dir),
@@ -154,8 +153,8 @@ impl PriceCatalogue {
         find(&in_use.get_or_insert_with(read).list)
     }
 
-    /// Lets go of the list if `glasshouse prices update` has brought another one since it was read; the next price is
-    /// that one's. Tells whether that is so.
+    /// Drops the list if `glasshouse prices update` has replaced it since it was read; the next lookup loads the new
+    /// one. Returns whether it was dropped.
     pub(crate) fn drop_if_renewed(&self) -> bool {
         let written = self.written();
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +168,7 @@ impl PriceCatalogue {
     }
 }
 
-/// Whether a host is this machine or in a private network. Names without a dot are those of a local network.
+/// Whether a host is this machine or in a private network. Names without a dot belong to a local network.
 fn is_local(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     match host.parse::<std::net::IpAddr>() {
@@ -188,7 +187,7 @@ fn is_local(host: &str) -> bool {
 }
 
 impl PriceList {
-    /// The newer one of the data folder's and the program's.
+    /// The newer of the built-in list and the one in the data directory.
     fn of(data_dir: &Path) -> Self {
         let path = data_dir.join(FILE);
         let found = match std::fs::read_to_string(&path) {
@@ -201,7 +200,7 @@ impl PriceList {
             Ok(Some(list)) if list.file.date >= built_in.file.date => list,
             Ok(_) => built_in,
             Err(error) => {
-                tracing::error!(path = %path.display(), %error, "the price list cannot be read; using the built-in one");
+                tracing::error!(path = %path.display(), %error, "unreadable price list; using the built-in one");
                 built_in
             }
         }
@@ -209,8 +208,8 @@ impl PriceList {
 
     fn built_in() -> Self {
         Self::parse(BUILT_IN).unwrap_or_else(|error| {
-            // A test reads it.
-            tracing::error!(%error, "the built-in price list cannot be read");
+            // Cannot fail: a test parses the built-in list.
+            tracing::error!(%error, "failed to parse the built-in price list");
             Self::empty()
         })
     }
@@ -230,12 +229,12 @@ impl PriceList {
         }
     }
 
-    /// Reads a list of ours.
+    /// Parses a list in this format.
     fn parse(json: &str) -> anyhow::Result<Self> {
         Self::check(serde_json::from_str(json).context("it is not a price list")?)
     }
 
-    /// Refuses figures that no provider takes.
+    /// Rejects implausible prices.
     fn check(file: ListFile) -> anyhow::Result<Self> {
         file.date
             .parse::<jiff::civil::Date>()
@@ -294,7 +293,7 @@ impl PriceList {
 
     fn find(&self, kind: ProviderKind, address: &str, model: &str) -> Option<ListedPrice> {
         let model = model.to_lowercase();
-        // Google's own list of models has them all in this folder.
+        // Google's model list has this prefix in front of every name.
         let name = model.strip_prefix("models/").unwrap_or(&model);
         let (provider, name) = self.provider(kind, address, name)?;
         let listed = self
@@ -309,14 +308,14 @@ impl PriceList {
         })
     }
 
-    /// The provider at an address, or else of a kind that only one has; and the model's name there.
+    /// The provider at an address, or else the only provider of this kind; and the model's name there.
     fn provider<'a>(
         &self,
         kind: ProviderKind,
         address: &str,
         model: &'a str,
     ) -> Option<(&ListedProvider, &'a str)> {
-        // Hugging Face's router takes the provider behind the model's name, if somebody chooses one.
+        // Hugging Face's router takes the provider as a suffix of the model's name, if the user chooses one.
         if address.starts_with("https://router.huggingface.co/v1") {
             let (model, provider) = model.rsplit_once(':')?;
             return Some((
@@ -333,7 +332,7 @@ impl PriceList {
             ProviderKind::Bedrock => self.provider_of_id("aws"),
             ProviderKind::Azure => self.provider_of_id("azure"),
             ProviderKind::Gemini | ProviderKind::Vertex => self.provider_of_id("google"),
-            // Others than their makers serve these formats at prices of their own.
+            // Other providers serve these formats too, at prices of their own.
             ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Anthropic => None,
         };
         Some((by_address.or_else(by_kind)?, model))
@@ -346,7 +345,7 @@ impl PriceList {
             .find(|provider| provider.id == id)
     }
 
-    /// The provider's own, or that of one whose models it serves.
+    /// The provider's own model, or that of a provider whose models it serves.
     fn model(&self, provider: &ListedProvider, name: &str) -> Option<&ListedModel> {
         let in_list = |id: &str| {
             let provider = self.provider_of_id(id)?;

@@ -1,5 +1,5 @@
-//! What is used and how much of it may be: a ledger that is kept in memory and written down each second, and limits that
-//! are checked against it without asking the database.
+//! Usage accounting and limits: an in-memory ledger that is flushed every second, and limits that are checked against
+//! it without a database query.
 
 mod account;
 mod ledger;
@@ -30,7 +30,7 @@ use crate::{
     platform::clock::Clock,
 };
 
-/// Accounts kept in memory before those are forgotten that nobody uses.
+/// The number of accounts in memory above which unused ones are evicted.
 const MANY_ACCOUNTS: usize = 20_000;
 
 /// The ledger and the limits of this process.
@@ -40,24 +40,24 @@ pub struct Usage {
     groups: Arc<Groups>,
     books: Mutex<Books>,
     rules: RwLock<Arc<LimitRules>>,
-    /// Held while it is written down, so that nothing is written twice.
+    /// Held during a flush, so that nothing is written twice.
     writing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Books {
     ledger: Ledger,
-    /// Which state of the groups their accounts are of.
+    /// The version of the groups that the accounts are based on.
     groups_number: i64,
     accounts: HashMap<Subject, Account>,
 }
 
-/// Why something may not be used now.
+/// Why a call is not allowed now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// In a sentence.
+    /// The reason, as a sentence.
     pub words: LocalizedText,
-    /// When it may be again, seconds.
+    /// Seconds until it is allowed again.
     pub wait_s: u64,
 }
 
@@ -67,20 +67,20 @@ impl From<Refused> for ApiError {
     }
 }
 
-/// What the `x-ratelimit-…` headers say.
+/// The values of the `x-ratelimit-…` headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remaining {
-    /// Of the limit on requests that is nearest.
+    /// The request limit with the least remaining.
     pub requests: Option<Allowed>,
-    /// Of the limit on tokens that is nearest.
+    /// The token limit with the least remaining.
     pub tokens: Option<Allowed>,
 }
 
 impl Usage {
-    /// Reads the limits.
+    /// Loads the limits.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
         let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
         let (books, writing) = (Mutex::default(), tokio::sync::Mutex::default());
@@ -94,7 +94,7 @@ impl Usage {
         })
     }
 
-    /// The limits as they are.
+    /// The current limits.
     #[must_use]
     pub fn rules(&self) -> Arc<LimitRules> {
         self.rules
@@ -103,10 +103,10 @@ impl Usage {
             .clone()
     }
 
-    /// Sets the limits of one subject. Other servers on the same database know within two seconds.
+    /// Sets the limits of one subject. Other servers on the same database pick them up within two seconds.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn put_limits(&self, of: &LimitsOf, limits: Limits) -> Result<(), StoreError> {
         self.store
             .put_setting(&of.setting(), &limits.to_value())
@@ -114,7 +114,7 @@ impl Usage {
         self.read_rules().await
     }
 
-    /// The limits that hold for a call on this account.
+    /// The limits that apply to a call on this account.
     fn apply_to(&self, principal: &Principal) -> Vec<(Subject, Limits)> {
         let groups = self.groups.known();
         self.lock().see(&groups);
@@ -128,19 +128,19 @@ impl Usage {
         Ok(())
     }
 
-    /// Reads the limits again.
+    /// Reloads the limits.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn look_at_limits(&self) -> Result<(), StoreError> {
         self.read_rules().await
     }
 
-    /// Makes the accounts known that limits are checked against, from what is written down. Asks the database only the
-    /// first time.
+    /// Loads the accounts that limits are checked against from the stored usage. Queries the database only the first
+    /// time.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn know(&self, principal: &Principal) -> Result<(), StoreError> {
         for (subject, _) in self.apply_to(principal) {
             if !self
@@ -162,7 +162,7 @@ impl Usage {
         Ok(())
     }
 
-    /// What the ledger holds of the day and the month of now.
+    /// The stored usage of the current day and month.
     async fn written(&self, subject: &Subject) -> Result<(Amount, Amount), StoreError> {
         let now = self.clock.now_ms();
         let today = now.div_euclid(DAY_MS);
@@ -187,10 +187,10 @@ impl Usage {
         Ok((of_day, of_month))
     }
 
-    /// Begins a model call where every limit allows it. What it may use counts until [`Usage::end`].
+    /// Begins a model call if every limit allows it. Its estimated usage counts until [`Usage::end`].
     ///
     /// # Errors
-    /// Where a limit is reached, or would be.
+    /// If a limit is reached, or would be exceeded.
     pub fn begin(&self, principal: &Principal, wish: UsageEstimate) -> Result<Held, Refused> {
         let now = self.clock.now_ms();
         let limits = self.apply_to(principal);
@@ -215,10 +215,10 @@ impl Usage {
         Ok(held)
     }
 
-    /// Whether so many calls of that kind may begin now.
+    /// Whether this number of calls could begin now.
     ///
     /// # Errors
-    /// Where a limit is reached, or would be.
+    /// If a limit is reached, or would be exceeded.
     pub fn check(
         &self,
         principal: &Principal,
@@ -240,7 +240,7 @@ impl Usage {
         Ok(())
     }
 
-    /// A call is over. What it used counts as going on until it is noted; nothing where it failed.
+    /// Ends a call. Its actual usage stays reserved until it is noted; `None` if the call failed.
     pub fn end(&self, held: &Held, wish: UsageEstimate, used: Option<Amount>) {
         let now = self.clock.now_ms();
         let mut books = self.lock();
@@ -251,7 +251,7 @@ impl Usage {
         }
     }
 
-    /// Notes a model call that is of no run.
+    /// Records a model call that does not belong to a run.
     pub fn note(&self, principal: &Principal, model: &str, sum: UsageSum) {
         let now = self.clock.now_ms();
         let key = UsageKey {
@@ -264,12 +264,12 @@ impl Usage {
         books.ledger.note(key, sum);
     }
 
-    /// A run goes on here, whose log is in the ledger up to there.
+    /// Starts tracking a run whose log is already booked up to `upto`.
     pub(crate) fn run_begins(&self, run: RunId, upto: u64) {
         self.lock().ledger.run_begins(run, upto);
     }
 
-    /// Notes what an event of a run says about usage, once it is stored.
+    /// Records the usage in a run's event, once the event is stored.
     pub(crate) fn note_event(&self, principal: &Principal, event: &RunEvent) {
         let is_end = event.is_end();
         let Some((model, sum)) = used_by(&event.body) else {
@@ -289,10 +289,10 @@ impl Usage {
         books.ledger.note_run(event.run, event.seq, key, sum);
     }
 
-    /// Notes the part of a run's log that an earlier process has stored and not noted.
+    /// Records the part of a run's log that an earlier process stored without booking its usage.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub(crate) async fn note_past(
         &self,
         run: &store::Run,
@@ -311,12 +311,12 @@ impl Usage {
         Ok(())
     }
 
-    /// The log of a run that nobody works on is closed.
+    /// Marks the log of a run as complete, for runs that no process works on.
     pub(crate) fn run_is_over(&self, run: RunId, last_seq: u64) {
         self.lock().ledger.run_ends(run, last_seq);
     }
 
-    /// What is left of the nearest limits; nothing where there are none.
+    /// The remaining allowance of the limits closest to exhaustion; `None` for kinds without a limit.
     #[must_use]
     pub fn remaining(&self, principal: &Principal) -> Remaining {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
@@ -334,7 +334,7 @@ impl Usage {
         remaining
     }
 
-    /// What each limit of these allows and how much of it is used, for people.
+    /// Each applicable limit with its usage, for display.
     #[must_use]
     pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::LimitStatus>)> {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
@@ -351,10 +351,10 @@ impl Usage {
         limits.into_iter().map(standing).collect()
     }
 
-    /// Writes down what is new. Where that fails it stays in memory, for the next time.
+    /// Flushes new usage to the database. On failure it stays in memory and is retried on the next flush.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn write_down(&self) -> Result<(), StoreError> {
         let _writing = self.writing.lock().await;
         let Some(booking) = self.lock().ledger.take() else {
@@ -362,7 +362,7 @@ impl Usage {
         };
         match self.store.book_usage(&booking).await {
             Ok(outcomes) => self.settle(booking, outcomes),
-            // Something in it can never be written down, which must not keep the rest out.
+            // A part that the database never accepts must not block the rest.
             Err(StoreError::Refused(_)) => {
                 let mut parts = ledger::apart(booking);
                 while let Some(part) = parts.next() {
@@ -380,13 +380,13 @@ impl Usage {
         Ok(())
     }
 
-    /// Writes down what belongs to one run or one key; drops it where the database never takes it.
+    /// Writes the usage of one run or one key; drops it if the database can never accept it.
     async fn write_part(&self, part: Booking) -> Result<(), StoreError> {
         match self.store.book_usage(&part).await {
             Ok(outcomes) => self.settle(part, outcomes),
             Err(StoreError::Refused(error)) => {
-                tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
-                // So that nobody reads the run's log again for it.
+                tracing::error!(%error, usage = ?part, "dropping usage that the database rejects");
+                // Marks the run's log as booked, so that it is not read again for this usage.
                 let outcomes = self.store.book_usage(&ledger::without_sums(&part)).await;
                 let forget =
                     |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
@@ -407,8 +407,8 @@ impl Usage {
         books.ledger.settle(booking, outcomes);
     }
 
-    /// Reads what accounts have used that a run has begun with, and where several servers share the database, what others
-    /// have changed: limits, and what accounts in use have used there.
+    /// Loads the stored usage of accounts that are not loaded yet, such as those a run has used, and if several servers
+    /// share the database, the changes of others: limits, and the usage of active accounts.
     pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
         let (now, is_shared) = (self.clock.now_ms(), self.store.is_shared());
         if is_shared {
@@ -417,7 +417,7 @@ impl Usage {
         let to_read: Vec<Subject> = {
             let mut books = self.lock();
             if is_shared {
-                // What nobody uses is read again when somebody does.
+                // Idle accounts are loaded again when they are used.
                 books.accounts.retain(|_, account| account.is_in_use(now));
             }
             let to_read = books
@@ -449,7 +449,7 @@ impl Usage {
 }
 
 impl Books {
-    /// Where groups have changed, what theirs have used is asked anew: who joins one brings along what they have used.
+    /// When groups have changed, the usage of groups is reloaded: new members bring their previous usage with them.
     fn see(&mut self, groups: &GroupDirectory) {
         if self.groups_number != groups.number {
             self.groups_number = groups.number;
@@ -461,7 +461,7 @@ impl Books {
         }
     }
 
-    /// Counts it against those whose limits it counts against.
+    /// Adds usage to every account whose limits it counts against.
     fn count(&mut self, now: i64, groups: &GroupDirectory, key: &UsageKey, sum: UsageSum) {
         for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
             if let Some(account) = self.accounts.get_mut(&subject) {
@@ -470,7 +470,7 @@ impl Books {
         }
     }
 
-    /// What is in the database need not be added to what is read from there.
+    /// Usage in the database no longer has to be added to the stored usage when an account is reloaded.
     fn is_written(
         &mut self,
         groups: &GroupDirectory,
@@ -497,15 +497,15 @@ impl Books {
     }
 }
 
-/// What calls under way may use, by whose limits they count against.
+/// The reserved usage of a running call, by subject.
 #[derive(Debug)]
 pub struct Held(Vec<(Subject, Amount)>);
 
 impl Gateway {
-    /// Refuses to begin anything on an account whose limits are reached.
+    /// Checks the limits before anything begins on an account.
     ///
     /// # Errors
-    /// 429 with what is reached and how long to wait.
+    /// 429 with the limit that is reached and how long to wait.
     pub(crate) async fn check_limits(&self, principal: &Principal) -> Result<(), ApiError> {
         self.usage.know(principal).await?;
         Ok(self.usage.check(principal, UsageEstimate::nothing(), 1)?)

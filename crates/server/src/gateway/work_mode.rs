@@ -1,11 +1,11 @@
-//! The mode of work that a request asks for: an answer, web search before it, or a report.
+//! The work mode of a request: an answer, an answer after a web search, or a research report.
 
 use agent::ResearchRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::chat_stream::Mode;
 
-/// The mode of work that a message asks for.
+/// The work mode that a message selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "snake_case",
@@ -19,7 +19,7 @@ pub(crate) enum WorkMode {
     WebSearch,
     /// A short [research](docs/research.md).
     Research,
-    /// A long one.
+    /// A long [research](docs/research.md).
     Deep,
 }
 
@@ -35,7 +35,7 @@ impl From<Mode> for WorkMode {
 }
 
 impl WorkMode {
-    /// The research of this mode. With `interactive` the person can be asked and can change the plan.
+    /// The research of this mode. If `interactive`, the user can be asked questions and can change the plan.
     pub(crate) fn research(self, interactive: bool) -> Option<ResearchRequest> {
         match self {
             Self::Chat => None,

@@ -1,4 +1,4 @@
-//! `GET /api/v1/activity`: which of the caller's chats are busy, as it changes.
+//! `GET /api/v1/activity`: streams state changes of the caller's runs.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
@@ -20,18 +20,18 @@ use crate::{
     runtime::runs::Activity,
 };
 
-/// One browser that wants to know.
+/// One client that is subscribed to the activity stream.
 struct Watcher {
     app: Arc<App>,
     caller: Caller,
     changes: Receiver<Activity>,
-    /// What is to be told first.
+    /// Queued states that are sent before any change.
     known: VecDeque<Activity>,
 }
 
-/// First every run that is going, then each change.
+/// Sends the state of every live run, then each change.
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
-    // Subscribed before looking, so that nothing falls between.
+    // Subscribe before the snapshot, so that no change is missed in between.
     let changes = app.runs.subscribe();
     let known = snapshot(&app, &caller).await?;
     let watcher = Watcher {
@@ -48,7 +48,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<R
 }
 
 async fn snapshot(app: &App, caller: &Caller) -> Result<VecDeque<Activity>, StoreError> {
-    // Those elsewhere first: one that begins here meanwhile is told as it is here.
+    // Runs on other servers first: if one starts here in the meantime, its local state overrides the remote one.
     let principal = caller.principal();
     let mut known = VecDeque::from(app.remote.going(&principal).await?);
     known.extend(
@@ -73,9 +73,9 @@ impl Watcher {
                 change = self.changes.recv() => match change {
                     Ok(activity) if self.caller.may_hear(&activity.principal) => return Some(frame(&activity)),
                     Ok(_) => {}
-                    // Too slow: what is going now is told anew.
+                    // This client is too slow and has missed changes: send the current state again.
                     Err(RecvError::Lagged(_)) => {
-                        // Where the database does not answer, the browser asks anew.
+                        // If the database does not respond, end the stream; the client reconnects.
                         self.known = snapshot(&self.app, &self.caller).await.ok()?;
                     }
                     Err(RecvError::Closed) => return None,
@@ -87,7 +87,7 @@ impl Watcher {
 
 fn frame(activity: &Activity) -> Bytes {
     let mut out = Vec::new();
-    // Plain data always has a JSON form.
+    // Plain data always serializes.
     write_data(
         &serde_json::to_string(activity).unwrap_or_default(),
         &mut out,

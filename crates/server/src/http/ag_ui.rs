@@ -1,5 +1,5 @@
-//! `POST /ag-ui`: AG-UI's door. A thread of the client is a chat of ours; a run of ours that waits for a person ends
-//! the client's run as an interrupt and goes on in its next one.
+//! The AG-UI protocol adapter (`POST /ag-ui`): maps a client's thread to a chat. A run that waits for a person ends the
+//! client's run with an interrupt and continues in the client's next run.
 
 pub(super) mod answers;
 pub(super) mod thread;
@@ -26,10 +26,10 @@ use crate::{
     runtime::commands::StopsWhenDropped,
 };
 
-/// The agent that is used where the address names none.
+/// The agent to use if the path names none.
 pub(super) const DEFAULT_AGENT: &str = "default";
 
-/// How a run is wanted.
+/// Options of a run.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct AgUiQuery {
     /// `continue` if the run should not end with the connection.
@@ -38,13 +38,13 @@ pub(super) struct AgUiQuery {
     subagents: Option<String>,
 }
 
-/// Whom the address names; one of the two addresses names nobody.
+/// The agent in the path; `None` for `POST /ag-ui`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Named {
     agent: Option<String>,
 }
 
-/// `POST /ag-ui` and `POST /ag-ui/{agent}`: runs the default agent, or this one.
+/// `POST /ag-ui` and `POST /ag-ui/{agent}`: runs the default agent, or the named one.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -67,7 +67,7 @@ pub(super) async fn post(
 }
 
 impl AgUiQuery {
-    /// AG-UI has no other stop than closing the connection.
+    /// AG-UI clients can stop a run only by closing the connection.
     fn leaving(&self) -> Leaving {
         match self.on_disconnect.as_deref() {
             Some("continue") => Leaving::RunsOn,
@@ -88,11 +88,11 @@ impl AgUiQuery {
 pub(super) enum Leaving {
     /// It is stopped.
     Stops,
-    /// Nothing: somebody may come back to it.
+    /// It keeps running, so that the client can reconnect.
     RunsOn,
 }
 
-/// Begins a run, or goes on with one that waits for what the input brings, and streams it.
+/// Starts a run, or continues one that waits for the answers in the input, and streams it.
 pub(super) async fn run(
     app: &Arc<App>,
     caller: &Caller,
@@ -139,7 +139,7 @@ pub(super) async fn run(
     ))
 }
 
-/// `opening`, then the run's events after `after`.
+/// Streams `opening`, then the run's events after `after`.
 pub(super) fn stream(
     app: &Arc<App>,
     files: RunFiles,

@@ -1,4 +1,4 @@
-//! The agents that an administrator defines: those of the configuration's file are shown, those of the page changed.
+//! Lists the agents of the configuration file, and manages those that administrators define in the web app.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::{
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AgentList {
     agents: Vec<AgentView>,
-    /// The names of all tools that exist now.
+    /// The names of all available tools.
     tools: Vec<String>,
     /// Where skills are read from.
     skills_folder: String,
     skills: Vec<SkillView>,
-    /// Folders there that are no skills.
+    /// Folders there that are not valid skills.
     broken_skills: Vec<BrokenSkill>,
 }
 
@@ -43,7 +43,7 @@ struct SkillView {
     files: usize,
 }
 
-/// A folder that is no skill.
+/// A folder that is not a valid skill.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BrokenSkill {
     name: String,
@@ -58,7 +58,7 @@ pub(super) struct AgentView {
     definition: AgentDefinition,
     /// Whether it is in the configuration file.
     from_file: bool,
-    /// What an administrator should look at, in sentences.
+    /// Warnings for administrators, as sentences.
     warnings: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ fn view(app: &App, known: &KnownAgent, skills: &Skills) -> AgentView {
     }
 }
 
-/// `GET /api/v1/agents`: all of them, those of the file first, and what they may be given.
+/// `GET /api/v1/agents`: lists all agents, those of the file first, and the tools and skills that can be assigned.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     let known = app.skills.read().await;
     let agents = app
@@ -98,7 +98,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     })
 }
 
-/// `POST /api/v1/agents`: a new one.
+/// `POST /api/v1/agents`: creates an agent.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -109,7 +109,7 @@ pub(super) async fn create(
     Ok(Json(view(&app, &known, &app.skills.read().await)))
 }
 
-/// `PUT /api/v1/agents/{agent}`: replaces one whole.
+/// `PUT /api/v1/agents/{agent}`: replaces the whole definition.
 pub(super) async fn replace(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
@@ -122,7 +122,7 @@ pub(super) async fn replace(
     Ok(Json(view(&app, &known, &app.skills.read().await)))
 }
 
-/// `DELETE /api/v1/agents/{agent}`: forgets one. Chats that used it go on with another.
+/// `DELETE /api/v1/agents/{agent}`: deletes an agent. Chats that used it continue with another.
 pub(super) async fn delete(
     State(defined_agents): State<Arc<DefinedAgents>>,
     Path(name): Path<String>,

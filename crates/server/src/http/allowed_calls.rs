@@ -1,4 +1,4 @@
-//! Tool calls that the caller has allowed for good.
+//! Standing approvals: tool calls that the caller has allowed permanently.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) struct AllowedList {
     allowed: Vec<AllowedView>,
 }
 
-/// `GET /api/v1/allowed-calls`: what the caller has allowed, oldest first.
+/// `GET /api/v1/allowed-calls`: lists the caller's standing approvals, the oldest first.
 pub(super) async fn list(
     State(store): State<Store>,
     caller: Caller,
@@ -64,7 +64,7 @@ pub(super) async fn list(
     }))
 }
 
-/// `DELETE /api/v1/allowed-calls/{allowed}`: asks again, in runs that start from now on.
+/// `DELETE /api/v1/allowed-calls/{allowed}`: deletes a standing approval; takes effect for runs that start afterwards.
 pub(super) async fn delete(
     State(store): State<Store>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Answers side by side: asking others for the same, and merging what they have said.
+//! Alternative answers to a message: starts them, and merges them into one answer.
 
 use agent::RunSpec;
 use std::sync::Arc;
@@ -30,28 +30,28 @@ use crate::{
     messages,
 };
 
-/// [Alternative answers](docs/models/several-answers.md). Each is a run of its own, 8 at a time at most.
+/// [Alternative answers](docs/models/several-answers.md). Each is a run of its own; at most 8 at a time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "NewAlternatives")]
 pub(super) struct NewAlternatives {
-    /// The models that are asked; the default model if there are none.
+    /// The models to ask; the default model if empty.
     #[serde(default)]
     models: Vec<String>,
-    /// How often each is asked, 1 to 8: by default one model `moa_samples` times, several once each.
+    /// How often each model is asked, 1 to 8: by default `moa_samples` times for one model, once each for several.
     samples: Option<usize>,
     /// An object for [trusted model servers](docs/models/forward-user-info.md); Glasshouse does not interpret it.
     #[serde(default)]
     metadata: Map<String, Value>,
 }
 
-/// The answers that have begun.
+/// The answers that were started.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Alternatives")]
 pub(super) struct Alternatives {
     answers: Vec<Begun>,
 }
 
-/// `POST /api/v1/chats/{chat}/messages/{message}/others`: more answers beside that one, each with a run of its own.
+/// `POST /api/v1/chats/{chat}/messages/{message}/others`: starts alternatives to that answer, each in a run of its own.
 pub(super) async fn ask(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -133,7 +133,7 @@ pub(super) async fn ask(
     Ok(Json(Alternatives { answers }))
 }
 
-/// The name of one of the runs that a request starts.
+/// The idempotency key of one of the runs that a request starts.
 fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
     IdempotencyKey {
         key: format!("{}#{number}", key.key),
@@ -141,7 +141,7 @@ fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
     }
 }
 
-/// One more answer, merged from alternatives.
+/// An answer that is merged from alternatives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "NewMerge")]
 pub(super) struct Merge {
@@ -153,7 +153,7 @@ pub(super) struct Merge {
     layers: Option<u32>,
 }
 
-/// `POST /api/v1/chats/{chat}/messages/{message}/merge`: one more answer, made of those that stand side by side.
+/// `POST /api/v1/chats/{chat}/messages/{message}/merge`: starts an answer that merges the alternatives.
 pub(super) async fn merge(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -1,5 +1,6 @@
-//! `/v1/messages`: the door for programs that speak Anthropic's format, such as its packages and Claude Code. A model of a
-//! server that speaks it gets the bytes as they come; every other model and every agent is translated.
+//! The Anthropic protocol adapter (`/v1/messages`), for programs such as Anthropic's SDKs and Claude Code. Requests for
+//! models of servers that speak this format are forwarded unchanged; those for all other models and agents are
+//! translated.
 
 pub(super) mod models;
 
@@ -39,12 +40,12 @@ use crate::{
     runtime::runs::Reader,
 };
 
-/// Where the door's addresses begin.
+/// Path prefix of this adapter.
 pub(super) const PREFIX: &str = "/v1/messages";
-/// Where Anthropic's packages look for the id of a request.
+/// The header in which Anthropic's SDKs look for the request id.
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
-/// Whether one of Anthropic's packages asks, at an address that OpenAI's have as well.
+/// Whether the request comes from one of Anthropic's SDKs, for paths that OpenAI's API has as well.
 pub(super) fn is_asked(headers: &HeaderMap) -> bool {
     headers.contains_key(anthropic::VERSION_HEADER)
 }
@@ -82,7 +83,7 @@ fn id_of(run: RunId) -> String {
     format!("msg_{}", run.strip_prefix("run_").unwrap_or(&run))
 }
 
-/// An agent answers: a run, shown as one message.
+/// Runs an agent and returns the run as one message.
 async fn by_agent(
     app: &Arc<App>,
     caller: &Caller,
@@ -94,7 +95,7 @@ async fn by_agent(
     let request = CompletionRequest::of_messages(body).map_err(invalid)?;
     let stream = request.stream;
     let run = openai::start_run(app, caller, headers, agent, request).await?;
-    // This format has no call to stop an answer: whoever leaves does not want it any more.
+    // This format has no request to stop an answer: a client that disconnects does not want it any more.
     let stop = openai::stop_when_dropped(&app.runs, run);
     let encoder = MessagesAnswer::new(&id_of(run), model, anthropic::PROVIDER, stream);
     let (answer, reader) = (RunAnswer::new(Box::new(encoder)), app.runs.read(run, 0));
@@ -132,7 +133,7 @@ fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
             let next =
                 tokio::time::timeout(crate::http::streams::KEEP_ALIVE_AFTER, reader.next()).await;
             match next {
-                // What Anthropic itself sends in between.
+                // What Anthropic itself sends as a keep-alive.
                 Err(_) => {
                     return Some((
                         Ok::<_, std::io::Error>(Bytes::from_static(PING)),
@@ -159,7 +160,7 @@ pub(super) struct Counted {
     input_tokens: u64,
 }
 
-/// `POST /v1/messages/count_tokens`: by the model's server where it speaks the format, else by rule of thumb.
+/// `POST /v1/messages/count_tokens`: asks the model's server if it speaks the format, otherwise estimates.
 pub(super) async fn count_tokens(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -168,7 +169,7 @@ pub(super) async fn count_tokens(
 ) -> Result<Response, ApiError> {
     let asked = RequestedModel::read(&app, &caller, &body)?;
     if asked.agent.is_none() {
-        // Whether it is there, and may be used.
+        // Checks that the model exists and that the caller may use it.
         let server = asked.server(&app, &caller, "messages/count_tokens").await?;
         if server.upstream.takes_call() {
             return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;
@@ -181,8 +182,8 @@ pub(super) async fn count_tokens(
     .into_response())
 }
 
-/// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
-/// then.
+/// Adds headers with the remaining share of the caller's limits, if there are any. They replace those of the model
+/// server, which do not describe this caller.
 pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
     let now = app.clock.now_ms();
@@ -213,7 +214,7 @@ pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     }
 }
 
-/// Our own refusal as Anthropic's packages expect it; other answers stay as they are.
+/// Rewrites an error of ours into the format that Anthropic's SDKs expect; other responses stay unchanged.
 pub(super) fn reword(response: Response) -> Response {
     let Some(Refusal { problem, .. }) = response.extensions().get::<Refusal>() else {
         return response;
@@ -224,7 +225,7 @@ pub(super) fn reword(response: Response) -> Response {
         object["request_id"] = id.into();
     }
     let (mut parts, _) = response.into_parts();
-    // The format has no other status for a request that the model cannot take.
+    // The format has no other status for a request that the model cannot accept.
     if matches!(
         code,
         ProblemCode::ModelContextFull | ProblemCode::ModelRejected

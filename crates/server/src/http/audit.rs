@@ -1,4 +1,4 @@
-//! The audit log: read by administrators, as pages or as one file.
+//! The audit log for administrators, as pages or as one CSV file.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -28,11 +28,11 @@ use crate::{
     platform::client_info::ClientInfo,
 };
 
-/// Most lines of one page, and of one question to the database.
+/// Maximum number of entries per page and per database query.
 const PAGE: u32 = 200;
 const MAX_TEXT_CHARS: usize = 200;
 
-/// Which entries.
+/// Filters for the audit log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "AuditQuery")]
 pub(super) struct Asked {
@@ -52,7 +52,7 @@ pub(super) struct Asked {
     format: Option<String>,
 }
 
-/// Who did what.
+/// An entry of the audit log: who did what.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuditEntry")]
 struct View {
@@ -118,7 +118,7 @@ struct Page {
     more: bool,
 }
 
-/// `GET /api/v1/audit`: the latest lines that fit. A file of them is itself noted.
+/// `GET /api/v1/audit`: the newest matching entries. Exporting them as a file is itself audited.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
@@ -158,7 +158,7 @@ pub(super) async fn get(
     match asked.format.as_deref() {
         None | Some("json") => {
             let limit = asked.limit.unwrap_or(50).clamp(1, PAGE);
-            // One more than asked for tells whether there are more.
+            // Query one more than requested to know whether there are more.
             let mut entries = app.store.audit(&filter, limit + 1).await?;
             let more = entries.len() > limit as usize;
             entries.truncate(limit as usize);
@@ -183,7 +183,7 @@ pub(super) async fn get(
     }
 }
 
-/// All lines that fit, read as they are sent.
+/// All matching entries as CSV, queried page by page while the response is sent.
 fn csv(app: Arc<App>, filter: AuditFilter) -> Response {
     let head =
         "at,actor,actor_email,key,address,request_id,action,subject,subject_name,details\r\n";
@@ -193,7 +193,7 @@ fn csv(app: Arc<App>, filter: AuditFilter) -> Response {
             return Ok(None);
         };
         let entries = app.store.audit(&filter, PAGE).await.inspect_err(|error| {
-            tracing::warn!(%error, "a file of the audit log ends early");
+            tracing::warn!(%error, "failed to read the audit log; its export is truncated");
         })?;
         let mut out = head.unwrap_or_default().to_owned();
         entries.iter().for_each(|entry| write_line(&mut out, entry));
@@ -241,7 +241,7 @@ fn write_line(out: &mut String, entry: &AuditEntry) {
         text(&entry.subject_name),
         text(&details),
     ];
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     _ = write!(out, "{}\r\n", fields.join(","));
 }
 

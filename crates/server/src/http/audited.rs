@@ -1,4 +1,4 @@
-//! Writes a line of the audit log for requests to routes that have a name there.
+//! Writes an audit entry for each request to a route that declares an audit action.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ where
     let place = ClientInfo::of(proxies, request.extensions(), request.headers()).ok();
     let caller = request.extensions().get().cloned();
     let (mut parts, body) = request.into_parts();
-    // What the address names, unless the handler knows better.
+    // The parameters of the path, unless the handler names the subject more precisely.
     let subject = match RawPathParams::from_request_parts(&mut parts, app).await {
         Ok(named) => {
             let named: Vec<&str> = named.iter().map(|(_, value)| value).collect();

@@ -1,4 +1,4 @@
-//! Reads request bodies, within a size each and a memory for all together.
+//! Reads request bodies, within a size limit per body and a memory limit for all of them together.
 
 use std::{error::Error as _, time::Duration};
 
@@ -18,10 +18,10 @@ use crate::{
     platform::{body_memory::Reservation, listen::TooSlow},
 };
 
-/// The largest body of somebody who is not signed in.
+/// The largest body of an unauthenticated request.
 const ANONYMOUS_LIMIT_BYTES: usize = 64_000;
 
-/// A body, and the memory it takes.
+/// A body with the memory reserved for it.
 struct Held {
     bytes: Bytes,
     _memory: Reservation,
@@ -33,10 +33,10 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// The whole body, at most so many bytes, and fewer of somebody who is not signed in.
+/// Reads the whole body, at most `limit_bytes`, and less if the caller is not signed in.
 ///
 /// # Errors
-/// Where it is longer, broke off, came too slowly, or found no memory.
+/// If the body is too long, incomplete, too slow, or there is no memory for it.
 pub(crate) async fn read_body(
     app: &App,
     request: Request,
@@ -50,14 +50,15 @@ pub(crate) async fn read_body(
     };
     let expects_continue = request.headers().contains_key(header::EXPECT);
     if let Err(refused) = check_head(request.headers(), limit_bytes as u64) {
-        // A client that asked before sending will not send; the others are heard out.
+        // A client that asked before sending will not send the body; those of other clients are read and discarded.
         if !expects_continue {
             discard(request.into_body()).await;
         }
         return Err(refused);
     }
     let mut memory = app.body_memory.reserve(is_signed_in);
-    // All of it at once, so that it is not given up half-way. Of others what they announce says nothing.
+    // Reserve everything at once, so that the upload does not fail half-way. The announced length of an unauthenticated
+    // caller is not trusted.
     let announced = content_length(request.headers()).filter(|_| is_signed_in);
     memory
         .grow_to(
@@ -76,8 +77,8 @@ pub(crate) async fn read_body(
     }))
 }
 
-/// One piece is taken as it is. Several are copied together: each holds a whole buffer of the connection, be it for a
-/// single byte.
+/// A single chunk is returned as it is. Several are copied into one buffer, as each holds a whole buffer of the
+/// connection, even for a single byte.
 async fn collect(
     mut body: Body,
     limit_bytes: usize,
@@ -107,10 +108,10 @@ async fn collect(
     Ok(joined.map_or(first, Bytes::from))
 }
 
-/// The next piece of a body.
+/// The next chunk of a body.
 ///
 /// # Errors
-/// Where it broke off or came too slowly.
+/// If the body is incomplete or too slow.
 pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| match error.source() {
@@ -125,11 +126,11 @@ pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError
     Ok(None)
 }
 
-/// Refuses a body by what its headers say: one that is longer than may be, and one that is packed. Nothing here unpacks
-/// one, as what is small on the wire could be huge then.
+/// Rejects a body by its headers: one that is too long, and one that is compressed. Bodies are never decompressed, as a
+/// small one could expand to a huge one.
 ///
 /// # Errors
-/// 413 and 415.
+/// 413 if it is too long, 415 if it is compressed.
 pub(crate) fn check_head(headers: &HeaderMap, limit_bytes: u64) -> Result<(), ApiError> {
     let coding = headers.get(header::CONTENT_ENCODING);
     if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -154,8 +155,8 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
         .ok()
 }
 
-/// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
-/// everything, and closing before that would take the answer from them.
+/// Reads and discards the rest of a body, within limits: most clients read the response only once they have sent
+/// everything, and would lose it if the connection were closed before.
 pub(crate) async fn discard(mut body: Body) {
     const MAX_BYTES: usize = 512_000_000;
     let read_on = async {
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
     use crate::platform::body_memory::BodyMemory;
 
-    /// A piece of a body that lies in a buffer of its own, as hyper's do; counts how many of those there are.
+    /// A chunk with a buffer of its own, as hyper's have; counts how many of them are alive.
     struct Buffer(Arc<AtomicUsize>);
 
     impl AsRef<[u8]> for Buffer {

@@ -1,4 +1,4 @@
-//! Order among chats: folders, tags, and what is done with many chats at once.
+//! Organizes chats: folders, tags, and changes to many chats at once.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::{
     messages,
 };
 
-/// Most folders of one person.
+/// Maximum number of folders per user.
 pub(super) const MAX_FOLDERS: u32 = 200;
-/// Most chats that one request changes or deletes.
+/// Maximum number of chats that one request changes or deletes.
 const MAX_CHATS: usize = 500;
 const NAME_LIMIT_CHARS: usize = 80;
 
@@ -50,7 +50,7 @@ pub(super) struct FolderList {
     folders: Vec<FolderView>,
 }
 
-/// `GET /api/v1/folders`: the caller's folders, by name.
+/// `GET /api/v1/folders`: lists the caller's folders, by name.
 pub(super) async fn folders(
     State(store): State<Store>,
     caller: Caller,
@@ -68,7 +68,7 @@ pub(super) struct FolderName {
     name: String,
 }
 
-/// `POST /api/v1/folders`: a folder with nothing in it.
+/// `POST /api/v1/folders`: creates an empty folder.
 pub(super) async fn create_folder(
     State(store): State<Store>,
     caller: Caller,
@@ -82,7 +82,7 @@ pub(super) async fn create_folder(
     Ok(Json(FolderView { id, name, chats: 0 }))
 }
 
-/// `PATCH /api/v1/folders/{folder}`: another name.
+/// `PATCH /api/v1/folders/{folder}`: renames a folder.
 pub(super) async fn rename_folder(
     State(store): State<Store>,
     caller: Caller,
@@ -96,7 +96,7 @@ pub(super) async fn rename_folder(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/folders/{folder}`: its chats stay.
+/// `DELETE /api/v1/folders/{folder}`: deletes a folder; its chats are kept.
 pub(super) async fn delete_folder(
     State(store): State<Store>,
     caller: Caller,
@@ -106,18 +106,18 @@ pub(super) async fn delete_folder(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Where chats are listed; what is absent stays as it is.
+/// The organization of chats; absent fields stay unchanged.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatOrder")]
 pub(super) struct OrderBody {
     pinned: Option<bool>,
     archived: Option<bool>,
-    /// The id of a folder; `null` takes them out of theirs. 404 if there is no such folder.
+    /// The id of a folder; `null` removes them from their folder. 404 if there is no such folder.
     #[serde(default, deserialize_with = "given")]
     folder: Option<Option<FolderId>>,
 }
 
-/// Tells nothing from what is left out.
+/// Distinguishes `null` from an absent field.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<FolderId>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -138,7 +138,7 @@ impl OrderBody {
     }
 }
 
-/// Where many chats are listed.
+/// The organization of many chats.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatsOrder")]
 pub(super) struct OrderMany {
@@ -155,7 +155,7 @@ pub(super) struct Changed {
     changed: u64,
 }
 
-/// `POST /api/v1/chats/order`: puts many of the caller's chats somewhere, all at once.
+/// `POST /api/v1/chats/order`: moves many of the caller's chats at once.
 pub(super) async fn order_many(
     State(store): State<Store>,
     caller: Caller,
@@ -185,7 +185,8 @@ pub(super) struct Deleted {
     deleted: u64,
 }
 
-/// `POST /api/v1/chats/delete`: deletes many of the caller's chats, one after the other; what is gone already does not count.
+/// `POST /api/v1/chats/delete`: deletes many of the caller's chats, one after the other; those already deleted do not
+/// count.
 pub(super) async fn delete_many(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -218,7 +219,7 @@ pub(super) struct TagList {
     tags: Vec<TagView>,
 }
 
-/// `GET /api/v1/tags`: the tags of the caller's chats, the most used first.
+/// `GET /api/v1/tags`: lists the tags of the caller's chats, the most used first.
 pub(super) async fn tags(
     State(store): State<Store>,
     caller: Caller,
@@ -240,7 +241,7 @@ pub(super) struct Tags {
     tags: Vec<String>,
 }
 
-/// `PUT /api/v1/chats/{chat}/tags`: these instead of those it has; no model changes them afterwards.
+/// `PUT /api/v1/chats/{chat}/tags`: replaces the tags of a chat; models do not change them afterwards.
 pub(super) async fn put_tags(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -269,7 +270,7 @@ fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
     }
 }
 
-/// A folder's name in one line.
+/// Normalizes the name of a folder to one line.
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS {

@@ -1,4 +1,4 @@
-//! Searching through chats.
+//! Full-text search in chats.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use crate::{
     identity::auth::Caller,
 };
 
-/// Most hits of one page.
+/// Maximum number of hits per page.
 const PAGE_LIMIT: u32 = 50;
 
 /// What to search for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatSearchQuery")]
 pub(super) struct SearchQuery {
-    /// All words of it have to be there, in any form; the last one may be incomplete. [More about
+    /// All its words must occur, in any form; the last one may be incomplete. [More about
     /// searching](docs/reference/api.md#searching).
     query: String,
     /// `next` of the previous page.
@@ -94,7 +94,7 @@ pub(super) struct FoundView {
     next: Option<String>,
 }
 
-/// `GET /api/v1/chats/search`: titles, messages and answers of tools that have these words, newest first.
+/// `GET /api/v1/chats/search`: finds titles, messages and tool results that contain these words, the newest first.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,

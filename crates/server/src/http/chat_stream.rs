@@ -1,4 +1,4 @@
-//! `POST /chat/stream`: the first door.
+//! `POST /chat/stream`: starts a run and streams its events.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use crate::{
 
 const CHAT_ID_LIMIT_BYTES: usize = 200;
 
-/// Starts a run and streams its events, or answers once with the collected run.
+/// Starts a run and streams its events, or returns the finished run in one response.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -51,7 +51,7 @@ pub(super) async fn post(
         ..query.options()
     };
     let name = query.format.as_deref().unwrap_or("chat");
-    // A name that is none must not start a run.
+    // An unknown format must not start a run.
     Format::named(name, options)?;
     let request =
         ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
@@ -104,7 +104,7 @@ async fn start(
     };
     if let Some(id) = named {
         spec.workspace = match id.parse::<ChatId>() {
-            // The chats are the account's own, not those of a front end's people.
+            // Chats belong to the account, not to the users of a front end.
             Ok(id) if caller.person.is_none() => {
                 let chat = app
                     .store
@@ -130,7 +130,7 @@ async fn start(
     app.turns.start_run(run).await
 }
 
-/// Where the files of a chat that lives in another program are kept: apart for each user.
+/// The workspace of a chat that another program manages: separate for each user.
 pub(super) fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String, ApiError> {
     if chat_id.is_empty() || chat_id.len() > CHAT_ID_LIMIT_BYTES {
         return Err(ApiError::invalid(format!(
@@ -149,7 +149,8 @@ fn no_such_chat(error: StoreError) -> ApiError {
     }
 }
 
-/// The same stream, read to its end and answered at once. For a format that is one text, that is the answer.
+/// Reads the same stream to its end and returns it in one response. If the format is a single text, that text is the
+/// response.
 async fn collect(
     app: &App,
     run: RunId,
@@ -203,7 +204,7 @@ struct ChatStreamBody {
     /// The model or agent.
     model: Option<String>,
     mode: Option<WorkMode>,
-    /// What is switched on or off, such as `web_search`.
+    /// Features to turn on or off, such as `web_search`.
     features: Option<Map<String, Value>>,
     /// The chat to continue.
     chat_id: Option<String>,

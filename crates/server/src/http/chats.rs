@@ -1,4 +1,4 @@
-//! Chats: the list, one with its messages, titles, branches.
+//! Chats: lists them, returns one with its messages, and changes titles and branches.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     runtime::runs::{ActivityState, Runs},
 };
 
-/// Most chats in one page of the list.
+/// Maximum number of chats per page.
 const PAGE_LIMIT: u32 = 200;
 const TITLE_LIMIT_CHARS: usize = 200;
 
@@ -50,7 +50,7 @@ pub(super) struct ChatRow {
     archived: bool,
     folder: Option<FolderId>,
     tags: Vec<String>,
-    /// Whose it is, if it is not the caller's.
+    /// The owner, if it is not the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<OwnerView>,
 }
@@ -64,8 +64,8 @@ struct OwnerView {
 }
 
 impl ChatRow {
-    /// As others see it, with whose it is, by name and address. Where its files are, what its owner has seen and how they
-    /// keep order is the owner's affair.
+    /// The row for a reader of a shared chat, with the owner's name and address. The directory, the unread mark and the
+    /// owner's organization are hidden.
     pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
         let (workspace, unread, owner) = (None, false, Some(OwnerView { name, email }));
         let (pinned, archived, folder, tags) = (false, false, None, Vec::new());
@@ -88,7 +88,7 @@ impl ChatRow {
 pub(super) struct ChatView {
     #[serde(flatten)]
     row: ChatRow,
-    /// What is set for its model calls; readers of a shared chat see nothing.
+    /// Parameters of its model calls; empty for readers of a shared chat.
     parameters: ModelParameters,
     /// The last message of the branch that is shown.
     current: Option<MessageId>,
@@ -103,13 +103,13 @@ pub(super) struct MessageView {
     parent: Option<MessageId>,
     #[schemars(with = "String", extend("enum" = ["user", "assistant"]))]
     role: Role,
-    /// The assistant's holds the answer once it is finished; before that follow `run`.
+    /// The assistant's has the answer once it is finished; before that, follow `run`.
     content: Vec<Part>,
     created_at: i64,
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// The run that it is the answer of.
+    /// The run that produced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunId>,
     /// What the run has done, once it has finished.
@@ -130,7 +130,7 @@ pub(super) struct MessageView {
 }
 
 impl MessageView {
-    /// The same, with what it stands beside.
+    /// The same message with its alternatives.
     pub(super) fn beside(self, beside: Option<Alternatives>) -> Self {
         match beside {
             Some(Alternatives { first, made_of }) => Self {
@@ -175,7 +175,7 @@ impl From<ChatMessage> for MessageView {
     }
 }
 
-/// The row of one chat, with what runs in it.
+/// The row of a chat, with the state of its runs.
 pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
     let live = app.runs.live_in(chat.id);
     let state = match live
@@ -242,7 +242,7 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     })
 }
 
-/// Which chats.
+/// Filters for the list of chats.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatQuery")]
 pub(super) struct ListQuery {
@@ -272,7 +272,7 @@ pub(super) struct ChatList {
     more: bool,
 }
 
-/// `GET /api/v1/chats`: the caller's chats, newest change first; those that are put away only where they are asked for.
+/// `GET /api/v1/chats`: lists the caller's chats, the latest change first; archived ones only if requested.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -295,14 +295,14 @@ pub(super) async fn list(
     list_of(&app, caller.id(), page).await
 }
 
-/// A page of somebody's chats.
+/// A page of an account's chats.
 pub(super) async fn list_of(
     app: &App,
     owner: UserId,
     page: ChatPage,
 ) -> Result<Json<ChatList>, ApiError> {
     let limit = page.limit;
-    // One more than asked for tells whether there are more.
+    // Query one more than requested to know whether there are more.
     let mut chats = app
         .store
         .chats(
@@ -333,11 +333,11 @@ pub(super) struct CreateChat {
     /// directory.
     #[serde(default)]
     workspace: Option<String>,
-    /// What is set for its model calls.
+    /// Parameters of its model calls.
     parameters: Option<ModelParameters>,
 }
 
-/// `POST /api/v1/chats`: an empty chat.
+/// `POST /api/v1/chats`: creates an empty chat.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -371,7 +371,7 @@ pub(super) async fn create(
     Ok(Json(view(&app, chat).await?))
 }
 
-/// `GET /api/v1/chats/{chat}`: the chat with all its messages; also one that is shared with the caller.
+/// `GET /api/v1/chats/{chat}`: returns a chat with all its messages, also one that is shared with the caller.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -400,7 +400,7 @@ pub(super) struct PatchChat {
     order: OrderBody,
 }
 
-/// `PATCH /api/v1/chats/{chat}`: another title, another branch shown, other parameters, or another place among the chats.
+/// `PATCH /api/v1/chats/{chat}`: changes the title, the branch that is shown, the parameters, or the organization.
 pub(super) async fn patch(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -427,7 +427,7 @@ pub(super) async fn patch(
     Ok(Json(row(&app, chat)))
 }
 
-/// `POST /api/v1/chats/{chat}/read`: the caller has looked at it; their other devices are told.
+/// `POST /api/v1/chats/{chat}/read`: marks the chat as read and notifies the caller's other devices.
 pub(super) async fn mark_read(
     State(runs): State<Runs>,
     State(store): State<Store>,
@@ -450,10 +450,10 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Stops the runs of somebody's chat and deletes it.
+/// Stops the runs of a chat and deletes it.
 pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result<(), ApiError> {
     let chat = app.store.chat(&Principal::of_account(owner), chat).await?;
-    // Their last events are on their way; deleting under them would leave some behind.
+    // Their last events are still being written; deleting the chat meanwhile would leave some behind.
     app.commands.stop_in(chat.id).await?;
     app.store.delete_chat(owner, chat.id).await?;
     if let Some(programs) = app.programs.here() {
@@ -462,7 +462,7 @@ pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result
     Ok(())
 }
 
-/// A title in one line.
+/// Normalizes a title to one line.
 pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {

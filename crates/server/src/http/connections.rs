@@ -1,4 +1,4 @@
-//! Model servers: connect, test, discover, change, refresh, disconnect; and their keys.
+//! Connections to model servers and their API keys: create, test, discover, change, refresh and delete.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -34,8 +34,8 @@ use crate::{
 
 const HIGHEST_WEIGHT: u32 = 1000;
 
-/// A model server. Of its keys at most the last four characters are shown, of its headers and query parameters the
-/// names.
+/// A model server. At most the last four characters of its keys are returned, and only the names of its headers and
+/// query parameters.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Connection")]
 pub(super) struct ConnectionView {
@@ -53,7 +53,7 @@ pub(super) struct ConnectionView {
     from_environment: bool,
     /// Whether it is [sent the user's identity](docs/models/forward-user-info.md).
     trusted: bool,
-    /// 0 to 1000; 0 is asked only if the others fail.
+    /// 0 to 1000; 0 is used only if the others fail.
     weight: u32,
     enabled: bool,
     /// Whether it is pooled with others: [failover](docs/models/failover.md).
@@ -68,10 +68,10 @@ pub(super) struct ConnectionView {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConnectionState")]
 struct StateView {
-    /// `open` while it is left alone after five failures in a row, `half_open` if the next request tries it.
+    /// `open` while it is skipped after five failures in a row, `half_open` if the next request tries it.
     #[schemars(extend("enum" = ["closed", "open", "half_open"]))]
     breaker: &'static str,
-    /// How long it is still left alone.
+    /// How long it is still skipped.
     open_ms: Option<u64>,
     failures_in_row: u32,
     last_failure: Option<FailureView>,
@@ -98,9 +98,9 @@ struct KeyView {
     weight: u32,
     /// Whether it can be decrypted with this server's key file.
     readable: bool,
-    /// How many answers were got with it.
+    /// How many responses were received with it.
     uses: u64,
-    /// How long it still rests after it was refused or rate-limited.
+    /// How long it is still skipped after it was rejected or rate-limited.
     rests_ms: Option<u64>,
     last_failure: Option<FailureView>,
 }
@@ -191,7 +191,7 @@ pub(super) struct ConnectionList {
     connections: Vec<ConnectionView>,
 }
 
-/// `GET /api/v1/connections`: all of them.
+/// `GET /api/v1/connections`: lists all connections.
 pub(super) async fn list(State(models): State<Arc<Models>>) -> Json<ConnectionList> {
     let catalogue = models.catalogue();
     let connections = catalogue
@@ -229,7 +229,7 @@ pub(super) struct Offered {
     models: Vec<String>,
 }
 
-/// `POST /api/v1/connections/test`: asks a server for its models and keeps nothing.
+/// `POST /api/v1/connections/test`: asks a server for its models without storing it.
 pub(super) async fn test(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -244,7 +244,7 @@ pub(super) async fn test(
     }))
 }
 
-/// The request was understood; the server it names does not work.
+/// The request is valid, but the model server it names does not work.
 fn does_not_work(error: ModelError) -> ApiError {
     ApiError::new(error.code, error.words()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -261,7 +261,7 @@ pub(super) struct Connect {
     trusted: bool,
 }
 
-/// `POST /api/v1/connections`: tests a server and keeps it.
+/// `POST /api/v1/connections`: tests a server and stores the connection.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -288,7 +288,7 @@ pub(super) struct Discovered {
     found: Vec<Found>,
 }
 
-/// `GET /api/v1/connections/discover`: what answers on the usual local ports.
+/// `GET /api/v1/connections/discover`: lists the servers that respond on the usual local ports.
 pub(super) async fn discover(
     State(config): State<Arc<Config>>,
 ) -> Result<Json<Discovered>, ApiError> {
@@ -310,11 +310,11 @@ pub(super) async fn refresh(
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "ConnectionTestRequest")]
 pub(super) struct TryOut {
-    /// The name of a model that is asked for a few words.
+    /// The name of a model to send a short prompt to.
     model: Option<String>,
 }
 
-/// `POST /api/v1/connections/{connection}/test`: asks it with each of its keys, and a model to say something.
+/// `POST /api/v1/connections/{connection}/test`: tests each of its keys, and a model with a short prompt.
 pub(super) async fn try_out(
     State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
@@ -351,7 +351,7 @@ pub(super) struct ChangeBody {
     together: Option<bool>,
 }
 
-/// `PATCH /api/v1/connections/{connection}`: changes what is named; the rest stays.
+/// `PATCH /api/v1/connections/{connection}`: changes the given fields.
 pub(super) async fn change(
     State(models): State<Arc<Models>>,
     noted: Noted,
@@ -390,12 +390,12 @@ pub(super) async fn change(
     Ok(Json(changed.into()))
 }
 
-/// Only the names: values may be secret.
+/// Names only: values may be secret.
 fn named(changes: &BTreeMap<String, Option<Secret>>) -> Option<Vec<&String>> {
     (!changes.is_empty()).then(|| changes.keys().collect())
 }
 
-/// One more key of a connection.
+/// A new key of a connection.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "NewConnectionKey")]
 pub(super) struct NewKey {
@@ -409,7 +409,7 @@ fn one() -> u32 {
     1
 }
 
-/// `POST /api/v1/connections/{connection}/keys`: adds a key, which nobody sees again.
+/// `POST /api/v1/connections/{connection}/keys`: adds a key, which is never shown again.
 pub(super) async fn add_key(
     State(clock): State<Clock>,
     State(models): State<Arc<Models>>,
@@ -434,7 +434,7 @@ pub(super) struct Weigh {
     weight: u32,
 }
 
-/// `PATCH /api/v1/connections/{connection}/keys/{key}`: how many of the requests it gets.
+/// `PATCH /api/v1/connections/{connection}/keys/{key}`: changes the share of requests that use the key.
 pub(super) async fn weigh_key(
     State(models): State<Arc<Models>>,
     Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
@@ -448,7 +448,7 @@ pub(super) async fn weigh_key(
     ))
 }
 
-/// `DELETE /api/v1/connections/{connection}/keys/{key}`: forgets it.
+/// `DELETE /api/v1/connections/{connection}/keys/{key}`: deletes a key.
 pub(super) async fn remove_key(
     State(models): State<Arc<Models>>,
     Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
@@ -456,7 +456,7 @@ pub(super) async fn remove_key(
     Ok(Json(models.remove_key(id, key).await?.into()))
 }
 
-/// `DELETE /api/v1/connections/{connection}`: forgets the server and its key.
+/// `DELETE /api/v1/connections/{connection}`: deletes the connection and its keys.
 pub(super) async fn delete(
     State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,

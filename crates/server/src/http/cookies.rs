@@ -1,11 +1,11 @@
-//! What browsers keep for us.
+//! Builds `Set-Cookie` headers.
 
 use axum::http::HeaderValue;
 
 use crate::{error::ApiError, platform::config::Config};
 
-/// The value of `Set-Cookie` for a cookie that only we read, below `path`. Its value is text that needs no escaping; no time
-/// left takes it away.
+/// The value of `Set-Cookie` for a cookie below `path` that scripts cannot read. `value` must not need escaping; a
+/// `max_age_s` of 0 deletes the cookie.
 pub(super) fn set_cookie(
     config: &Config,
     (name, path): (&str, &str),

@@ -1,4 +1,4 @@
-//! The four calls that CopilotKit's browser packages make of a runtime, so that they need none in Node.
+//! The four endpoints of a CopilotKit runtime that its browser packages call, so that no Node runtime is needed.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::{
     identity::{auth::Caller, groups::Resource},
 };
 
-/// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
+/// `GET /copilotkit/info`: lists the agents. Each model is one, in addition to the default and the defined ones.
 pub(super) async fn info(
     State(defined_agents): State<Arc<DefinedAgents>>,
     State(gateway): State<Arc<Gateway>>,
@@ -55,7 +55,7 @@ pub(super) async fn info(
         );
     }
     for model in models.catalogue().models.iter().filter(is_for) {
-        // CopilotKit puts the name into an address as it is.
+        // CopilotKit puts the name into a URL without escaping it.
         if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
             agents.insert(
                 model.id.clone(),
@@ -85,8 +85,8 @@ fn capabilities() -> Value {
     })
 }
 
-/// `POST /copilotkit/agent/{agent}/run`: like `/ag-ui/{agent}`, but the run goes on when the page is closed, as
-/// the client can come back to it and has a call to stop it.
+/// `POST /copilotkit/agent/{agent}/run`: like `/ag-ui/{agent}`, but the run continues when the page is closed, as the
+/// client can reconnect and has a request to stop it.
 pub(super) async fn run(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -107,7 +107,7 @@ pub(super) async fn run(
     .await
 }
 
-/// `POST /copilotkit/agent/{agent}/connect`: the thread as it is, then the run that is going.
+/// `POST /copilotkit/agent/{agent}/connect`: sends the thread's messages, then streams the live run.
 pub(super) async fn connect(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -160,7 +160,7 @@ pub(super) async fn connect(
     }
 }
 
-/// `POST /copilotkit/agent/{agent}/stop/{thread}`: stops what runs in the thread.
+/// `POST /copilotkit/agent/{agent}/stop/{thread}`: stops the thread's runs.
 pub(super) async fn stop(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -1,6 +1,5 @@
-//! Lets pages of other origins that the administrator named call the doors for programs, with a bearer key. What such
-//! a page gets is never said to hold for credentials that the browser sends by itself, so a visitor's session is of no
-//! use to it.
+//! CORS for the API protocols: pages of origins that the administrator allows can call them with a bearer key.
+//! Responses never allow credentials, so a page cannot use a visitor's session.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use axum::{
 
 use crate::platform::config::Config;
 
-/// The addresses that programs use, each with all below it. The web app's own are not among them.
+/// The paths that programs use, each with everything below it. Those of the web app are not among them.
 const DOORS: [&str; 8] = [
     "/ag-ui",
     "/api/chat",
@@ -25,15 +24,15 @@ const DOORS: [&str; 8] = [
     "/v1",
 ];
 
-/// What pages may read of an answer beside its body.
+/// The response headers that pages may read.
 const SHOWN: HeaderValue = HeaderValue::from_static(
     "mcp-session-id, retry-after, x-request-id, x-run-id, x-upstream-request-id, x-vercel-ai-ui-message-stream",
 );
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
-/// How long a browser need not ask again, seconds.
+/// How long a browser may cache the result of a preflight request, seconds.
 const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("3600");
 
-/// Answers what a browser asks before a page's request, and marks the answers that the page may read.
+/// Answers preflight requests and adds CORS headers to the responses that an allowed origin may read.
 pub(super) async fn allow_named_origins(
     State(config): State<Arc<Config>>,
     request: Request,
@@ -86,7 +85,7 @@ fn is_door(path: &str) -> bool {
     DOORS.into_iter().any(is_at)
 }
 
-/// Any header may come along: clients have many of their own, and none but the key lets anybody in.
+/// Allows any header: clients have many of their own, and only the key grants access.
 fn may_ask(asked: &HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -98,7 +97,7 @@ fn may_ask(asked: &HeaderMap) -> Response {
     response
 }
 
-/// Caches must not give one origin's answer to another.
+/// Caches must not serve the response for one origin to another.
 fn vary(headers: &mut HeaderMap) {
     headers.append(header::VARY, HeaderValue::from_static("origin"));
 }

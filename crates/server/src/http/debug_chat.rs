@@ -1,5 +1,5 @@
-//! A chat that shows what goes on behind it: one call for an answer with its debug events, and a WebSocket that has
-//! them as they happen.
+//! A chat that exposes its debug events: one endpoint returns an answer with them, and a WebSocket streams them as they
+//! occur.
 
 use agent::RunSpec;
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -38,9 +38,9 @@ use crate::{
     },
 };
 
-/// How long events are gathered before they are sent.
+/// How long events are collected before they are sent as one batch.
 const BATCH: Duration = Duration::from_millis(50);
-/// Events on their way to one socket.
+/// Maximum number of events queued for one socket.
 const SOCKET_CAPACITY: usize = 1024;
 
 #[derive(Deserialize)]
@@ -51,14 +51,14 @@ pub(super) struct Config {
     model: Option<String>,
 }
 
-/// Whether a model server was connected, in words.
+/// Whether the model server was connected, with a message for people.
 #[derive(Debug, Serialize)]
 pub(super) struct Configured {
     success: bool,
     message: String,
 }
 
-/// `POST /api/config`: connects a model server, in place of an earlier connection to the same address.
+/// `POST /api/config`: connects a model server; replaces an earlier connection to the same address.
 pub(super) async fn configure(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -133,7 +133,7 @@ async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, Api
     ))
 }
 
-/// An answer with what went on behind it.
+/// An answer with the debug events of its run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answer {
@@ -152,7 +152,7 @@ struct AnswerMessage {
     timestamp: i64,
 }
 
-/// `POST /api/chat`: says something and waits for the answer.
+/// `POST /api/chat`: sends a message and waits for the answer.
 pub(super) async fn chat(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -192,7 +192,7 @@ pub(super) async fn chat(
     }))
 }
 
-/// Says it in the conversation's chat, or in a new one.
+/// Adds the message to the conversation's chat, or to a new one, and starts the run.
 async fn say(
     app: &App,
     caller: &Caller,
@@ -210,7 +210,7 @@ async fn say(
         ));
     }
     app.commands.stop_in(chat.id).await?;
-    // The caller's own name for it, if it has one.
+    // The caller's own name for the conversation, if it has one.
     let conversation = request.conversation.unwrap_or_else(|| chat.id.to_string());
     let mut history = app.conversations.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
@@ -239,7 +239,7 @@ async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>),
     Ok((summary, events))
 }
 
-/// `GET /ws`: the debug events of the caller's runs as they happen.
+/// `GET /ws`: streams the debug events of the caller's runs.
 pub(super) async fn socket(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -252,7 +252,8 @@ pub(super) async fn socket(
     )
 }
 
-/// `GET /`: the web app, which is public; for a WebSocket the same as `/ws`, for the same callers.
+/// `GET /`: the web app, which is public; upgraded to a WebSocket, it is the same as `/ws` and requires the same
+/// access.
 pub(super) async fn root(
     State(app): State<Arc<App>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -274,7 +275,7 @@ async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
     _ = ends.run_until_cancelled(watch(app, caller, socket)).await;
 }
 
-/// Sends what happens in the runs that the caller may hear of, until the socket closes.
+/// Streams the events of the runs that the caller may see, until the socket closes.
 async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     let mut changes = app.runs.subscribe();
     let (sender, mut events) = mpsc::channel(SOCKET_CAPACITY);
@@ -303,7 +304,7 @@ async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
                 }
             }
             message = socket.recv() => match message {
-                // Whatever a watcher says, it only watches.
+                // Messages from the client are ignored; they only show that it is alive.
                 Some(Ok(Frame::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => heartbeat.heard(),
             },
@@ -316,7 +317,7 @@ async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     }
 }
 
-/// Reads a run for a socket until either ends.
+/// Forwards the events of a run to a socket until either ends.
 async fn follow(app: Arc<App>, run: RunId, to: mpsc::Sender<DebugEvent>) {
     let mut reader = app.runs.read(run, 0);
     loop {

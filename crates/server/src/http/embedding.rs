@@ -1,4 +1,5 @@
-//! The embedding model for administrators: which is in force, how far the documents are, another one, and a try of it.
+//! The embedding model, for administrators: the model in use, the progress of embedding, changing the model, and
+//! testing one.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -35,13 +36,13 @@ pub(super) struct EmbeddingView {
     /// Why it is not progressing.
     #[schemars(with = "Option<crate::documents::DocumentProblem>")]
     problem: Option<Value>,
-    /// Previous models, whose vectors serve meanwhile.
+    /// Previous models, whose vectors are used in the meantime.
     earlier: Vec<EarlierView>,
     /// Why the built-in model cannot be used.
     built_in_problem: Option<LocalizedText>,
 }
 
-/// How far documents are embedded.
+/// The progress of embedding.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "EmbeddingProgress")]
 struct ProgressView {
@@ -66,7 +67,7 @@ struct EarlierView {
     documents: u64,
 }
 
-/// `GET /api/v1/embedding`.
+/// `GET /api/v1/embedding`: returns the model in use and its progress.
 pub(super) async fn get_state(
     State(app): State<Arc<App>>,
 ) -> Result<Json<EmbeddingView>, ApiError> {
@@ -158,7 +159,7 @@ impl Choose {
     }
 }
 
-/// `PUT /api/v1/embedding`: another model, which embeds everything anew in the background.
+/// `PUT /api/v1/embedding`: changes the model, which embeds all documents again in the background.
 pub(super) async fn choose(
     State(app): State<Arc<App>>,
     Json(body): Json<Choose>,
@@ -167,7 +168,7 @@ pub(super) async fn choose(
     view(&app).await.map(Json)
 }
 
-/// `POST /api/v1/embedding/test`: a sentence for a model, before it is chosen. Nothing of it is kept.
+/// `POST /api/v1/embedding/test`: embeds a sentence with a model before it is chosen. Nothing is stored.
 pub(super) async fn test(
     State(documents): State<Arc<Documents>>,
     caller: Caller,

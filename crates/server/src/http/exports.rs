@@ -1,5 +1,5 @@
-//! All that is a person's own as one file of lines, made while it is sent: a chat's messages, a piece of a log and one file
-//! are in memory at a time.
+//! Exports an account's data as JSON Lines, generated while it is sent: at any time, only one chat's messages, one part
+//! of a log or one file is in memory.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -31,26 +31,26 @@ use crate::{
     http::openapi::Operations, identity::auth::Caller,
 };
 
-/// Bytes that are sent at a time, and pieces that wait for a slow reader.
+/// Bytes per chunk of the response, and the number of chunks queued for a slow client.
 const PIECE_BYTES: usize = 64_000;
 const PIECES: usize = 4;
-/// Chats or runs asked for at a time.
+/// Chats or runs per query.
 const PAGE: u32 = 100;
-/// Bytes of a log in one line, about.
+/// Approximate number of bytes of a log per line.
 const LOG_BYTES: usize = 1_000_000;
-/// Damaged things that are named.
+/// Maximum number of damaged records that are listed.
 const MAX_DAMAGED: usize = 1_000;
 /// Bytes of a document's file in one line.
 const PART_BYTES: usize = 6_000_000;
 
-/// `GET /api/v1/me/export`: everything of the caller's, without secrets.
+/// `GET /api/v1/me/export`: exports everything of the caller, without secrets.
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     let held = app.transfer_slots.begin(caller.id())?;
     let name = format!("glasshouse-{}.jsonl", today(&app)?);
     send(app, caller, (What::All, name), held)
 }
 
-/// `GET /api/v1/chats/{chat}/export`: one chat of the caller's, as the import takes it.
+/// `GET /api/v1/chats/{chat}/export`: exports one of the caller's chats in the format that the import reads.
 pub(super) async fn get_one(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -67,7 +67,7 @@ fn today(app: &App) -> Result<String, ApiError> {
     Ok(now.strftime("%Y-%m-%d").to_string())
 }
 
-/// What is taken along.
+/// What to export.
 enum What {
     All,
     Chat(Box<Chat>),
@@ -95,7 +95,8 @@ fn send(
     app.tasks.spawn(async move {
         let _held = held;
         let stopping = writing.app.stopping.clone();
-        // Whoever may not read on, or has to wait for another server, notices that the end is missing.
+        // If access is revoked or the server stops, the missing last line tells the client that the export is
+        // incomplete.
         tokio::select! {
             () = ends.cancelled() => {}
             () = stopping.cancelled() => {}
@@ -121,9 +122,9 @@ fn send(
 
 /// Why an export ends early.
 enum Stop {
-    /// Nobody reads it any more.
+    /// The client disconnected.
     Left,
-    /// The database does not answer.
+    /// The database does not respond.
     Failed(ApiError),
 }
 
@@ -133,16 +134,16 @@ impl<E: Into<ApiError>> From<E> for Stop {
     }
 }
 
-/// An export as far as it is written.
+/// An export in progress.
 struct Export {
     app: Arc<App>,
     caller: Caller,
-    /// What the folders are called.
+    /// The names of the folders.
     folders: HashMap<FolderId, String>,
     pieces: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
     lines: u64,
-    /// What could not be read, each once.
+    /// The records that could not be read, without duplicates.
     damaged: BTreeSet<(String, String)>,
 }
 
@@ -155,7 +156,7 @@ impl Export {
         match written {
             Ok(()) | Err(Stop::Left) => {}
             Err(Stop::Failed(error)) => {
-                tracing::warn!(%error, "an export broke off");
+                tracing::warn!(%error, "failed to write an export");
                 _ = self
                     .pieces
                     .send(Err(io::Error::other("the export broke off")))
@@ -164,7 +165,7 @@ impl Export {
         }
     }
 
-    /// One chat between the first line and the last.
+    /// Writes one chat between the first and the last line.
     async fn write_one(&mut self, chat: Chat) -> Result<(), Stop> {
         self.head().await?;
         self.chat(chat).await?;
@@ -202,7 +203,8 @@ impl Export {
         self.send().await
     }
 
-    /// What can be read. The rest is noted, for the end of the file, and keeps nothing else out of it.
+    /// Returns what can be read. Damaged records are listed at the end of the file, and do not prevent the rest from
+    /// being exported.
     async fn readable<T: Default>(
         &mut self,
         of: &str,
@@ -222,7 +224,7 @@ impl Export {
     }
 
     fn note_damage(&mut self, of: &str, error: &StoreError) {
-        tracing::error!(of, %error, "something damaged is left out of an export");
+        tracing::error!(of, %error, "skipping damaged data in an export");
         if self.damaged.len() < MAX_DAMAGED {
             self.damaged.insert((of.to_owned(), error.to_string()));
         }
@@ -343,7 +345,7 @@ impl Export {
         for run in self.readable(&of, app.store.runs_in(id)).await? {
             self.run_with_log(run).await?;
         }
-        // What is kept of a directory's files are only their earlier states; the files are the machine's.
+        // For a directory only earlier versions of its files are stored; the files themselves stay on the machine.
         if is_directory {
             Ok(())
         } else {
@@ -398,7 +400,7 @@ impl Export {
             let mut segments = self
                 .readable(&of, app.store.events_after(id, after, LOG_BYTES))
                 .await?;
-            // What is behind a gap is no log.
+            // Segments after a gap are not part of the log.
             let whole = segments
                 .iter()
                 .take_while(|segment| are_lines(&segment.lines))
@@ -421,7 +423,7 @@ impl Export {
         }
     }
 
-    /// The stored lines, as many lines here as are needed for none to be much longer than it has to be.
+    /// Writes the stored lines, split into as many export lines as needed to keep each close to `LOG_BYTES`.
     async fn log(&mut self, run: RunId, mut stored: &str) -> Result<(), Stop> {
         while !stored.is_empty() {
             let enough = stored.len().min(LOG_BYTES);
@@ -442,7 +444,7 @@ impl Export {
             .await?
         {
             let of = format!("file {} of {workspace}", row.path);
-            // Deleted meanwhile, or written again.
+            // The file may have been deleted or rewritten in the meantime.
             let reading = app.store.read_file(workspace, &row.path);
             let Some(file) = self.readable(&of, reading).await? else {
                 continue;
@@ -518,7 +520,7 @@ impl Export {
             let of = format!("document {}", document.id);
             let reading = async {
                 match app.store.document_file(document.id).await {
-                    // Deleted meanwhile.
+                    // Deleted in the meantime.
                     Err(StoreError::NotFound) => Ok(None),
                     file => file.map(Some),
                 }

@@ -1,4 +1,4 @@
-//! Reads JSON bodies, queries and paths, and says in sentences what is wrong with them.
+//! Extractors for JSON bodies, queries and paths that reject invalid input with a readable message.
 
 mod model_json;
 
@@ -18,7 +18,7 @@ use crate::{
     http::{body::read_body, state::AppState},
 };
 
-/// A JSON body; as an answer, it is one too. Any content type is taken, as many programs send none.
+/// A JSON request or response body. Any content type is accepted, as many programs send none.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 
@@ -37,7 +37,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     }
 }
 
-/// A body for a decoder of its own, within the size limit and free of NULs, halves of characters and deep nesting.
+/// A body for a custom decoder, within the size limit and free of NULs, lone surrogates and deep nesting.
 #[derive(Debug, Clone)]
 pub struct RawJson(pub Bytes);
 
@@ -50,28 +50,28 @@ impl FromRequest<AppState> for RawJson {
     }
 }
 
-/// The body as [`RawJson`] gives it.
+/// Checks a body as [`RawJson`] does.
 ///
 /// # Errors
-/// 400 with what is wrong.
+/// 400 with the reason.
 pub fn checked_json(body: Bytes) -> Result<Bytes, ApiError> {
     let body = mended(body, Replaced::Halves);
     check_json(&body)?;
     Ok(body)
 }
 
-/// Refuses what [`RawJson`] does not take.
+/// Rejects bodies that [`RawJson`] does not accept.
 fn check_json(body: &[u8]) -> Result<(), ApiError> {
     check_text(body).map_err(ApiError::invalid)
 }
 
-/// How deep a body may be nested; nothing of ours goes beyond ten or so.
+/// Maximum nesting of a body; our own formats need about ten levels.
 const MAX_LEVELS: u32 = 100;
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// 400 that says what is wrong with it.
+/// 400 with the reason.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     use serde_json::error::Category;
     check_text(body).map_err(ApiError::invalid)?;
@@ -86,13 +86,13 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     })
 }
 
-/// What is said of JSON that is not what was wanted.
+/// The error for JSON that does not match the expected type.
 pub fn misfit(error: serde_json::Error) -> ApiError {
     ApiError::invalid(format!("The request's JSON does not fit: {error}."))
 }
 
-/// Refuses what is valid JSON but not for us, also in fields that nobody reads: deep nesting, and U+0000,
-/// which can only be written as an escape.
+/// Rejects valid JSON that we do not accept, also in unknown fields: deep nesting, and U+0000, which JSON can only
+/// contain as an escape.
 fn check_text(json: &[u8]) -> Result<(), String> {
     let (mut level, mut in_string) = (0_u32, false);
     let mut bytes = json.iter().enumerate();
@@ -105,7 +105,7 @@ fn check_text(json: &[u8]) -> Result<(), String> {
                         .into(),
                 );
             }
-            // The escaped character, perhaps a quote or a backslash, means nothing itself.
+            // Skip the escaped character, which may be a quote or a backslash.
             b'\\' => _ = bytes.next(),
             b'[' | b'{' if !in_string => level += 1,
             b']' | b'}' if !in_string => level = level.saturating_sub(1),
@@ -120,7 +120,7 @@ fn check_text(json: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The address's query.
+/// The query of the URL.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<T>(pub T);
 
@@ -135,7 +135,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The parts of the address that the route names. What is no id of ours is answered as not found.
+/// The parameters of the path. An invalid id is answered with 404.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<T>(pub T);
 
@@ -164,10 +164,10 @@ fn check_nul(parts: &Parts) -> Result<(), ApiError> {
     }
 }
 
-/// For fields where `null` means “clear it” and absence “leave it”: put it in `deserialize_with`.
+/// For fields where `null` clears the value and an absent field keeps it: use it in `deserialize_with`.
 ///
 /// # Errors
-/// Where the value does not fit.
+/// If the value does not match the type.
 pub fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

@@ -1,4 +1,4 @@
-//! What agents have learned about the caller, and what the caller lets them do with the memory.
+//! The facts that agents have learned about the caller, and the caller's settings for the memory.
 
 use agent::learning::MAX_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
@@ -62,7 +62,7 @@ pub(super) struct FactList {
     facts: Vec<FactView>,
 }
 
-/// `GET /api/v1/facts`: oldest first.
+/// `GET /api/v1/facts`: lists the facts, the oldest first.
 pub(super) async fn list(
     State(store): State<Store>,
     caller: Caller,
@@ -81,7 +81,7 @@ pub(super) struct FactBody {
     text: String,
 }
 
-/// `PUT /api/v1/facts/{fact}`: in the caller's own words.
+/// `PUT /api/v1/facts/{fact}`: replaces a fact with the caller's own words.
 pub(super) async fn put(
     State(runs): State<Runs>,
     State(store): State<Store>,
@@ -113,7 +113,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/facts`: all of them.
+/// `DELETE /api/v1/facts`: deletes all facts.
 pub(super) async fn delete_all(
     State(clock): State<Clock>,
     State(runs): State<Runs>,
@@ -151,7 +151,7 @@ pub(super) async fn get_use(
     }))
 }
 
-/// `PUT /api/v1/memory-use`: what was written while learning was off is never learned from.
+/// `PUT /api/v1/memory-use`: changes the settings. What was written while learning was off is never learned from.
 pub(super) async fn put_use(
     State(clock): State<Clock>,
     State(store): State<Store>,

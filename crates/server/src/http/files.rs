@@ -1,5 +1,5 @@
-//! The files of a chat's workspace: the list, what a person puts there, and what they delete. What a person changes is
-//! no event of a run; versions keep an agent's edit from overwriting it unseen.
+//! The files of a chat's workspace: lists, uploads and deletes them. A user's changes are not events of a run; versions
+//! prevent an agent from overwriting them unnoticed.
 
 pub(super) mod content;
 pub(super) mod linked;
@@ -54,12 +54,12 @@ pub(super) struct FileList {
     files: Vec<FileView>,
     /// Whether a directory has more than are listed.
     more: bool,
-    /// Deleted files that can be restored, the last one first: `version` is the one to restore, `changed_at` when
+    /// Deleted files that can be restored, the last deleted first: `version` is the one to restore, `changed_at` when
     /// it was deleted.
     deleted: Vec<FileView>,
 }
 
-/// `GET /api/v1/chats/{chat}/files`: what is in the workspace.
+/// `GET /api/v1/chats/{chat}/files`: lists the files of the workspace.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -93,7 +93,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Which file.
+/// Selects a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FileQuery {
     /// Such as `/notes/plan.md`.
@@ -129,7 +129,7 @@ impl ChangeView {
     }
 }
 
-/// `PUT /api/v1/chats/{chat}/files/content?path=`: the body becomes the file.
+/// `PUT /api/v1/chats/{chat}/files/content?path=`: writes the body to the file.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -145,7 +145,7 @@ pub(super) async fn put(
     Ok(Json(ChangeView::new(&app, &path, written)))
 }
 
-/// `DELETE /api/v1/chats/{chat}/files/content?path=`: its past stays.
+/// `DELETE /api/v1/chats/{chat}/files/content?path=`: deletes the file; its earlier versions are kept.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -166,8 +166,8 @@ async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace
     Ok(app.chat_files.files_of(&chat).await?)
 }
 
-/// A chat that the caller may read, and its files. Those in a directory of the machine are for its owner, who is allowed
-/// to work there.
+/// A chat that the caller may read, and its files. Those in a directory of the machine are only for the owner, who is
+/// allowed to work there.
 async fn readable(
     app: &App,
     viewer: &Viewer,
@@ -181,7 +181,7 @@ async fn readable(
     Ok((shown, files))
 }
 
-/// Refuses a reader of a shared chat any state of a file but the one that is there now. 404 where there is none.
+/// Allows a reader of a shared chat only the current version of a file. 404 if there is none.
 async fn check_state(
     shown: &Readable,
     files: &Workspace,
@@ -197,7 +197,7 @@ async fn check_state(
     }
 }
 
-/// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.
+/// The version that the caller expects: `If-Match: "3"`, or `If-None-Match: *` for a file that must not exist.
 pub(super) fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let text = |name: HeaderName| {
         headers

@@ -1,4 +1,4 @@
-//! `POST /api/v1/runs/{run}/fork`: a new chat that goes on from a step of a run.
+//! `POST /api/v1/runs/{run}/fork`: creates a chat that continues from a step of a run.
 
 use std::sync::Arc;
 
@@ -54,7 +54,8 @@ pub(super) async fn create(
         .resolve_for(&caller, Some(body.model.as_deref().unwrap_or(&run.model)))
         .await?;
     if model.agent.is_none() {
-        // Another model is wished for, not another agent, whose name the answer and what follows it keep.
+        // The caller asks for another model, not another agent: keep the agent, whose name the answer and later ones
+        // carry.
         let before = app
             .gateway
             .resolve(Some(&run.model), &app.gateway.permit_of(&caller))
@@ -73,7 +74,7 @@ pub(super) async fn create(
         model,
         title,
     };
-    // Once it is stored it has to be started, whether or not whoever asked for it still listens.
+    // Once the fork is stored, its run must be started even if the client has disconnected.
     let forked = app.tasks.spawn({
         let app = Arc::clone(&app);
         async move { app.forks.fork(run, point).await }

@@ -1,4 +1,4 @@
-//! Groups of people, who is in them, and what is only for some of them.
+//! Groups of users, and their members.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use crate::{
     platform::clock::Clock,
 };
 
-/// Most groups.
+/// Maximum number of groups.
 const MOST: i64 = 1_000;
 const MAX_DESCRIPTION_CHARS: usize = 500;
 const MAX_PROVIDER_NAME_BYTES: usize = 300;
-/// Most people who are put into a group at once.
+/// Maximum number of users that are added at once.
 const MAX_AT_ONCE: usize = 10_000;
 
 /// A group of people.
@@ -72,7 +72,7 @@ pub(super) struct GroupList {
     groups: Vec<GroupView>,
 }
 
-/// `GET /api/v1/groups`: all of them, by name.
+/// `GET /api/v1/groups`: lists all groups, by name.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<GroupList> {
     let known = app.groups.known();
     let sizes = known.sizes();
@@ -83,7 +83,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<GroupList> {
     })
 }
 
-/// The settings of a group; those that are absent stay as they are.
+/// The settings of a group; absent fields stay unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "GroupChange")]
 pub(super) struct ChangeGroup {
@@ -134,7 +134,7 @@ impl ChangeGroup {
     }
 }
 
-/// `POST /api/v1/groups`: makes one, with nobody in it.
+/// `POST /api/v1/groups`: creates an empty group.
 pub(super) async fn create(
     State(clock): State<Clock>,
     State(groups): State<Arc<Groups>>,
@@ -163,7 +163,7 @@ pub(super) async fn create(
     Ok(Json(GroupView::of(group, 0)))
 }
 
-/// `PATCH /api/v1/groups/{group}`: another name, description or name at the provider.
+/// `PATCH /api/v1/groups/{group}`: changes the name, the description or the name at the identity provider.
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -179,7 +179,8 @@ pub(super) async fn change(
     Ok(Json(GroupView::of(group, members)))
 }
 
-/// `DELETE /api/v1/groups/{group}`: what was only for it is for administrators then.
+/// `DELETE /api/v1/groups/{group}`: deletes a group. What only its members could use is then reserved for
+/// administrators.
 pub(super) async fn delete(
     State(groups): State<Arc<Groups>>,
     State(store): State<Store>,
@@ -213,7 +214,7 @@ pub(super) struct MemberList {
     members: Vec<MemberView>,
 }
 
-/// `GET /api/v1/groups/{group}/members`: everybody in it, by name.
+/// `GET /api/v1/groups/{group}/members`: lists the members, by name.
 pub(super) async fn members(
     State(store): State<Store>,
     Path(id): Path<GroupId>,
@@ -248,7 +249,7 @@ pub(super) struct AddMembers {
     users: Vec<String>,
 }
 
-/// `POST /api/v1/groups/{group}/members`: puts people in, all of them or none.
+/// `POST /api/v1/groups/{group}/members`: adds all the given users, or none.
 pub(super) async fn add_members(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -266,7 +267,7 @@ pub(super) async fn add_members(
     for user in &body.users {
         people.push(find_user(&app, user.trim()).await?);
     }
-    // A statement may name nobody twice.
+    // The statement must not contain a user twice.
     people.sort_by_key(ToString::to_string);
     people.dedup();
     app.store
@@ -279,7 +280,8 @@ pub(super) async fn add_members(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/groups/{group}/members/{user}`: takes somebody out, whoever has put them in.
+/// `DELETE /api/v1/groups/{group}/members/{user}`: removes a member, whether added by an administrator or by the
+/// identity provider.
 pub(super) async fn remove_member(
     State(app): State<Arc<App>>,
     noted: Noted,

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can work.
+//! Liveness and readiness checks.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use domain::ProblemCode;
 
 use crate::{app::App, error::ApiError, http::openapi::Operations, messages};
 
-/// `GET /healthz`: the process lives.
+/// `GET /healthz`: the process is alive.
 pub(super) async fn live() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: the database answers and we are not stopping.
+/// `GET /readyz`: the database responds and the server is not stopping.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, ApiError> {
     if app.stopping.is_cancelled() {
         return Err(ApiError::new(

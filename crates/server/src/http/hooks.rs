@@ -1,4 +1,4 @@
-//! The hooks of the configuration: how it stands with them. They are changed in the configuration file only.
+//! The hooks of the configuration file and their status. They can be changed only in that file.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ struct LastCallView {
     error: Option<String>,
 }
 
-/// `GET /api/v1/hooks`: in the order in which they are called.
+/// `GET /api/v1/hooks`: lists the hooks in the order in which they are called.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<HookList> {
     Json(HookList {
         hooks: app.hooks.now().into_iter().map(HookView::from).collect(),

@@ -1,4 +1,4 @@
-//! Images of other sites, which the page's policy does not let it load itself.
+//! Fetches images of other sites, which the content security policy keeps the web app from loading itself.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::{
     web::{Web, WebProblem},
 };
 
-/// Nothing in it may run or load, whatever a browser takes it for.
+/// The content may not run scripts or load anything, whatever type a browser detects.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
-/// What somebody looked at stays in no cache; the page keeps it as long as it shows it.
+/// Keeps the images a user views out of caches; the page keeps an image as long as it shows it.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// An image of another site.
@@ -30,8 +30,8 @@ pub(super) struct Wanted {
     url: String,
 }
 
-/// `POST /api/v1/images`: the PNG, JPEG, GIF or WebP image at an address. `POST`, as nothing that only loads, such as markup
-/// or a style, and no page of another site may have the server ask for an address.
+/// `POST /api/v1/images`: returns the PNG, JPEG, GIF or WebP image at a URL. It is a `POST` so that neither passively
+/// loaded content, such as markup or a style sheet, nor a page of another site can make the server fetch a URL.
 pub(super) async fn fetch(
     State(web): State<Arc<Web>>,
     Json(wanted): Json<Wanted>,
@@ -55,7 +55,7 @@ fn refused(problem: WebProblem) -> ApiError {
         WebProblem::Fault(Fault::NoAddress | Fault::NotAllowed) => {
             ApiError::invalid(words).with_field(Some("url"))
         }
-        // The request is right, and there is no image to be had.
+        // The request is valid, but there is no image.
         _ => ApiError::invalid(words).with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
 }

@@ -1,5 +1,5 @@
-//! Brings what a person has taken along from elsewhere into their account: chat by chat, each as a whole, and a report of
-//! what was made and what was left. What is here already is not made again.
+//! Imports exported data into the caller's account: chat by chat, each in full or not at all, with a report of what was
+//! created and what was skipped. Data that exists already is not created again.
 
 mod chat;
 mod collections;
@@ -25,19 +25,19 @@ use crate::{
     messages,
 };
 
-/// Beside the largest body, the longest line: a file of a chat has 10 MB, a third more as text.
+/// Maximum length of a line, in addition to the largest body: a file of a chat has 10 MB, a third more in base64.
 const LINE_BYTES: usize = 16_000_000;
 
-/// What a file is, by how it begins.
+/// The format of a file, detected by its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
-    /// Lines of our own.
+    /// JSON Lines exported by Glasshouse.
     Own,
     /// An array of chats, or one chat.
     OpenWebUi,
 }
 
-/// Refuses to go on, between two chats, where the server stops or the caller may do nothing here any more.
+/// Stops the import between two chats if the server is stopping or the caller's access was revoked.
 fn check_may_go_on(app: &App, ends: &CancellationToken) -> Result<(), ApiError> {
     if app.stopping.is_cancelled() {
         let message = messages::Chats::StoppingImport;
@@ -49,7 +49,7 @@ fn check_may_go_on(app: &App, ends: &CancellationToken) -> Result<(), ApiError> 
     }
 }
 
-/// `POST /api/v1/me/import`: the body is the file. It may be sent again: what is here is not made twice.
+/// `POST /api/v1/me/import`: imports the body. It can be repeated: existing data is not created again.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -85,7 +85,7 @@ fn format(beginning: &[u8]) -> Result<Format, ApiError> {
     if text.starts_with(b"{\"glasshouse_export\"") {
         return Ok(Format::Own);
     }
-    // One chat by itself begins in many ways, a list of them in one.
+    // A single chat can start in many ways, a list of them in only one.
     let is_list = text
         .strip_prefix(b"[")
         .is_some_and(|rest| matches!(rest.trim_ascii_start(), [b'{' | b']', ..]));

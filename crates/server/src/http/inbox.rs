@@ -1,4 +1,4 @@
-//! `GET /api/v1/inbox`: everything that waits for the caller, in all chats.
+//! `GET /api/v1/inbox`: lists everything that waits for the caller, in all chats.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) struct Inbox {
     items: Vec<Item>,
 }
 
-/// What waits longest comes first.
+/// The oldest first.
 pub(super) async fn list(
     State(commands): State<Arc<Commands>>,
     State(runs): State<Runs>,
@@ -55,9 +55,9 @@ pub(super) async fn list(
     for run in commands.going_unseen(&caller.principal()).await? {
         let log = match runs.left_open(&run).await {
             Ok((log, _)) => log,
-            // One log that is damaged hides nothing of the others.
+            // A damaged log must not hide the others.
             Err(error @ StoreError::Corrupt(_)) => {
-                tracing::warn!(run = %run.id, %error, "a damaged log is left out of the inbox");
+                tracing::warn!(run = %run.id, %error, "skipping a damaged log in the inbox");
                 continue;
             }
             Err(error) => return Err(error.into()),

@@ -64,7 +64,7 @@ pub(super) fn operations(api: &mut Operations) {
     );
 }
 
-/// `GET /api/v1/jobs`: in the order of the table of jobs.
+/// `GET /api/v1/jobs`: lists the jobs, in the order of the table of jobs.
 pub(super) async fn list(State(jobs): State<Jobs>) -> Json<JobList> {
     Json(JobList {
         jobs: jobs.status().into_iter().map(JobView::from).collect(),

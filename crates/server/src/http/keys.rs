@@ -1,4 +1,4 @@
-//! Bearer keys for programs.
+//! API keys: create, list, rotate and delete.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ use crate::{
     platform::clock::Clock,
 };
 
-/// Most models that a key names.
+/// Maximum number of models that a key can be limited to.
 const MAX_MODELS: usize = 200;
 const MAX_MODEL_BYTES: usize = 300;
-/// How long a signing key is, bytes.
+/// Length of a signing key, bytes.
 const SIGNING_KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=500;
-/// How long the secret before is good where nothing else is said, seconds.
+/// How long the previous secret stays valid after a rotation by default, seconds.
 const GRACE_S: u64 = 24 * 3600;
 const MAX_GRACE_S: u64 = 30 * 24 * 3600;
 
@@ -101,7 +101,7 @@ pub(super) struct KeyList {
     keys: Vec<KeyView>,
 }
 
-/// `GET /api/v1/keys`: the caller's keys.
+/// `GET /api/v1/keys`: lists the caller's keys.
 pub(super) async fn list(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -121,11 +121,11 @@ pub(super) async fn list(
 #[schemars(rename = "NewApiKey")]
 pub(super) struct CreateKey {
     name: String,
-    /// What it may do; everything that its owner may if absent.
+    /// What it may do; if absent, everything that its owner may.
     scopes: Option<Vec<KeyScope>>,
     /// Ids of the only models it works for, as in `GET /v1/models`, including those of sub-agents, fallbacks and
-    /// pipelines; an agent brings its own model. Such a key can have only the scopes `chat` and `read`, and sees on `/ws`
-    /// and in the activity only what it began.
+    /// pipelines; an agent brings its own model. Such a key can have only the scopes `chat` and `read`, and sees on
+    /// `/ws` and in the activity only what it began.
     models: Option<Vec<String>>,
     /// When it stops working, milliseconds since 1970-01-01 UTC; never if absent.
     expires_at: Option<i64>,
@@ -146,7 +146,7 @@ pub(super) struct CreatedKey {
     secret: String,
 }
 
-/// `POST /api/v1/keys`: makes a key and shows its secret, this once.
+/// `POST /api/v1/keys`: creates a key and returns its secret, which is shown only once.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -177,7 +177,7 @@ pub(super) async fn create(
     }))
 }
 
-/// Refuses what means nothing or is more than the caller may give.
+/// Rejects rights that are invalid or more than the caller may grant.
 fn checked_rights(
     mut rights: ApiKeyRights,
     is_admin: bool,
@@ -210,7 +210,7 @@ fn checked_rights(
                 .all(|scope| matches!(scope, KeyScope::Chat | KeyScope::Read))
         };
         if !rights.scopes.as_ref().is_some_and(uses_only) {
-            // With others it could have models used in other ways, such as by a schedule.
+            // With other scopes the key could use models in other ways, such as through a schedule.
             let message = messages::Accounts::ScopesOfModelKey;
             return about(message, "scopes");
         }
@@ -242,8 +242,8 @@ pub(super) struct Rotate {
     grace_s: Option<u64>,
 }
 
-/// `POST /api/v1/keys/{key}/rotate`: another secret for the same key, shown this once. The one before is good for a
-/// while.
+/// `POST /api/v1/keys/{key}/rotate`: creates a new secret for the key, shown only once. The previous one stays valid
+/// for a while.
 pub(super) async fn rotate(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -270,7 +270,7 @@ pub(super) async fn rotate(
     }))
 }
 
-/// `DELETE /api/v1/keys/{key}`: the key stops working.
+/// `DELETE /api/v1/keys/{key}`: revokes the key.
 pub(super) async fn delete(
     State(clock): State<Clock>,
     State(identity): State<Arc<Identity>>,

@@ -1,4 +1,4 @@
-//! Collections of documents: whose they are, what is in them, and what is found there.
+//! Collections of documents: manages and searches them.
 
 pub(super) mod aliases;
 pub(super) mod attachments;
@@ -31,15 +31,15 @@ use crate::{
     platform::{clock::Clock, config::Config},
 };
 
-/// Most collections of a person.
+/// Maximum number of collections per user.
 const MAX_COLLECTIONS: u32 = 200;
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 const NAME_CHARS: usize = 100;
-/// Longest description, characters.
+/// Maximum length of a description, characters.
 const DESCRIPTION_CHARS: usize = 1000;
-/// Longest question, bytes.
+/// Maximum length of a search query, bytes.
 const QUERY_BYTES: usize = 4000;
-/// How many pieces are found where nobody says.
+/// Default number of search results.
 const USUAL_FOUND: usize = 10;
 
 /// A collection of documents.
@@ -103,7 +103,7 @@ pub(super) struct Collections {
     file_bytes: u64,
 }
 
-/// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
+/// `GET /api/v1/knowledge`: lists the collections that the caller may search, their own first.
 pub(super) async fn list(
     State(config): State<Arc<Config>>,
     State(store): State<Store>,
@@ -147,7 +147,7 @@ pub(super) struct NewCollection {
     open: bool,
 }
 
-/// `POST /api/v1/knowledge`: makes a collection.
+/// `POST /api/v1/knowledge`: creates a collection.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -164,10 +164,11 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(new.into())))
 }
 
-/// Makes a collection of this name and description, for everybody or for its owner alone.
+/// Creates a collection, for everybody if `open`, otherwise for its owner alone.
 ///
 /// # Errors
-/// 400 where they cannot be those of one; 409 where the person has as many as there may be, or the id is taken.
+/// 400 if the name or description is invalid; 409 if the user has the maximum number of collections, or the id is
+/// taken.
 pub(super) async fn make(
     app: &App,
     id: CollectionId,
@@ -209,7 +210,7 @@ pub(super) struct ChangeCollection {
     open: Option<bool>,
 }
 
-/// `PATCH /api/v1/knowledge/{collection}`: what is not named stays.
+/// `PATCH /api/v1/knowledge/{collection}`: changes the given fields.
 pub(super) async fn change(
     State(clock): State<Clock>,
     State(gateway): State<Arc<Gateway>>,
@@ -229,7 +230,7 @@ pub(super) async fn change(
     };
     let owner = owner(&caller)?;
     if body.open == Some(true) {
-        // Whose it is comes first; what is open stays so.
+        // The owner is checked first. A collection that is open already needs no permission.
         let of = store
             .readable_collection(owner, collection)
             .await
@@ -244,7 +245,7 @@ pub(super) async fn change(
     Ok(Json(changed.map_err(missing)?.into()))
 }
 
-/// `DELETE /api/v1/knowledge/{collection}`: with every document in it.
+/// `DELETE /api/v1/knowledge/{collection}`: deletes a collection with all its documents.
 pub(super) async fn delete(
     State(documents): State<Arc<Documents>>,
     State(store): State<Store>,
@@ -339,7 +340,7 @@ struct ScoresView {
     rerank: Option<f32>,
 }
 
-/// `POST /api/v1/knowledge/search`: the best pieces of what the caller may search.
+/// `POST /api/v1/knowledge/search`: returns the best passages of the collections that the caller may search.
 pub(super) async fn search(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -431,7 +432,7 @@ impl From<Found> for ResultView {
     }
 }
 
-/// Collections are an account's own, not those of a front end's people.
+/// Collections belong to the account, not to the users of a front end.
 fn owner(caller: &Caller) -> Result<UserId, ApiError> {
     match caller.person {
         None => Ok(caller.id()),

@@ -1,5 +1,5 @@
-//! The cookie by which a browser is known that has signed in to an account before. It opens nothing: wrong passwords of such a
-//! browser count for it alone, whatever others try at the account.
+//! A cookie that identifies a browser that has signed in to an account before. It grants no access: wrong passwords
+//! from such a browser are counted separately, regardless of what others try at the account.
 
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -13,10 +13,10 @@ use crate::{
 };
 
 const COOKIE: &str = "glasshouse_device";
-/// Browsers keep no cookie for longer.
+/// The maximum lifetime of a cookie in browsers.
 const KEPT_S: i64 = 400 * 24 * 3600;
 
-/// A cookie for a browser that has just signed in to the account of this address.
+/// Creates the cookie for a browser that has just signed in to the account with this address.
 pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
     let device = random_token("").map_err(ApiError::internal)?;
     let sealed = app
@@ -31,14 +31,14 @@ pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
     )
 }
 
-/// What tells this browser from others, where it has signed in to the account of this address before.
+/// A hash that identifies this browser, if it has signed in to the account with this address before.
 pub(super) fn known(app: &App, headers: &HeaderMap, email: &str) -> Option<[u8; 32]> {
     let sealed = URL_SAFE_NO_PAD.decode(cookie(headers, COOKIE)?).ok()?;
     let device = app.sealer.unseal(&purpose(email), &sealed).ok()?;
     Some(hash_token(device.reveal()))
 }
 
-/// With what it is sealed.
+/// The purpose that the cookie is sealed for.
 fn purpose(email: &str) -> String {
     format!("device of {}", email.to_lowercase())
 }

@@ -1,4 +1,4 @@
-//! How much may be used: what administrators set, and what is left for the caller.
+//! Usage limits: what administrators set, and what remains for the caller.
 
 use schemars::JsonSchema;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use crate::{
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AllLimits {
     default: Limits,
-    /// Of accounts.
+    /// Per account.
     users: Vec<OfUser>,
-    /// Of each person in a group.
+    /// Per person in a group.
     groups: Vec<OfGroup>,
     /// The total of all members of a group.
     group_totals: Vec<OfGroup>,
     keys: Vec<OfKey>,
-    /// Of each person of a front end, by the front end's key.
+    /// Per person of a front end, by the front end's key.
     people: Vec<OfKey>,
 }
 
@@ -59,7 +59,7 @@ struct OfKey {
     limits: Limits,
 }
 
-/// `GET /api/v1/limits`: all that are set.
+/// `GET /api/v1/limits`: all limits that are set.
 pub(super) async fn list(
     State(store): State<Store>,
     State(usage): State<Arc<Usage>>,
@@ -107,7 +107,7 @@ pub(super) async fn list(
     })
 }
 
-/// Whose limits: `"default"`, or one of the others.
+/// The target of limits: `"default"`, or one of the others.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LimitsOf")]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -135,7 +135,7 @@ pub(super) struct Put {
     limits: Limits,
 }
 
-/// `PUT /api/v1/limits`: sets those of one of them; none at all takes them away.
+/// `PUT /api/v1/limits`: replaces the limits of one target; an empty set removes them.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -186,7 +186,7 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
                 .await
                 .map(|user| user.id)
                 .or_else(|error| match error {
-                    // Limits of an account that is gone can still be taken away.
+                    // Limits of a deleted account can still be removed.
                     store::StoreError::NotFound if app.usage.rules().users.contains_key(&id) => {
                         Ok(id)
                     }
@@ -229,13 +229,13 @@ struct OwnLimit {
     span: Span,
     /// The limit.
     most: Most,
-    /// What was used of it.
+    /// The usage so far.
     used: UsedView,
     /// When the count starts again, milliseconds since 1970-01-01 UTC.
     resets_at: i64,
 }
 
-/// What was used of a limit.
+/// Usage of a limit.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UsedOfLimit")]
 struct UsedView {
@@ -244,7 +244,7 @@ struct UsedView {
     micro_usd: u64,
 }
 
-/// `GET /api/v1/limits/own`: those that hold for the caller, and what of them is used.
+/// `GET /api/v1/limits/own`: the limits that apply to the caller, and their usage.
 pub(super) async fn own(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -279,7 +279,7 @@ pub(super) async fn own(
     Ok(Json(OwnLimits { limits }))
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/limits/own",

@@ -1,13 +1,13 @@
-//! What lists have in common that are asked for by days and can be had as CSV.
+//! Dates and CSV fields, shared by the lists that are filtered by day and exported as CSV.
 
 use crate::{error::ApiError, messages};
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 
-/// The day that this is, in days since 1970-01-01.
+/// Parses a date to days since 1970-01-01.
 ///
 /// # Errors
-/// 400 about `field`.
+/// 400 that names `field`.
 pub(super) fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
     let date: Option<jiff::civil::Date> = text.parse().ok();
     let at = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
@@ -16,13 +16,13 @@ pub(super) fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
     Ok(at.timestamp().as_millisecond().div_euclid(DAY_MS))
 }
 
-/// The day as people write it.
+/// Formats a day as a date, such as `2026-11-23`.
 pub(super) fn date(day: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(day.saturating_mul(DAY_MS)).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
 }
 
-/// A text that is only text: in quotes, and never the beginning of a formula.
+/// A quoted CSV field that spreadsheets do not interpret as a formula.
 pub(super) fn csv_field(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         "'"

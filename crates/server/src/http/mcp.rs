@@ -1,5 +1,5 @@
-//! `/mcp`: our agent as a tool of MCP clients, over streamable HTTP. The protocol is `rmcp`'s; who may come in, whose a
-//! session is and what a call does is ours.
+//! `/mcp`: our agent as a tool of MCP clients, over streamable HTTP. `rmcp` implements the protocol; access, session
+//! ownership and the tools are ours.
 
 mod asks;
 mod call;
@@ -45,20 +45,20 @@ use crate::{
     },
 };
 
-/// The header with a session's id, in requests and in the answer that begins one.
+/// The header with the session id, in requests and in the response that starts a session.
 const SESSION: &str = "mcp-session-id";
 
-/// How often idle sessions are looked for.
+/// How often idle sessions are closed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The protocol's side of `/mcp`, and the sessions of its clients.
+/// The MCP service, and the sessions of its clients.
 pub(crate) struct McpAdapter {
     protocol: StreamableHttpService<Handler, LocalSessionManager>,
     manager: Arc<LocalSessionManager>,
     sessions: Sessions,
 }
 
-/// Who makes a request, for whatever answers it. While one is held, its session is not idle.
+/// The caller of a request, for its handler. While one is held, its session is not idle.
 #[derive(Clone)]
 struct Visit {
     app: Arc<App>,
@@ -68,13 +68,13 @@ struct Visit {
 }
 
 impl McpAdapter {
-    /// A door whose streams end with `stopping`.
+    /// `stopping` ends all streams.
     pub(crate) fn new(stopping: &CancellationToken, body_limit_bytes: usize) -> Self {
         let mut manager = LocalSessionManager::default();
-        // A call may take days; ours know whether a session is idle.
+        // A call may take days; `Sessions` knows whether a session is idle.
         manager.session_config.keep_alive = None;
         let manager = Arc::new(manager);
-        // Hosts and origins are checked before.
+        // Hosts and origins were checked before.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body_limit_bytes)
@@ -88,7 +88,7 @@ impl McpAdapter {
         }
     }
 
-    /// Ends the sessions that nobody has used for long.
+    /// Closes sessions that have been idle for too long.
     async fn sweep(&self) {
         for id in self.sessions.take_idle(Instant::now()) {
             self.close(id).await;
@@ -97,12 +97,12 @@ impl McpAdapter {
 
     async fn close(&self, id: String) {
         if let Err(error) = self.manager.close_session(&id.into()).await {
-            tracing::debug!(%error, "an MCP session was gone already");
+            tracing::debug!(%error, "MCP session was already closed");
         }
     }
 }
 
-/// Ends idle sessions. Not in the table of jobs, as the protocol's sessions are part of the router.
+/// Closes idle sessions. Not in the table of jobs, as the sessions are part of the router.
 pub(super) fn sweep_job(door: &Arc<McpAdapter>) -> Job {
     let sweep = |door: Arc<McpAdapter>| async move { door.sweep().await };
     job("close_idle_mcp_sessions", door, sweep)
@@ -110,7 +110,7 @@ pub(super) fn sweep_job(door: &Arc<McpAdapter>) -> Job {
         .delayed()
 }
 
-/// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for what belongs to no message, the end.
+/// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for messages of the server, the end of the session.
 pub(super) async fn any(
     State(app): State<Arc<App>>,
     Extension(door): Extension<Arc<McpAdapter>>,
@@ -156,7 +156,7 @@ pub(super) async fn any(
     Ok(wants.shown(response.map(|body| held(body, session))).await)
 }
 
-/// A refusal of the protocol's library, which is a bare sentence, in our form.
+/// Converts an error of the library, which is plain text, to our format.
 async fn refusal(response: Response) -> ApiError {
     const MAX_BYTES: usize = 1_000;
     let status = response.status();
@@ -178,7 +178,7 @@ fn session_id(headers: &HeaderMap) -> Option<String> {
         .map(|id| id.to_str().unwrap_or_default().to_owned())
 }
 
-/// Another person's session is as unknown as one that has ended.
+/// The same for a session of another person as for one that has ended.
 fn no_session() -> ApiError {
     ApiError::not_found(
         "There is no such MCP session (any more). Send `initialize` to begin another one.",
@@ -198,7 +198,7 @@ async fn begin(door: &McpAdapter, caller: &Caller, id: String) -> Result<Arc<Ses
     })
 }
 
-/// The same request, its body read and looked through.
+/// Reads the body and validates its JSON.
 async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     let (parts, body) = request.into_parts();
     let body = read_body(
@@ -215,7 +215,7 @@ async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     Ok(Request::from_parts(parts, Body::from(body)))
 }
 
-/// The same body; the session is in use until its end.
+/// Keeps the session in use until the body ends.
 fn held(body: Body, session: Option<Arc<Session>>) -> Body {
     Body::from_stream(body.into_data_stream().map(move |chunk| {
         let _held = &session;

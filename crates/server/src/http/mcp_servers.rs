@@ -1,4 +1,4 @@
-//! The MCP servers of the configuration: how it stands with them. They are changed in the configuration file only.
+//! The MCP servers of the configuration file and their state. They can only be changed in that file.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct McpServerView {
     kind: &'static str,
     #[schemars(extend("enum" = ["connecting", "connected", "down"]))]
     state: &'static str,
-    /// A connected one may have problems too.
+    /// A connected server may have problems too.
     problems: Vec<LocalizedText>,
     tools: Vec<ToolView>,
 }
@@ -41,7 +41,7 @@ pub(super) struct ToolView {
     needs_approval: bool,
 }
 
-/// `GET /api/v1/mcp-servers`: all of them, with their tools.
+/// `GET /api/v1/mcp-servers`: all servers with their tools.
 pub(super) async fn list(State(mcp_servers): State<Arc<McpServers>>) -> Json<McpServerList> {
     Json(McpServerList {
         servers: mcp_servers
@@ -87,7 +87,7 @@ pub(super) fn state_word(state: mcp::State) -> &'static str {
     }
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/mcp-servers", list, "Lists the [MCP servers](docs/tools/mcp-servers.md) of the configuration file")
         .details("Those with [per-user sign-in](docs/tools/mcp-servers.md#per-user-sign-in) are not included.");

@@ -1,4 +1,4 @@
-//! The MCP servers to which each person signs in: how they stand for the caller, signing in and out.
+//! MCP servers with per-user sign-in: their state for the caller, signing in and out.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::{
     tools::mcp_servers::{Back, Ended, McpServers, SignInState, Signer, UserServer},
 };
 
-/// Where people come back to.
+/// The redirect URI of sign-ins.
 const CALLBACK: &str = "/oauth/mcp/callback";
 
 /// The caller's sign-ins.
@@ -105,7 +105,7 @@ pub(super) struct Begun {
     url: String,
 }
 
-/// `POST /api/v1/mcp-sign-ins/{server}`: begins a sign-in; the browser goes to the address in the answer.
+/// `POST /api/v1/mcp-sign-ins/{server}`: starts a sign-in; the browser goes to the returned address.
 pub(super) async fn begin(
     State(config): State<Arc<Config>>,
     State(gateway): State<Arc<Gateway>>,
@@ -132,7 +132,7 @@ pub(super) struct Token {
     token: String,
 }
 
-/// `PUT /api/v1/mcp-sign-ins/{server}`: keeps a token of the caller's own.
+/// `PUT /api/v1/mcp-sign-ins/{server}`: stores a token of the caller.
 pub(super) async fn put(
     State(gateway): State<Arc<Gateway>>,
     State(mcp_servers): State<Arc<McpServers>>,
@@ -157,8 +157,8 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `GET /oauth/mcp/callback`: the person comes back from a server's sign-in. They go on to the settings, which say how
-/// it ended; the code does not stay in the browser's address.
+/// `GET /oauth/mcp/callback`: completes a sign-in and redirects to the settings, which show the result; so the code
+/// does not stay in the browser's address bar.
 pub(super) async fn callback(
     State(identity): State<Arc<Identity>>,
     State(mcp_servers): State<Arc<McpServers>>,
@@ -206,7 +206,7 @@ fn signer(caller: &Caller) -> Signer {
     }
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/mcp-sign-ins",

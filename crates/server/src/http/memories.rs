@@ -1,4 +1,4 @@
-//! The texts that agents keep of the caller.
+//! The memories that agents keep about the caller.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     messages,
 };
 
-/// Longest name of an agent, characters.
+/// Maximum length of an agent's name, characters.
 const MAX_AGENT_CHARS: usize = 80;
 
 /// A text that agents keep about the caller.
@@ -144,7 +144,7 @@ impl MemoryBody {
     }
 }
 
-/// A memory that was brought from elsewhere, checked like a new one.
+/// An imported memory, checked like a new one.
 pub(super) fn checked(memory: export::Memory) -> Result<MemoryContent, ApiError> {
     let export::Memory {
         agent,
@@ -164,7 +164,7 @@ pub(super) fn checked(memory: export::Memory) -> Result<MemoryContent, ApiError>
     .content()
 }
 
-/// `GET /api/v1/memories`: all of them, by name.
+/// `GET /api/v1/memories`: all memories by name.
 pub(super) async fn list(
     State(store): State<Store>,
     caller: Caller,
@@ -175,7 +175,7 @@ pub(super) async fn list(
     }))
 }
 
-/// `POST /api/v1/memories`: a new one.
+/// `POST /api/v1/memories`: creates a memory.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -193,7 +193,7 @@ pub(super) async fn create(
     ))
 }
 
-/// `PUT /api/v1/memories/{memory}`: replaces the version that `If-Match` names.
+/// `PUT /api/v1/memories/{memory}`: replaces the version in `If-Match`.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -212,7 +212,7 @@ pub(super) async fn put(
     Ok(Json(make(&app, &caller, &change).await?))
 }
 
-/// `DELETE /api/v1/memories/{memory}`: with `If-Match` only at that version.
+/// `DELETE /api/v1/memories/{memory}`: with `If-Match`, only that version.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -241,7 +241,7 @@ async fn make_now(
         .await
     {
         Ok(MemoryChanged::Now(memory)) => Ok((*memory).into()),
-        // Only a tool's call can have been made before.
+        // Only a tool call can be a repetition.
         Ok(MemoryChanged::Before(_)) => Err(ApiError::conflict("This change was made before.")),
         Err(StoreError::Conflict("name")) => {
             Err(ApiError::conflict(messages::Chats::MemoryNameTaken))
@@ -258,7 +258,7 @@ async fn make_now(
     }
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/memories",

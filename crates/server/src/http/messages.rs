@@ -1,4 +1,4 @@
-//! Messages of a chat: saying something, and asking for another answer.
+//! Messages of a chat: sending one, and regenerating an answer.
 
 use agent::RunSpec;
 use std::sync::Arc;
@@ -92,13 +92,13 @@ impl From<Exchange> for Begun {
 }
 
 impl Begun {
-    /// The same for a request that says nothing.
+    /// Without the user's message, for a request that sent none.
     pub(super) fn without_user(self) -> Self {
         Self { user: None, ..self }
     }
 }
 
-/// `POST /api/v1/chats/{chat}/messages`: says something and starts the run that answers.
+/// `POST /api/v1/chats/{chat}/messages`: sends a message and starts the run that answers it.
 pub(super) async fn send(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -160,7 +160,7 @@ pub(super) struct Regenerate {
     metadata: Map<String, Value>,
 }
 
-/// `POST /api/v1/chats/{chat}/messages/{message}/regenerate`: another answer beside that one.
+/// `POST /api/v1/chats/{chat}/messages/{message}/regenerate`: another answer to the same message.
 pub(super) async fn regenerate(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -199,7 +199,7 @@ pub(super) async fn regenerate(
         .map(Json)
 }
 
-/// The exchange of this run as it stands now.
+/// The current state of a run's exchange.
 pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
     let gone = || ApiError::not_found(messages::Chats::EarlierChatGone);
     let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
@@ -225,7 +225,7 @@ pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError
     .into())
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "POST /api/v1/chats/{chat}/messages",

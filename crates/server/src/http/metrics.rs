@@ -1,4 +1,4 @@
-//! `GET /metrics`: figures for Prometheus and what reads its format.
+//! `GET /metrics`: metrics in Prometheus' text format.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `POST /tasks/moa/completions`: several answers to one message, made one by a model, for a front end that has them. A
-//! chat completion, streamed where that is asked for.
+//! `POST /tasks/moa/completions`: merges several answers to one message with a model call, for a front end that has
+//! them. The response is a chat completion, streamed on request.
 
 use agent::RunSpec;
 use std::sync::Arc;
@@ -31,17 +31,17 @@ use crate::{
     messages,
 };
 
-/// Most answers that are made one.
+/// Maximum number of answers to merge.
 const MAX_ANSWERS: usize = 32;
 
 /// Several answers to one message, to be merged. Further fields are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "MergeRequest")]
 pub(super) struct MoaRequest {
-    /// The model that is asked; that of the chat, or the default one, if absent.
+    /// The model to call; that of the chat, or the default one, if absent.
     #[serde(default, deserialize_with = "filled")]
     model: Option<String>,
-    /// The chat that it is about.
+    /// The chat.
     #[serde(default, deserialize_with = "filled")]
     chat_id: Option<String>,
     /// The message; the same as in `user_message`.
@@ -49,13 +49,13 @@ pub(super) struct MoaRequest {
     prompt: Option<String>,
     #[serde(default)]
     user_message: Value,
-    /// What was answered to it.
+    /// The answers to merge.
     responses: Vec<String>,
     #[serde(default)]
     stream: bool,
 }
 
-/// `POST /tasks/moa/completions`. Whoever leaves does not want it any more.
+/// `POST /tasks/moa/completions`. Cancelled if the client disconnects.
 pub(super) async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -120,7 +120,7 @@ pub(super) async fn complete(
     Ok(from_run(run, held_by_body(stream, Some(stop))))
 }
 
-/// Describes the calls of this file, each at the path of Open WebUI too.
+/// Describes the operations of this file, each at the path of Open WebUI too.
 pub(super) fn operations(api: &mut Operations) {
     for prefix in ["/api/v1", ""] {
         let name = format!("POST {prefix}/tasks/moa/completions");

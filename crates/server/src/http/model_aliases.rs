@@ -53,7 +53,7 @@ pub(super) async fn put(
     view(&app).await
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/settings/model-aliases",

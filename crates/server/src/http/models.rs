@@ -1,4 +1,4 @@
-//! The models that can be chosen, and what is set for them.
+//! The models that can be chosen, and their settings.
 
 use agent::AgentDefinition;
 use std::sync::Arc;
@@ -75,7 +75,8 @@ struct AgentView {
     model: Option<String>,
 }
 
-/// `GET /api/v1/models`: those that the caller may use; the tour is always there. Beside them the agents that can be chosen like one.
+/// `GET /api/v1/models`: the models that the caller may use, always including the tour, and the agents that can be
+/// chosen like a model.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
     app.models.first_look().await;
     let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(&caller));
@@ -142,13 +143,13 @@ pub(super) struct ChangeModel {
     /// Ids of up to five models that agents ask, in this order, [if the servers of this one
     /// fail](docs/models/failover.md).
     fallbacks: Option<Vec<String>>,
-    /// Among them those of its parameters.
+    /// Including the model's parameters.
     #[serde(flatten)]
     #[schemars(with = "ModelParameters")]
     others: Map<String, Value>,
 }
 
-/// Most models that may be asked in the place of one.
+/// Maximum number of fallbacks of a model.
 const MAX_FALLBACKS: usize = 5;
 
 impl ChangeModel {
@@ -218,14 +219,14 @@ pub(super) async fn put(
         .model(&id)
         .map(|model| model.settings.clone());
     check_fallbacks(&app, &id, change.fallbacks.as_deref().unwrap_or_default())?;
-    // An unknown model is refused below.
+    // `put_settings` refuses an unknown model.
     let settings = change.apply(now.unwrap_or_default())?;
     noted.with("settings", &settings);
     let model = app.models.put_settings(&id, &settings).await?;
     Ok(Json(ModelView::for_admin(model, &app.models.catalogue())))
 }
 
-/// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
+/// Checks that each fallback exists, is listed once, and is not the model itself.
 fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
     if fallbacks.len() > MAX_FALLBACKS {
         let message = messages::Settings::TooManyFallbacks {
@@ -255,7 +256,7 @@ pub(super) struct ChooseDefault {
     model: String,
 }
 
-/// `PUT /api/v1/settings/default-model`: the model for chats that choose none.
+/// `PUT /api/v1/settings/default-model`: the model for chats that name none.
 pub(super) async fn put_default(
     State(models): State<Arc<Models>>,
     noted: Noted,
@@ -264,14 +265,14 @@ pub(super) async fn put_default(
     noted.about(&body.model, "");
     let chosen = models.set_default(&body.model).await;
     chosen.map_err(|error| match error.problem().code {
-        // The address is there; what the body names is not.
+        // Not 404: the route exists, but the model in the body does not.
         ProblemCode::ModelNotFound => error.with_status(StatusCode::UNPROCESSABLE_ENTITY),
         _ => error,
     })?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/models",

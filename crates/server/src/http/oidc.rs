@@ -1,4 +1,4 @@
-//! Signing in at a provider of OpenID Connect: the way there and back of a browser.
+//! Sign-in with an OpenID Connect provider: the redirect there and the callback.
 
 use std::sync::Arc;
 
@@ -32,9 +32,9 @@ use crate::{
     },
 };
 
-/// Where people come back to.
+/// The redirect URI.
 const CALLBACK: &str = "/oauth/login/callback";
-/// What the browser keeps meanwhile. `__Host-` would not let it stand below a path.
+/// The cookie that holds the state of the sign-in. Not `__Host-`, which requires the path `/`.
 const COOKIE: &str = "glasshouse_sign_in";
 
 /// Where to go after the sign-in.
@@ -64,7 +64,7 @@ pub(super) async fn begin(
     }
 }
 
-/// `GET /oauth/login/callback`: the browser comes back, and is signed in where all is well. The page says what is not.
+/// `GET /oauth/login/callback`: signs the browser in, or redirects to the sign-in page with the problem.
 pub(super) async fn callback(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -74,7 +74,7 @@ pub(super) async fn callback(
 ) -> Result<Response, ApiError> {
     let settings = settings(&app)?;
     let back = back.map(|Query(back)| back).unwrap_or_default();
-    // Used once, however it ends.
+    // Single use, whatever the result.
     let forget = cookie_of(&app.config, "", 0)?;
     match app
         .identity
@@ -103,7 +103,7 @@ pub(super) async fn callback(
         Err(Ended::Problem(problem)) => {
             noted.nothing();
             let address = place.address;
-            tracing::warn!(%address, problem = problem.word(), "nobody was signed in by the OpenID provider");
+            tracing::warn!(%address, problem = problem.word(), "sign-in with the OpenID provider failed");
             tell(problem, "", [forget])
         }
         Err(Ended::Fault(error)) => Err(error),
@@ -117,7 +117,7 @@ fn settings(app: &App) -> Result<&Oidc, ApiError> {
         .ok_or_else(|| ApiError::forbidden(messages::Accounts::NoProvider))
 }
 
-/// To the page for signing in, which says what was wrong.
+/// Redirects to the sign-in page, which shows the problem.
 fn tell<const N: usize>(
     problem: Problem,
     next: &str,
@@ -130,7 +130,7 @@ fn tell<const N: usize>(
     )
 }
 
-/// The same place, where the page says that the groups were kept as they were.
+/// The same address, with a notice that the groups were not changed.
 fn with_notice(next: &str) -> String {
     let (path, fragment) = next.split_at(next.find('#').unwrap_or(next.len()));
     let joined_by = if path.contains('?') { '&' } else { '?' };
@@ -149,7 +149,7 @@ fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue
     set_cookie(config, (COOKIE, "/oauth/login"), value, max_age_s)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.operation(
         "GET /oauth/login",

@@ -1,4 +1,4 @@
-//! `/v1`: the door for every program that speaks OpenAI's format.
+//! `/v1`: the protocol adapter for programs that use OpenAI's format.
 
 mod agent;
 mod background;
@@ -36,8 +36,8 @@ use crate::{
     platform::request_context,
 };
 
-/// `POST /v1/chat/completions`: an agent answers, or the model server that has the model. Research by a prefix needs an agent,
-/// which then works with the model that is named.
+/// `POST /v1/chat/completions`: answered by an agent, or by the model's server. Research requested by a prefix needs an
+/// agent, which uses the requested model.
 pub(super) async fn chat(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -48,7 +48,7 @@ pub(super) async fn chat(
     let by_plain = || asks_for_research(&body).then(|| models::AgentModel::of_plain(&asked.id));
     if let Some(agent) = asked.agent.take().or_else(by_plain) {
         if asked.passing.stream && background::is_named(&headers) {
-            // The default model writes it as it would for anybody.
+            // A background task never runs an agent; the default model answers it.
             app.models.first_look().await;
             let model = app.models.resolve(None, &app.gateway.permit_of(&caller))?;
             if let Some(body) = asked
@@ -67,7 +67,7 @@ pub(super) async fn chat(
         }
         return agent::answer(&app, &caller, &headers, agent, &body).await;
     }
-    // Earlier questions may have asked for research.
+    // Earlier messages may contain a research prefix.
     match without_research_prefixes(&body) {
         None => by_model(&app, &caller, &headers, &body, &asked).await,
         Some(rest) => {
@@ -78,7 +78,7 @@ pub(super) async fn chat(
     }
 }
 
-/// A plain model answers: its server as it is, or translated.
+/// Answers with a plain model: passes the request on, or translates it.
 async fn by_model(
     app: &Arc<App>,
     caller: &Caller,
@@ -113,7 +113,7 @@ async fn by_model(
     .await
 }
 
-/// `POST /v1/embeddings`: always answered by the model server that has the model.
+/// `POST /v1/embeddings`: always answered by the model's server.
 pub(super) async fn embeddings(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -139,8 +139,8 @@ pub(super) fn invalid(error: InvalidRequest) -> ApiError {
     ApiError::invalid(error.to_string()).with_field(error.field())
 }
 
-/// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
-/// then.
+/// Adds headers with the rest of the caller's limits, if there are any; they replace those of a model server, which are
+/// not about the caller.
 pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
     for (kind, left) in [("requests", requests), ("tokens", tokens)] {
@@ -166,7 +166,7 @@ pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     }
 }
 
-/// As OpenAI writes it: `6m0s`, `45s`.
+/// In OpenAI's format: `6m0s`, `45s`.
 fn reset_in(ms: u64) -> String {
     let seconds = ms.div_ceil(1000);
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -177,7 +177,7 @@ fn reset_in(ms: u64) -> String {
     }
 }
 
-/// Our own refusal as OpenAI's packages expect it; other answers stay as they are.
+/// Converts our errors to OpenAI's format; leaves other responses as they are.
 pub(super) fn reword(response: Response) -> Response {
     let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else {
         return response;

@@ -1,9 +1,9 @@
-//! `GET /openapi.json`: the OpenAPI document of this server, put together from the route table and from what stands
-//! beside the handlers.
+//! `GET /openapi.json`: the OpenAPI document of this server, generated from the route table and the descriptions next
+//! to the handlers.
 //!
-//! Each file of handlers has a function that describes its operations; the table says which addresses there are and who
-//! may call them. Tests hold that each address of the table is described and no other, and the tests' own client checks
-//! every answer it gets against the document.
+//! Each file of handlers has a function that describes its operations; the table says which routes there are and who
+//! may call them. Tests ensure that exactly the routes of the table are described, and the tests' HTTP client validates
+//! every response against the document.
 
 mod operation;
 mod operations;
@@ -43,7 +43,7 @@ struct Area {
     describe: &'static [fn(&mut Operations)],
 }
 
-/// The groups that are described beside their handlers.
+/// The groups that are described next to their handlers.
 const AREAS: [Area; 19] = [
     Area {
         name: "sign-in",
@@ -227,7 +227,7 @@ pub(super) async fn get() -> Result<Response, ApiError> {
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.operation(
         "GET /openapi.json",
@@ -246,7 +246,7 @@ pub(super) fn operations(api: &mut Operations) {
 /// The whole document.
 ///
 /// # Errors
-/// If the descriptions do not fit the route table, or each other.
+/// If the descriptions do not match the route table, or each other.
 pub fn document() -> anyhow::Result<Value> {
     let (mut described, schemas) = described()?;
     let mut paths = Map::new();
@@ -297,7 +297,7 @@ fn tags() -> Vec<Value> {
 /// The descriptions of all operations by method and path, and all schemas by name.
 fn described() -> anyhow::Result<(BTreeMap<String, Operation>, Map<String, Value>)> {
     let mut operations = Operations::default();
-    // What every refusal has.
+    // The codes in every error response.
     operations.schema::<ProblemCode>();
     operations.schema::<MessageCode>();
     for area in AREAS {
@@ -310,7 +310,7 @@ fn described() -> anyhow::Result<(BTreeMap<String, Operation>, Map<String, Value
 mod tests {
     use super::*;
 
-    /// All names that are referred to.
+    /// Collects the names of all referenced schemas.
     fn references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(fields) => {

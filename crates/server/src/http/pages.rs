@@ -1,4 +1,4 @@
-//! Copies of pages of the web, as they were read for somebody.
+//! Stored copies of fetched web pages.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     web::StoredPage,
 };
 
-/// So much of a log is looked at at a time.
+/// Maximum size of a chunk of the log to read at once, bytes.
 const LOG_BYTES: usize = 1_000_000;
 
 /// Which page.
@@ -42,7 +42,7 @@ pub(super) struct PageView {
     fetched_at: i64,
 }
 
-/// `GET /api/v1/pages/{page}?run=`: the copy, for whom it was made for and for those who may read a run that has it among
+/// `GET /api/v1/pages/{page}?run=`: the copy, for its owner and for anyone who may read a run that has the page among
 /// its sources.
 pub(super) async fn get(
     State(access): State<Arc<ChatAccess>>,
@@ -56,7 +56,7 @@ pub(super) async fn get(
         page => page?,
     };
     let caller = &viewer.caller;
-    // The copies of an account are not those of a front end's people.
+    // Copies belong to accounts, not to the people of a front end.
     let is_own = caller.person.is_none() && page.owner == caller.id();
     if !is_own && !access.shows(&viewer, query.run, &page).await? {
         return Err(missing());
@@ -78,7 +78,7 @@ pub(super) async fn get(
 }
 
 impl ChatAccess {
-    /// Whether the viewer may read the run, and it is one of the page's owner that has the page among its sources.
+    /// Whether the viewer may read the run, and the run belongs to the page's owner and has the page among its sources.
     async fn shows(
         &self,
         viewer: &Viewer,
@@ -91,7 +91,7 @@ impl ChatAccess {
             Err(_) => return Ok(false),
             Ok(run) => run,
         };
-        // A log that somebody brings along may name whatever its author likes, but only as theirs.
+        // An imported log may name any page, but it belongs to its importer.
         if run.principal.account != page.owner {
             return Ok(false);
         }
@@ -131,7 +131,7 @@ fn missing() -> ApiError {
     ApiError::not_found(messages::Knowledge::NoCopyOfPage)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/pages/{page}",

@@ -1,4 +1,4 @@
-//! Signing in with a passkey. The authenticator has asked for a PIN or a finger, so no code is asked for after it.
+//! Sign-in with a passkey. No code is required, as the authenticator has verified a PIN or fingerprint.
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ use crate::{
     platform::client_info::ClientInfo,
 };
 
-/// With what the challenge is sealed.
+/// The purpose with which the challenge is sealed.
 const PURPOSE: &str = "challenge for a sign-in with a passkey";
 
-/// `POST /api/v1/login/passkey/challenge`: what the browser is to ask an authenticator for, as it takes it
-/// (`PublicKeyCredentialRequestOptionsJSON`). Which passkeys there are it does not tell.
+/// `POST /api/v1/login/passkey/challenge`: a `PublicKeyCredentialRequestOptionsJSON` for the browser. It does not
+/// reveal which passkeys exist.
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -55,7 +55,7 @@ pub(super) struct LogIn {
     credential: UsedCredential,
 }
 
-/// As browsers write it (`AuthenticationResponseJSON`).
+/// A browser's `AuthenticationResponseJSON`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UsedCredential {
@@ -63,7 +63,7 @@ struct UsedCredential {
     response: Used,
 }
 
-/// `POST /api/v1/login/passkey`: opens a session for whoever has the passkey.
+/// `POST /api/v1/login/passkey`: opens a session for the owner of the passkey.
 pub(super) async fn finish(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -100,7 +100,7 @@ pub(super) async fn finish(
         Err(Flaw("it is somebody else's"))
     };
     let count = used.map_err(|Flaw(flaw)| {
-        tracing::info!(flaw, passkey = %holder.passkey.id, "nobody was signed in with a passkey");
+        tracing::info!(flaw, passkey = %holder.passkey.id, "sign-in with a passkey failed");
         noted.instead("session.passkey_failed");
         noted.about(owner.id, &owner.email);
         wrong()
@@ -121,7 +121,7 @@ pub(super) async fn finish(
             error => error.into(),
         })?;
     app.identity.backoff.succeeded(place.address, &account);
-    // Told only to whoever has the passkey.
+    // Revealed only to the owner of the passkey.
     if holder.owner.suspended {
         return Err(ApiError::suspended());
     }
@@ -148,7 +148,7 @@ fn copied() -> ApiError {
     ApiError::bad_credential(messages::Accounts::PasskeyCopied).with_field(Some("passkey"))
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.operation("POST /api/v1/login/passkey/challenge", "Returns a challenge for a passkey: `PublicKeyCredentialRequestOptionsJSON`, as browsers take it")
         .details("Sets a cookie for five minutes. 409 if passkeys cannot be used at the requested address.")

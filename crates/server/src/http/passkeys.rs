@@ -1,4 +1,4 @@
-//! One's own passkeys: made with the password at hand, listed, and taken away.
+//! The caller's passkeys: creating (after checking the password), listing and deleting them.
 
 use std::sync::Arc;
 
@@ -36,28 +36,28 @@ use crate::{
     },
 };
 
-/// What the browser keeps between the challenge and its answer.
+/// The cookie with the sealed challenge.
 const COOKIE: &str = "glasshouse_passkey";
-/// How long a person may look for the authenticator.
+/// Time limit for using the authenticator.
 const TIME_LIMIT_MS: i64 = 5 * 60_000;
-/// Passkeys of one person; each device wants one.
+/// Maximum number of passkeys per person; each device needs one.
 const MAX_PASSKEYS: u64 = 20;
-/// Who has no password has to have signed in no longer ago than this to make a passkey.
+/// Without a password, creating a passkey requires a sign-in that is no older than this.
 const FRESH_MS: i64 = 10 * 60_000;
-/// With what the challenge for a new passkey is sealed.
+/// The purpose with which the challenge for a new passkey is sealed.
 const PURPOSE: &str = "challenge for a new passkey";
 
-/// A challenge in the browser, sealed: nothing is stored here of those who never come back. Once used it is.
+/// A sealed challenge in a cookie: nothing is stored on the server until it is used.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Ticket<W> {
     challenge: [u8; 32],
     expires_at: i64,
-    /// Whose it is.
+    /// The owner of the challenge.
     pub(super) whose: W,
 }
 
 impl<W: Serialize + DeserializeOwned> Ticket<W> {
-    /// A new challenge for a browser; the cookie is for it.
+    /// A new challenge, and its cookie.
     pub(super) fn new(app: &App, purpose: &str, whose: W) -> Result<(Self, HeaderValue), ApiError> {
         let challenge = random_bytes().map_err(ApiError::internal)?;
         let ticket = Self {
@@ -74,7 +74,7 @@ impl<W: Serialize + DeserializeOwned> Ticket<W> {
         Ok((ticket, cookie))
     }
 
-    /// The challenge that this browser has, if it is not too old.
+    /// The challenge in the request's cookie, unless it has expired.
     pub(super) fn of(app: &App, purpose: &str, headers: &HeaderMap) -> Option<Self> {
         let sealed = URL_SAFE_NO_PAD.decode(cookie(headers, COOKIE)?).ok()?;
         let opened = app.sealer.unseal(purpose, &sealed).ok()?;
@@ -86,7 +86,7 @@ impl<W: Serialize + DeserializeOwned> Ticket<W> {
         &self.challenge
     }
 
-    /// As browsers take it.
+    /// The challenge in base64url, for the browser.
     pub(super) fn text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.challenge)
     }
@@ -99,7 +99,7 @@ impl<W: Serialize + DeserializeOwned> Ticket<W> {
     }
 }
 
-/// Takes the challenge away from the browser.
+/// Removes the challenge from the browser.
 pub(super) fn forget(app: &App) -> Result<HeaderValue, ApiError> {
     cookie_of(app, "", 0)
 }
@@ -108,12 +108,12 @@ fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiE
     set_cookie(&app.config, (COOKIE, "/api/v1"), value, max_age_s)
 }
 
-/// Who we are to the browser that has sent these headers.
+/// The relying party for the request's origin.
 pub(super) fn party(app: &App, headers: &HeaderMap) -> Result<Party, ApiError> {
     known_party(app, headers).ok_or_else(|| ApiError::conflict(messages::Accounts::NoPasskeysHere))
 }
 
-/// The same; nothing where passkeys cannot be used at the address that was asked.
+/// The same; `None` if passkeys cannot be used at this origin.
 pub(super) fn known_party(app: &App, headers: &HeaderMap) -> Option<Party> {
     Party::of(&own_origin(&app.config, headers).ok()?)
 }
@@ -128,7 +128,7 @@ struct View {
     host: String,
     created_at: i64,
     last_used_at: Option<i64>,
-    /// Whether there seem to be two of it, so that it is disabled.
+    /// Whether it seems to have been copied, and is therefore disabled.
     copied: bool,
 }
 
@@ -183,7 +183,7 @@ async fn has_password(app: &App, caller: &Caller) -> Result<bool, ApiError> {
     Ok(account.password_hash.starts_with('$'))
 }
 
-/// Whose a challenge for a new passkey is.
+/// The owner of a challenge for a new passkey.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Owner {
     user: UserId,
@@ -213,8 +213,7 @@ pub(super) struct Password {
     current: Option<String>,
 }
 
-/// `POST /api/v1/me/passkeys/challenge`: what the browser is to make a passkey with, as it takes it
-/// (`PublicKeyCredentialCreationOptionsJSON`).
+/// `POST /api/v1/me/passkeys/challenge`: a `PublicKeyCredentialCreationOptionsJSON` for the browser.
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -257,7 +256,7 @@ fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Whoever has somebody's browser is not to leave a passkey of theirs there.
+/// Requires a recent sign-in, so that someone who uses the person's browser cannot add their own passkey.
 async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
     let now = app.clock.now_ms();
     let sessions = app.store.sessions(owner.user, now).await?;
@@ -281,13 +280,13 @@ pub(super) struct Create {
     credential: MadeCredential,
 }
 
-/// As browsers write it (`RegistrationResponseJSON`).
+/// A browser's `RegistrationResponseJSON`.
 #[derive(Deserialize)]
 struct MadeCredential {
     response: Made,
 }
 
-/// `POST /api/v1/me/passkeys`: keeps the passkey that the browser has made.
+/// `POST /api/v1/me/passkeys`: stores the passkey that the browser has created.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -306,7 +305,7 @@ pub(super) async fn create(
     let made = party
         .made(&body.credential.response, ticket.challenge())
         .map_err(|Flaw(flaw)| {
-            tracing::info!(flaw, "a new passkey is not good");
+            tracing::info!(flaw, "rejected a new passkey");
             ApiError::invalid(messages::Accounts::BadPasskey)
         })?;
     let new = NewPasskey {
@@ -363,7 +362,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/users/{user}/passkeys`: all of somebody else's, whose sessions end.
+/// `DELETE /api/v1/users/{user}/passkeys`: deletes all passkeys of an account and ends its sessions.
 pub(super) async fn delete_all(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -379,7 +378,7 @@ pub(super) async fn delete_all(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/me/passkeys",
@@ -410,7 +409,7 @@ pub(super) fn operations(api: &mut Operations) {
     );
 }
 
-/// Describes the calls of administrators.
+/// Describes the operations of administrators.
 pub(super) fn admin_operations(api: &mut Operations) {
     api.handler(
         "DELETE /api/v1/users/{user}/passkeys",

@@ -1,4 +1,4 @@
-//! A new password by a link that an administrator makes: for whoever has forgotten theirs.
+//! Password reset links, created by administrators.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Long enough to hand it over, short enough to be forgotten in a mailbox without harm.
+/// Long enough to hand the link over, short enough that a forgotten one in a mailbox does no harm.
 const GOOD_FOR_MS: i64 = 6 * 3_600_000;
 
 /// A link with which the person chooses a new password, once, within six hours. It replaces an earlier one.
@@ -42,7 +42,7 @@ pub(super) struct Link {
     expires_at: i64,
 }
 
-/// `POST /api/v1/users/{user}/password-reset`: makes a link with which the person chooses a new password.
+/// `POST /api/v1/users/{user}/password-reset`: creates a link with which the person chooses a new password.
 pub(super) async fn create(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -82,7 +82,7 @@ pub(super) struct Whose {
     email: String,
 }
 
-/// `POST /api/v1/password-reset/check`: whose link it is, if it is good.
+/// `POST /api/v1/password-reset/check`: the account of a valid link.
 pub(super) async fn check(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -106,8 +106,8 @@ pub(super) struct Reset {
     password: String,
 }
 
-/// `POST /api/v1/password-reset`: the new password. The link is used up, and all sessions of the person end. Signing in is
-/// left to the sign-in, with all that it asks for.
+/// `POST /api/v1/password-reset`: sets a new password. The link is used up, and all sessions of the person end. It does
+/// not sign the person in; a normal sign-in with all its checks follows.
 pub(super) async fn reset(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -116,7 +116,7 @@ pub(super) async fn reset(
 ) -> Result<impl IntoResponse, ApiError> {
     let password = checked_password(body.password)?;
     let (token_hash, now) = (hash_token(&body.token), app.clock.now_ms());
-    // Hashing costs us something, so it is looked first.
+    // Hashing is expensive, so the link is checked first.
     let email = app
         .store
         .password_reset(&token_hash, now)
@@ -130,7 +130,7 @@ pub(super) async fn reset(
     if let Ok(known) = app.store.user_by_email(&email).await {
         noted.by(&known.user);
     }
-    // Who came because of too many wrong guesses, their own or others', need not wait.
+    // Clears the back-off after failed sign-ins, whether they were the person's own or not.
     app.identity.backoff.succeeded(place.address, &email);
     Ok((
         StatusCode::NO_CONTENT,
@@ -145,7 +145,7 @@ fn in_words(error: StoreError) -> ApiError {
     }
 }
 
-/// Describes the calls of administrators.
+/// Describes the operations of administrators.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "POST /api/v1/users/{user}/password-reset",
@@ -155,7 +155,7 @@ pub(super) fn operations(api: &mut Operations) {
     .errors(&[409]);
 }
 
-/// Describes the calls of people with a link.
+/// Describes the operations for people with a link.
 pub(super) fn public_operations(api: &mut Operations) {
     api.operation(
         "POST /api/v1/password-reset",

@@ -1,4 +1,4 @@
-//! What is for whom: things that are for everybody, and such as are for some groups only.
+//! Permissions: which resources everybody may use, and which only some groups.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
     messages,
 };
 
-/// Most rules, and groups named in them, of all things together.
+/// Maximum number of rules, and of groups in them, for all resources together.
 const MOST: i64 = 20_000;
 const MAX_NAME_BYTES: usize = 300;
 const MAX_GROUPS: usize = 1_000;
@@ -56,7 +56,7 @@ pub(super) struct PermissionList {
     things: Things,
 }
 
-/// `GET /api/v1/permissions`: all rules, and what there is.
+/// `GET /api/v1/permissions`: all rules, and the resources that exist.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
     let known = app.groups.known();
     let view =
@@ -74,7 +74,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
 
 fn things(app: &App) -> Things {
     let catalogue = app.models.catalogue();
-    // The tour is everybody's.
+    // The tour is available to everybody.
     let models = catalogue
         .models
         .iter()
@@ -114,7 +114,7 @@ pub(super) struct PutPermission {
     groups: Vec<GroupId>,
 }
 
-/// `PUT /api/v1/permissions`: says for whom a thing is. One that is not there now may come later.
+/// `PUT /api/v1/permissions`: sets who may use a resource. The resource need not exist yet.
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -178,7 +178,7 @@ pub(super) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/permissions",

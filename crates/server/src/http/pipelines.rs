@@ -1,5 +1,5 @@
-//! The pipelines for administrators: what is set for each, what it has cost lately, and a look at its template with a real chat.
-//! For everybody: what was asked beside a run of one's own.
+//! Pipelines for administrators: their settings, recent costs, and a preview of the template with a real chat. For
+//! everybody: the pipeline calls of one's own runs.
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ use crate::{
     runtime::conversation::path_to,
 };
 
-/// How many of the latest calls are looked at for each pipeline's own.
+/// How many of the latest calls are searched for those of each pipeline.
 const LATEST: u32 = 500;
-/// How many of them are shown with each.
+/// How many calls are shown per pipeline.
 const SHOWN: usize = 5;
 
 /// A pipeline: a [small model call](docs/models/pipelines.md) around a chat. The sums are those of the last week.
@@ -71,7 +71,8 @@ pub(super) struct CallView {
     cost_micro_usd: Option<u64>,
     #[schemars(extend("enum" = ["done", "fallback", "failed", "cancelled"]))]
     outcome: String,
-    /// What was written, or why nothing was. Absent for administrators, as it is of people's chats.
+    /// What was written, or the error. Administrators get only errors: otherwise it is absent, as the text comes from
+    /// people's chats.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
     /// The same as a code.
@@ -108,7 +109,7 @@ impl CallView {
         }
     }
 
-    /// As administrators see those of others: with what went wrong, without what was written.
+    /// A call of another person for administrators: with the error, without the content.
     fn of_others(call: PipelineCall) -> Self {
         let view = Self::of(call);
         match view.outcome.as_str() {
@@ -126,12 +127,12 @@ impl CallView {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PipelineList {
     pipelines: Vec<PipelineView>,
-    /// What is set for all of them, and told apart in one of them.
+    /// Settings that all pipelines share, or that distinguish cases within one.
     #[serde(flatten)]
     common: Common,
 }
 
-/// `GET /api/v1/pipelines`: all of them.
+/// `GET /api/v1/pipelines`: all pipelines.
 pub(super) async fn list(
     State(clock): State<Clock>,
     State(effective_pipelines): State<Arc<EffectivePipelines>>,
@@ -195,7 +196,7 @@ fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineV
     }
 }
 
-/// `PUT /api/v1/pipelines/{pipeline}`: sets all of it; what is null is as the configuration says.
+/// `PUT /api/v1/pipelines/{pipeline}`: replaces all settings; null restores the configured value.
 pub(super) async fn put(
     State(clock): State<Clock>,
     State(effective_pipelines): State<Arc<EffectivePipelines>>,
@@ -256,7 +257,7 @@ pub(super) struct Preview {
     usage: Option<Usage>,
 }
 
-/// `POST /api/v1/pipelines/{pipeline}/preview`: what the model would be asked about a chat of the caller's, and what it answers.
+/// `POST /api/v1/pipelines/{pipeline}/preview`: the prompt for a chat of the caller, and the model's answer.
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -367,7 +368,7 @@ pub(super) async fn preview(
     }))
 }
 
-/// What a pipeline makes of an answer, as JSON.
+/// Parses a pipeline's answer to JSON.
 fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, LocalizedText> {
     match pipeline {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => {
@@ -384,7 +385,7 @@ fn read_any(pipeline: Pipeline, said: &[Said], text: &str) -> Result<Value, Loca
     }
 }
 
-/// `GET /api/v1/runs/{run}/pipelines`: what was asked beside a run of the caller's.
+/// `GET /api/v1/runs/{run}/pipelines`: the pipeline calls of a run of the caller.
 pub(super) async fn of_run(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -405,7 +406,7 @@ fn named(name: &str) -> Result<Pipeline, ApiError> {
     Pipeline::of_name(name).ok_or_else(|| ApiError::not_found(messages::Settings::NoSuchPipeline))
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/pipelines",

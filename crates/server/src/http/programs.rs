@@ -1,4 +1,4 @@
-//! `GET /api/v1/programs`: whether agents can run programs here, and with what.
+//! `GET /api/v1/programs`: whether agents can run programs, and which languages and modules there are.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub(super) async fn get(
     })
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/programs",

@@ -1,4 +1,4 @@
-//! One line in the log for each request, within the span that has its id and who sent it.
+//! Logs one line per request, within a span that has the request id and the caller.
 
 use std::time::Instant;
 
@@ -12,20 +12,20 @@ use crate::{identity::auth::Caller, platform::config::LogFormat};
 
 /// The target of these lines: `log.level = "info,requests=off"` leaves them out.
 const TARGET: &str = "requests";
-/// Routes that programs ask all the time, and the page itself: only in the log at debug.
+/// Routes that are polled, and the web app's page: logged at debug level only.
 const QUIET: [&str; 4] = ["/", "/healthz", "/readyz", "/metrics"];
-/// Longest path of an address that no route has, bytes.
+/// Maximum length of a logged path without a route, bytes.
 const MAX_PATH_BYTES: usize = 200;
-/// Nobody waited for the answer; nginx has made this number usual.
+/// The client disconnected before the response; nginx uses the same status.
 const LEFT: u16 = 499;
 
-/// The span of a request; who sent it is added once that is known.
+/// The span of a request; the caller is added once known.
 pub(super) fn span(id: Option<&str>) -> Span {
-    // At the level of errors, so that it stands beside them whatever the log's level is.
+    // At error level, so that it is enabled at every log level.
     tracing::error_span!("request", id, user = field::Empty, person = field::Empty)
 }
 
-/// Adds to the span of the current request who sent it.
+/// Adds the caller to the span of the current request.
 pub(super) fn note_caller(caller: &Caller) {
     let span = Span::current();
     span.record("user", field::display(caller.id()));
@@ -34,7 +34,7 @@ pub(super) fn note_caller(caller: &Caller) {
     }
 }
 
-/// The line of a request, written when it is dropped.
+/// The log line of a request, which is written on drop.
 pub(super) struct RequestLine {
     span: Span,
     method: Method,
@@ -50,7 +50,7 @@ enum Route {
 }
 
 impl RequestLine {
-    /// The request begins.
+    /// Starts the line of a request.
     pub(super) fn begin(span: &Span, request: &Request, format: LogFormat) -> Self {
         let known = request.extensions().get::<MatchedPath>().cloned();
         Self {
@@ -63,7 +63,7 @@ impl RequestLine {
         }
     }
 
-    /// It is answered so.
+    /// Sets the status.
     pub(super) fn end(mut self, status: StatusCode) {
         self.status = status.as_u16();
     }
@@ -72,7 +72,7 @@ impl RequestLine {
         self.status < 400
             && match &self.route {
                 Route::Known(route) => QUIET.contains(&route.as_str()),
-                // A file of the page.
+                // A file of the web app.
                 Route::Other(_) => true,
             }
     }
@@ -88,7 +88,7 @@ impl Drop for RequestLine {
         } = &*self;
         let route = match &self.route {
             Route::Known(route) => route.as_str(),
-            // Without the query, which may hold secrets. A path is ASCII.
+            // Without the query, which may contain secrets. A path is ASCII.
             Route::Other(uri) => uri.path().get(..MAX_PATH_BYTES).unwrap_or(uri.path()),
         };
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! What handlers take from the head of a request: where it comes from, who sent it, and its line of the audit log.
+//! Extractors for handlers: client info, caller and viewer, and the request's audit log entry.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use store::UserRole;

@@ -1,4 +1,4 @@
-//! One line of the route table: an address with a method, who may call it, and its handler.
+//! One line of the route table: a path with a method, its access, and its handler.
 
 use axum::{
     handler::Handler,
@@ -8,7 +8,7 @@ use axum::{
 
 use crate::{http::state::AppState, identity::auth::Access};
 
-/// One address with one method.
+/// One path with one method.
 pub struct Route {
     /// The method.
     pub method: Method,
@@ -16,13 +16,13 @@ pub struct Route {
     pub path: &'static str,
     /// Who may call it.
     pub access: Access,
-    /// What it is called in the audit log, where its use leaves a line there.
+    /// The action in the audit log, if its use is audited.
     pub noted: Option<&'static str>,
     pub(super) handler: MethodRouter<AppState>,
 }
 
 impl Route {
-    /// The same route; its use leaves a line in the audit log, with this as what was done.
+    /// The same route, audited with this action.
     pub(super) fn noted(self, action: &'static str) -> Self {
         Self {
             noted: Some(action),

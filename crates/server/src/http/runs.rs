@@ -1,4 +1,4 @@
-//! Runs: watching their logs, stopping them, answering what they ask.
+//! Runs: reading their logs, stopping them, and answering approvals.
 
 pub(super) mod questions;
 
@@ -32,7 +32,7 @@ use crate::{
     runtime::{approvals::AnswerApproval, commands::Command, runs::Runs},
 };
 
-/// The longest id of a sub-agent: deeper than any may nest.
+/// Maximum length of a sub-agent's id; more than the deepest nesting needs.
 const LIMIT_AGENT_BYTES: usize = 60;
 
 /// A run: one agent at work.
@@ -68,14 +68,15 @@ pub(super) async fn find_own(
     }
 }
 
-/// The run, which has to be the caller's: where not, nobody learns whether there is one.
+/// The run, which must be the caller's; otherwise 404, whether it exists or not.
 pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
     find_own(app, caller, run)
         .await?
         .ok_or_else(|| ApiError::not_found(messages::Chats::NoSuchRun))
 }
 
-/// The run has to be one that the caller may change. Without the database where it goes here, as this is asked for each stop and answer.
+/// Checks that the caller may change the run. Without a database query if the run is on this server, as each stop and
+/// answer needs it.
 pub(super) async fn check_changeable(
     app: &App,
     caller: &Caller,
@@ -87,7 +88,7 @@ pub(super) async fn check_changeable(
     }
 }
 
-/// The run, which the caller has to be allowed to change, such as to answer what it asks.
+/// The run, which the caller must be allowed to change, such as to answer its questions.
 pub(super) async fn changeable_run(
     app: &App,
     caller: &Caller,
@@ -98,7 +99,7 @@ pub(super) async fn changeable_run(
     Ok(run)
 }
 
-/// The run has to be one that the caller may see. Without the database where it goes here.
+/// Checks that the caller may see the run. Without a database query if the run is on this server.
 async fn check_visible(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
     match app.runs.live(run) {
         Some(live) if caller.may_see(&live.principal) => Ok(()),
@@ -106,7 +107,7 @@ async fn check_visible(app: &App, caller: &Caller, run: RunId) -> Result<(), Api
     }
 }
 
-/// `GET /runs/{run}`: how far it is.
+/// `GET /runs/{run}`: the state of a run.
 pub(super) async fn get(
     State(access): State<Arc<ChatAccess>>,
     State(runs): State<Runs>,
@@ -118,7 +119,7 @@ pub(super) async fn get(
     let state = match &live {
         Some(live) if live.is_waiting() => "waiting",
         Some(_) => "running",
-        // It goes on as soon as its model is known.
+        // It continues as soon as its model is available.
         None if run.finished_at.is_none() => "running",
         None => "finished",
     };
@@ -166,7 +167,7 @@ pub(super) struct EventsQuery {
 }
 
 impl EventsQuery {
-    /// What is asked for beside the format's name.
+    /// The options in addition to the format's name.
     pub(super) fn options(&self) -> FormatOptions {
         let native = Native {
             preview_bytes: self.preview,
@@ -190,7 +191,7 @@ impl EventsQuery {
     }
 }
 
-/// `GET /runs/{run}/events`: the log from any place to its end, as server-sent events or over a WebSocket.
+/// `GET /runs/{run}/events`: the log from any event to its end, as server-sent events or over a WebSocket.
 pub(super) async fn events(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -199,7 +200,7 @@ pub(super) async fn events(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    // Their own is found without the database where it goes here.
+    // No database query for the caller's own run on this server.
     let reading = match check_visible(&app, &viewer.caller, run).await {
         Ok(()) => None,
         Err(error) if error.is_ours() => return Err(error),
@@ -228,7 +229,7 @@ pub(super) async fn events(
         "responses" => super::openai::responses::watching(&app, run).await?,
         name => Format::named(name, options)?,
     };
-    // A reader of a shared chat sees the files as they are now, which no address for later is given for.
+    // Readers of a shared chat see the current files, for which there are no signed links.
     let mut files = reading
         .is_none()
         .then(|| RunFiles::new(&app, run, &headers, format.contents()));
@@ -238,7 +239,7 @@ pub(super) async fn events(
     Ok(Reading::stream(reading, sse(reader, format, files)))
 }
 
-/// Where to go on: what the client has seen, by the header of the protocol or in the address.
+/// The last event that the client has: from `Last-Event-ID` or the query.
 fn after(query: &EventsQuery, headers: &HeaderMap) -> Result<u64, ApiError> {
     match headers.get("last-event-id") {
         None => Ok(query.after.unwrap_or(0)),
@@ -250,7 +251,7 @@ fn after(query: &EventsQuery, headers: &HeaderMap) -> Result<u64, ApiError> {
     }
 }
 
-/// Brings a format to the state it is in after event `after`.
+/// Brings an encoder to its state after event `after`.
 pub(super) async fn prime(
     app: &App,
     run: RunId,
@@ -274,7 +275,7 @@ pub(super) async fn prime(
     Ok(())
 }
 
-/// `GET /runs/{run}/calls/{call}`: one finished tool call, whole.
+/// `GET /runs/{run}/calls/{call}`: one finished tool call with its complete result.
 pub(super) async fn call(
     State(access): State<Arc<ChatAccess>>,
     State(runs): State<Runs>,
@@ -295,7 +296,7 @@ pub(super) async fn call(
     Err(ApiError::not_found(messages::Chats::NoSuchCall))
 }
 
-/// `POST /runs/{run}/cancel`: stops it; what it wrote is kept.
+/// `POST /runs/{run}/cancel`: stops a run; its output is kept.
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -306,7 +307,7 @@ pub(super) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /runs/{run}/finish`: has research write its report now, from what is known.
+/// `POST /runs/{run}/finish`: makes research write its report now, from what it has.
 pub(super) async fn finish(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -317,7 +318,7 @@ pub(super) async fn finish(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /runs/{run}/agents/{agent}/stop`: stops one sub-agent; the rest of the run goes on.
+/// `POST /runs/{run}/agents/{agent}/stop`: stops one sub-agent; the rest of the run continues.
 pub(super) async fn stop_agent(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -331,7 +332,7 @@ pub(super) async fn stop_agent(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /runs/{run}/approvals/{approval}`: allows or denies a call that waits.
+/// `POST /runs/{run}/approvals/{approval}`: allows or denies a pending call.
 pub(super) async fn approve(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -346,7 +347,7 @@ pub(super) async fn approve(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /runs/{run}", get, "Returns the state of a run");
     api.operation("GET /runs/{run}/events", "Streams the log of a run, from any event to its end")

@@ -1,4 +1,4 @@
-//! What agents do for the caller at set times.
+//! The caller's schedules.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::{
     messages,
 };
 
-/// Most schedules of one person.
+/// Maximum number of schedules per person.
 pub(super) const MOST: u32 = 50;
-/// Longest prompt, characters.
+/// Maximum length of a prompt, characters.
 const PROMPT_CHARS: usize = 8000;
 
 /// When a schedule runs what.
@@ -154,7 +154,7 @@ pub(super) async fn replace(
     ))
 }
 
-/// `DELETE /api/v1/schedules/{schedule}`: its runs and chats stay.
+/// `DELETE /api/v1/schedules/{schedule}`: its runs and chats are kept.
 pub(super) async fn delete(
     State(store): State<Store>,
     caller: Caller,
@@ -164,14 +164,14 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/schedules/{schedule}/run`: now, whether it is on or off.
+/// `POST /api/v1/schedules/{schedule}/run`: runs it now, even if it is disabled.
 pub(super) async fn run(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(id): Path<ScheduleId>,
 ) -> Result<Json<Started>, ApiError> {
     let schedule = app.store.schedule(caller.id(), id).await?;
-    // What is begun is noted, whether or not whoever asked for it still listens.
+    // In a task, so that a run that was started is recorded even if the client disconnects.
     let started = app.tasks.spawn({
         let app = Arc::clone(&app);
         async move { app.schedules.run_schedule_now(&schedule).await }
@@ -231,8 +231,8 @@ fn checked(
     })
 }
 
-/// A schedule that was brought from elsewhere, checked like a new one. It is off: nothing is to begin, and to cost, that
-/// nobody has looked at here.
+/// An imported schedule, checked like a new one. It is disabled: no run starts and causes costs before a person has
+/// reviewed it.
 pub(super) fn brought(
     app: &App,
     caller: &Caller,
@@ -326,7 +326,7 @@ async fn view(app: &App, schedule: Schedule) -> Result<ScheduleView, ApiError> {
     })
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/schedules",

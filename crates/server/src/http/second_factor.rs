@@ -1,4 +1,4 @@
-//! One's own second factor: turned on with the code of an app, turned off with the password.
+//! The caller's second factor: turned on with a code of an authenticator app, turned off with the password.
 
 use std::sync::Arc;
 
@@ -29,12 +29,11 @@ use crate::{
 #[schemars(rename = "SecondFactor")]
 pub(super) struct View {
     is_on: bool,
-    /// Since when, milliseconds since 1970-01-01 UTC.
+    /// When it was turned on, milliseconds since 1970-01-01 UTC.
     since: Option<i64>,
     /// How many recovery codes are left.
     recovery_codes: u64,
-    /// Whether the account has a password. Without one the provider signs the person in, and requires what it
-    /// wants.
+    /// Whether the account has a password. Without one, the provider signs the person in and decides what is required.
     has_password: bool,
 }
 
@@ -78,11 +77,11 @@ pub(super) struct Begun {
 #[schemars(rename = "QrCode")]
 struct Qr {
     size: usize,
-    /// The dark ones as an SVG path.
+    /// The dark modules as an SVG path.
     path: String,
 }
 
-/// `POST /api/v1/me/second-factor`: a new secret. No code is asked for until one has shown that the app has it.
+/// `POST /api/v1/me/second-factor`: a new secret. No code is required until one was confirmed.
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -104,7 +103,7 @@ pub(super) async fn begin(
             StoreError::Conflict(_) => ApiError::conflict(messages::Accounts::CodeAskedAlready),
             error => error.into(),
         })?;
-    // Only a name to tell one entry of the app from another.
+    // Only a label for the entry in the app.
     let origin = own_origin(&app.config, &headers).unwrap_or_default();
     let place = origin
         .split_once("://")
@@ -150,7 +149,7 @@ pub(super) struct RecoveryCodes {
     recovery_codes: Vec<String>,
 }
 
-/// `POST /api/v1/me/second-factor/confirm`: the app's first code turns it on. All other sessions end.
+/// `POST /api/v1/me/second-factor/confirm`: turns it on with the app's first code. All other sessions end.
 pub(super) async fn confirm(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -199,7 +198,7 @@ pub(super) async fn confirm(
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
-/// `POST /api/v1/me/second-factor/recovery-codes`: others in the place of those there are.
+/// `POST /api/v1/me/second-factor/recovery-codes`: replaces the recovery codes.
 pub(super) async fn renew(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -216,7 +215,7 @@ pub(super) async fn renew(
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
-/// `DELETE /api/v1/me/second-factor`: the password alone is enough again.
+/// `DELETE /api/v1/me/second-factor`: turns it off.
 pub(super) async fn turn_off(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -249,7 +248,7 @@ fn in_words(error: StoreError) -> ApiError {
     }
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/me/second-factor",

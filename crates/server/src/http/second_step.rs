@@ -1,5 +1,5 @@
-//! The second step of a sign-in: the code of an app, for whoever has turned that on. However the first one was done, it
-//! opens no session by itself then.
+//! The second step of a sign-in: a code, for accounts that have turned it on. Then the first step alone opens no
+//! session, whichever way it was done.
 
 use std::sync::Arc;
 
@@ -33,31 +33,31 @@ use crate::{
     platform::{client_info::ClientInfo, config::Config, secret::hash_token},
 };
 
-/// What the browser keeps between the two steps.
+/// The cookie with the sealed ticket.
 const COOKIE: &str = "glasshouse_second_step";
-/// How long a person may look for the phone.
+/// Time limit for entering the code.
 const TIME_LIMIT_MS: i64 = 5 * 60_000;
-/// With what it is sealed.
+/// The purpose with which the ticket is sealed.
 const PURPOSE: &str = "second step of a sign-in";
 
-/// How far the first step has brought somebody. The cookie is for the browser.
+/// The result of the first step, with a cookie.
 pub(super) enum Entered {
-    /// In.
+    /// Signed in.
     In(HeaderValue),
-    /// Before the second step.
+    /// A code is required.
     CodeNeeded(HeaderValue),
 }
 
-/// What the browser keeps, sealed: nothing is stored here of those who never come back.
+/// The sealed ticket in the cookie: nothing is stored on the server for abandoned sign-ins.
 #[derive(Serialize, Deserialize)]
 struct Ticket {
     user: UserId,
-    /// A hash of the stored password: who changes it shuts out those who had shown the old one.
+    /// A hash of the stored password hash: a password change invalidates the ticket.
     password: String,
     expires_at: i64,
 }
 
-/// Lets somebody in who has shown who they are, unless a code is asked for.
+/// Opens a session after the first step, unless a code is required.
 pub(super) async fn enter(
     app: &App,
     user: &User,
@@ -98,7 +98,7 @@ pub(super) struct Typed {
     code: String,
 }
 
-/// `POST /api/v1/login/code`: opens a session for whoever has done the first step in this browser.
+/// `POST /api/v1/login/code`: opens a session if the first step was done in this browser.
 pub(super) async fn finish(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -153,7 +153,7 @@ fn ticket(app: &App, headers: &HeaderMap) -> Option<Ticket> {
     (ticket.expires_at > app.clock.now_ms()).then_some(ticket)
 }
 
-/// Takes a code that is right, which is good once.
+/// Consumes a valid code; each can be used once.
 async fn use_up(app: &App, factor: &SecondFactor, code: &Code) -> Result<(), ApiError> {
     let owner = factor.owner.user.id;
     let used = match code.kind() {
@@ -173,7 +173,7 @@ async fn use_up(app: &App, factor: &SecondFactor, code: &Code) -> Result<(), Api
     })
 }
 
-/// With what the secret of an app's codes is sealed.
+/// The purpose with which the secret of the app is sealed.
 pub(super) fn purpose(owner: UserId) -> String {
     format!("second factor of {owner}")
 }
@@ -194,7 +194,7 @@ fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue
     set_cookie(config, (COOKIE, "/api/v1/login"), value, max_age_s)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.operation("POST /api/v1/login/code", "Completes a sign-in with a code, within five minutes")
         .details("Sets the session's cookie. 401 with `field: \"code\"` if it is wrong or used, without `field` if \

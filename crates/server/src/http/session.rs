@@ -69,7 +69,7 @@ impl From<&User> for UserView {
     }
 }
 
-/// Who calls, and how people sign in here.
+/// The caller, and how people sign in here.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Me {
     /// `null` without a valid session.
@@ -134,7 +134,7 @@ struct CodeNeeded {
 struct ProxyView {
     /// Whether it has signed in the caller.
     signs_in: bool,
-    /// Why it has none although it names a user.
+    /// Why the caller is not signed in although the proxy names a user.
     problem: Option<&'static str>,
     /// Where people sign out.
     sign_out_url: Option<String>,
@@ -161,7 +161,7 @@ impl ProxyView {
     }
 }
 
-/// `GET /api/v1/me`: who is calling, and whether anybody could.
+/// `GET /api/v1/me`: the caller, if any, and how people sign in.
 pub(super) async fn me(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -234,7 +234,7 @@ pub(super) struct SetUp {
     token: Option<String>,
 }
 
-/// `POST /api/v1/setup`: makes the first account, the administrator's.
+/// `POST /api/v1/setup`: creates the first account, an administrator.
 pub(super) async fn set_up(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -280,7 +280,7 @@ fn already_set_up() -> ApiError {
 }
 
 fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
-    // Hashes are compared, so that the time taken tells nothing of the token.
+    // Compares hashes, so that the timing reveals nothing about the token.
     let fits =
         |token: &Secret| given.is_some_and(|given| hash_token(given) == hash_token(token.reveal()));
     if app.identity.setup_token.as_ref().is_none_or(fits) {
@@ -321,7 +321,7 @@ pub(super) async fn log_in(
         Err(StoreError::NotFound) => None,
         Err(error) => return Err(error.into()),
     };
-    // The local account of `--auth none` has no password; nobody signs in as it.
+    // The local account of `--auth none` has no password; nobody can sign in to it.
     let stored = known
         .as_ref()
         .map(|known| known.password_hash.clone())
@@ -331,7 +331,7 @@ pub(super) async fn log_in(
         .passwords
         .verify(body.password.clone(), stored)
         .await?;
-    // Of an address that nobody has nothing is noted: it may be a password, typed into the wrong field.
+    // An unknown address is not audited: it may be a password that was typed into the wrong field.
     if let Some(known) = known.as_ref().filter(|_| !right) {
         noted.instead("session.failed");
         noted.about(known.user.id, &known.user.email);
@@ -339,13 +339,13 @@ pub(super) async fn log_in(
     let known = known.filter(|_| right).ok_or_else(wrong)?;
     app.identity.backoff.signed_in(place.address, email, device);
     if is_foreign(&known.password_hash) {
-        // Where it was changed at the same moment, the other one holds.
+        // A concurrent password change takes precedence.
         let ours = app.identity.passwords.hash(body.password).await?;
         app.store
             .replace_password_hash(known.user.id, &known.password_hash, &ours)
             .await?;
     }
-    // Told only to whoever knows the password.
+    // Revealed only to those who know the password.
     if known.suspended {
         return Err(ApiError::suspended());
     }
@@ -375,7 +375,7 @@ pub(super) async fn log_in(
     ))
 }
 
-/// Opens a session for `user`, whatever the sign-in asks for; the cookie is for the browser.
+/// Opens a session without further checks, and returns its cookie.
 pub(super) async fn open_session(
     app: &App,
     user: &User,
@@ -396,7 +396,7 @@ pub(super) async fn open_session(
     session_cookie(app, token.reveal(), app.config.session_ms / 1000)
 }
 
-/// `POST /api/v1/logout`: closes the browser's session, if it has one.
+/// `POST /api/v1/logout`: ends the browser's session, if it has one.
 pub(super) async fn log_out(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -405,14 +405,14 @@ pub(super) async fn log_out(
     let caller = Caller::identify(&app.identity, &headers).await?;
     let session = caller.and_then(|caller| match caller.credential {
         Credential::Session(id) => Some((caller.user, id)),
-        // Whoever the proxy names may have a session beside it, which nothing asks for while it does.
+        // The proxy's user may also have a session, which is not used as long as the proxy names a user.
         Credential::Key(_) | Credential::Proxy | Credential::Local => None,
     });
     match session {
         Some((user, id)) => {
             noted.by(&user);
             match app.store.end_session(user.id, id, app.clock.now_ms()).await {
-                // Ended elsewhere at the same moment.
+                // It was ended concurrently.
                 Ok(()) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -429,13 +429,13 @@ pub(super) async fn log_out(
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "PasswordChange")]
 pub(super) struct ChangePassword {
-    /// The present one.
+    /// The current password.
     current: String,
     /// 8 to 256 characters.
     new: String,
 }
 
-/// `PUT /api/v1/me/password`: in the place of the current one, which has to be given. All other sessions end.
+/// `PUT /api/v1/me/password`: changes the password; the current one is required. All other sessions end.
 pub(super) async fn change_password(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -459,10 +459,10 @@ pub(super) async fn change_password(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The hash of the caller's password, where this is it.
+/// Checks the caller's password and returns its hash.
 ///
 /// # Errors
-/// 400 where it is not, 429 where that was tried too often.
+/// 400 if it is wrong, 429 after too many attempts.
 pub(super) async fn check_own_password(
     app: &App,
     caller: &Caller,
@@ -472,7 +472,7 @@ pub(super) async fn check_own_password(
     if password.len() > MAX_PASSWORD_CHARS * 4 {
         return Err(wrong_current());
     }
-    // Whoever has somebody's browser is to guess no quicker than at the door.
+    // Same back-off as for sign-ins, so that someone who uses the person's browser cannot guess faster.
     let (address, email) = (place.address, caller.user.email.as_str());
     app.identity
         .backoff
@@ -499,7 +499,7 @@ pub(super) fn session_cookie(
     set_cookie(&app.config, (SESSION_COOKIE, "/"), value, max_age_s)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/me",

@@ -1,4 +1,4 @@
-//! The browsers that somebody is signed in with: seen, and ended.
+//! The caller's browser sessions: listing and ending them.
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ pub(super) struct SessionView {
     id: SessionId,
     #[serde(flatten)]
     device: Device,
-    /// Where it was created.
+    /// The address from which it was created.
     address: Option<String>,
     created_at: i64,
     /// Exact to a minute.
     last_used_at: i64,
     expires_at: i64,
-    /// Whether it is the one that calls.
+    /// Whether it is the session of this request.
     current: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct SessionList {
     sessions: Vec<SessionView>,
 }
 
-/// The session that asks; nothing where it is a key.
+/// The session of the request; `None` for an API key.
 fn own(caller: &Caller) -> Option<SessionId> {
     match caller.credential {
         Credential::Session(id) => Some(id),
@@ -57,7 +57,7 @@ fn own(caller: &Caller) -> Option<SessionId> {
     }
 }
 
-/// `GET /api/v1/me/sessions`: the caller's, those used last first.
+/// `GET /api/v1/me/sessions`: the caller's sessions, the most recently used first.
 pub(super) async fn list(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -79,8 +79,7 @@ pub(super) async fn list(
     }))
 }
 
-/// `DELETE /api/v1/me/sessions/{session}`: ends one. What it has open ends within half a second, here and at other
-/// servers.
+/// `DELETE /api/v1/me/sessions/{session}`: ends one. Its open streams end within half a second, on all servers.
 pub(super) async fn end(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -101,12 +100,12 @@ pub(super) async fn end(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "SessionsToEnd")]
 pub(super) struct Which {
-    /// The caller's own too.
+    /// Whether to end the session of this request too.
     #[serde(default)]
     all: bool,
 }
 
-/// `DELETE /api/v1/me/sessions`: ends all but the one that asks, and with `all=true` that too.
+/// `DELETE /api/v1/me/sessions`: ends all except the current one, or with `all=true` that one too.
 pub(super) async fn end_all(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -126,7 +125,7 @@ pub(super) async fn end_all(
         .into_response())
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/me/sessions",

@@ -1,5 +1,5 @@
-//! `GET /api/v1/settings`: all settings of the configuration as they are in force. They are changed in the file, the
-//! environment or by flags, and hold from the next start.
+//! `GET /api/v1/settings`: the configuration in effect. It is set in the file, the environment or by flags; changes
+//! apply after a restart.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -20,7 +20,7 @@ pub(super) struct Settings {
     file_read: bool,
 }
 
-/// What is set, and where.
+/// All settings, and the configuration file.
 pub(super) async fn get(State(app): State<Arc<App>>) -> Json<Settings> {
     let config = &app.config;
     Json(Settings {
@@ -33,7 +33,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Json<Settings> {
     })
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/settings",

@@ -1,4 +1,4 @@
-//! Sharing: who may read a chat beside its owner, and what others have shared.
+//! Sharing: who may read a chat in addition to its owner, and the chats that others have shared.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ use crate::{
     platform::client_info::ClientInfo,
 };
 
-/// Most people that one chat is shared with by name.
+/// Maximum number of people that one chat is shared with by name.
 const MAX_READERS: i64 = 100;
-/// Most chats of others that are listed.
+/// Maximum number of shared chats in a list.
 const MAX_SHARED: u32 = 200;
 
 /// An account that a chat is shared with.
@@ -60,7 +60,7 @@ pub(super) struct SharingView {
     readers: Vec<ReaderView>,
 }
 
-/// `GET /api/v1/chats/{chat}/sharing`: whom the caller's chat is shared with.
+/// `GET /api/v1/chats/{chat}/sharing`: who the caller's chat is shared with.
 pub(super) async fn get(
     State(store): State<Store>,
     caller: Caller,
@@ -91,7 +91,7 @@ pub(super) async fn put(
     Json(Open { open }): Json<Open>,
 ) -> Result<StatusCode, ApiError> {
     if open {
-        // Whose chat it is comes first.
+        // Ownership is checked first.
         store.sharing(caller.id(), chat).await?;
         gateway.permit_of(&caller).check(Right::Sharing)?;
     }
@@ -108,7 +108,7 @@ pub(super) struct AddReader {
     email: String,
 }
 
-/// `POST /api/v1/chats/{chat}/readers`: shares it with somebody by their address.
+/// `POST /api/v1/chats/{chat}/readers`: shares it with an account by e-mail address.
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -116,7 +116,7 @@ pub(super) async fn add(
     Path(chat): Path<ChatId>,
     Json(body): Json<AddReader>,
 ) -> Result<Json<ReaderView>, ApiError> {
-    // Whose chat it is comes first: nobody tries addresses with chats of others.
+    // Ownership is checked first: otherwise chats of others could be used to probe addresses.
     app.store.sharing(caller.id(), chat).await?;
     app.gateway.permit_of(&caller).check(Right::Sharing)?;
     let reader = account_of(&app, &body.email, "email").await?;
@@ -143,10 +143,10 @@ pub(super) async fn add(
     Ok(Json(reader.into()))
 }
 
-/// Whoever has an account with this address.
+/// The account with this e-mail address.
 ///
 /// # Errors
-/// 400 for `field` where nobody has, or it is suspended.
+/// 400 for `field` if there is none, or it is suspended.
 pub(super) async fn account_of(
     app: &App,
     email: &str,
@@ -172,7 +172,8 @@ pub(super) async fn account_of(
     }
 }
 
-/// `DELETE /api/v1/chats/{chat}/readers/{reader}`: what they have open of it ends within a second.
+/// `DELETE /api/v1/chats/{chat}/readers/{reader}`: stops sharing; the reader's open streams of the chat end within a
+/// second.
 pub(super) async fn remove(
     State(store): State<Store>,
     caller: Caller,
@@ -189,7 +190,7 @@ pub(super) struct SharedList {
     chats: Vec<ChatRow>,
 }
 
-/// `GET /api/v1/shared-chats`: those that others have shared with the caller by name, newest change first.
+/// `GET /api/v1/shared-chats`: chats that others have shared with the caller by name, newest change first.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -211,7 +212,7 @@ pub(super) struct Before {
     before: Option<i64>,
 }
 
-/// `GET /api/v1/users/{user}/chats`: somebody's chats, where administrators may read them. It is noted.
+/// `GET /api/v1/users/{user}/chats`: an account's chats, if moderation is on. Audited.
 pub(super) async fn of_user(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
@@ -242,7 +243,7 @@ pub(super) async fn of_user(
     .await
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/chats/{chat}/sharing",
@@ -273,7 +274,7 @@ pub(super) fn operations(api: &mut Operations) {
     );
 }
 
-/// Describes the calls of administrators.
+/// Describes the operations of administrators.
 pub(super) fn moderation_operations(api: &mut Operations) {
     api.handler("GET /api/v1/users/{user}/chats", of_user, "Lists an account's chats, if `moderation` is on")
         .details("403 if it is off. The chats can then be read with the calls of chats; each look is audited.");

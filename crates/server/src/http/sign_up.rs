@@ -1,4 +1,4 @@
-//! Accounts that people make for themselves, where an administrator lets everybody in or those who were invited.
+//! Sign-up: accounts that people create themselves, if an administrator allows it for everybody or by invitation.
 
 use std::sync::Arc;
 
@@ -54,12 +54,12 @@ pub(super) struct Setting {
     mode: Mode,
 }
 
-/// Who may now, whatever server was told so.
+/// The current mode, whichever server it was set on.
 pub(super) async fn mode(app: &App) -> Result<Mode, ApiError> {
     if app.config.auth == Auth::None {
         return Ok(Mode::Closed);
     }
-    // What cannot be read lets nobody in.
+    // An invalid value means closed.
     let known = app
         .store
         .setting(SETTING)
@@ -75,7 +75,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Setting>, Ap
     }))
 }
 
-/// `PUT /api/v1/settings/sign-up`: holds at once. Invitations that were made before rest while it is closed.
+/// `PUT /api/v1/settings/sign-up`: applies immediately. Existing invitations are inactive while it is closed.
 pub(super) async fn put(
     State(store): State<Store>,
     noted: Noted,
@@ -133,7 +133,7 @@ pub(super) struct InvitationList {
     invitations: Vec<InvitationView>,
 }
 
-/// `GET /api/v1/invitations`: all, the newest first.
+/// `GET /api/v1/invitations`: all invitations, newest first.
 pub(super) async fn list(State(store): State<Store>) -> Result<Json<InvitationList>, ApiError> {
     let invitations = store
         .invitations()
@@ -165,7 +165,7 @@ pub(super) struct Created {
     path: String,
 }
 
-/// `POST /api/v1/invitations`: makes a link with which people make accounts of users.
+/// `POST /api/v1/invitations`: creates an invitation link.
 pub(super) async fn create(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -225,7 +225,7 @@ fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
     .with_field(Some(field)))
 }
 
-/// `DELETE /api/v1/invitations/{invitation}`: takes it back. Accounts that were made with it stay.
+/// `DELETE /api/v1/invitations/{invitation}`: revokes it. Accounts that were created with it are kept.
 pub(super) async fn delete(
     State(store): State<Store>,
     Path(invitation): Path<InvitationId>,
@@ -255,7 +255,7 @@ pub(super) struct Invited {
     email: Option<String>,
 }
 
-/// `POST /api/v1/sign-up/check`: for whom the invitation with this secret is, if it is good now.
+/// `POST /api/v1/sign-up/check`: the invitee, if the invitation with this secret is valid now.
 pub(super) async fn check(
     State(app): State<Arc<App>>,
     Json(body): Json<Secret>,
@@ -284,8 +284,8 @@ pub(super) struct SignUp {
     token: Option<String>,
 }
 
-/// `POST /api/v1/sign-up`: makes an account of a user. Where somebody has the address nothing happens, and the answer is
-/// the same and takes the same work, so that it tells nobody who has an account here.
+/// `POST /api/v1/sign-up`: creates an account. If the address is taken, nothing happens, with the same response and the
+/// same work, so that accounts cannot be enumerated.
 pub(super) async fn sign_up(
     State(app): State<Arc<App>>,
     place: ClientInfo,
@@ -296,7 +296,7 @@ pub(super) async fn sign_up(
     let (password, now) = (checked_password(body.password)?, app.clock.now_ms());
     let token_hash = body.token.as_deref().map(hash_token);
     check_may(&app, token_hash.as_ref(), &email).await?;
-    // Counted as a failed sign-in: who makes many accounts, or tries many addresses, is slowed down.
+    // Counts as a failed sign-in, to slow down those who create many accounts or probe addresses.
     app.identity
         .backoff
         .begin(place.address, &email, now)
@@ -321,7 +321,7 @@ pub(super) async fn sign_up(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whether somebody with this invitation, or without one, may make an account for this address.
+/// Checks that an account may be created for this address, with this invitation or without one.
 async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Result<(), ApiError> {
     match (mode(app).await?, token_hash) {
         (Mode::Closed, _) | (Mode::Invitation, None) => {
@@ -353,7 +353,7 @@ fn in_words(error: StoreError) -> ApiError {
     }
 }
 
-/// Describes the calls of administrators.
+/// Describes the operations of administrators.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/settings/sign-up",
@@ -380,7 +380,7 @@ pub(super) fn operations(api: &mut Operations) {
     .details("Accounts that were created with it stay.");
 }
 
-/// Describes the calls of people who have no account yet.
+/// Describes the operations for people without an account.
 pub(super) fn public_operations(api: &mut Operations) {
     api.handler("POST /api/v1/sign-up", sign_up, "Creates an account for the caller")
         .details("The answer is the same, and nothing else happens, if the address is taken; that consumes an \

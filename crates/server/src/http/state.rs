@@ -1,4 +1,4 @@
-//! What handlers take from the running server: the services that they use.
+//! The router's state, from which handlers extract the services they use.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl FromRef<AppState> for Arc<App> {
     }
 }
 
-/// Lets a handler take a field of [`App`] by its type.
+/// Lets handlers extract a field of [`App`] by its type.
 macro_rules! services {
     ($($field:ident: $service:ty,)*) => {$(
         impl FromRef<AppState> for $service {

@@ -1,4 +1,4 @@
-//! Carries a log to its readers: server-sent events and WebSocket, in any format.
+//! Streams a run's log to readers: server-sent events and WebSocket, in any format.
 
 mod files;
 mod heartbeat;
@@ -44,12 +44,12 @@ use crate::{
     runtime::runs::{Logged, Reader},
 };
 
-/// After this much silence a comment tells proxies and clients that we are there.
+/// After this much silence, a comment keeps the connection alive.
 pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
-/// How long a format may hold something back that the reader should see soon.
+/// How long an encoder may hold back output that the reader should see soon.
 const HELD_BACK_FOR: Duration = Duration::from_millis(100);
 
-/// In which words a reader gets the log.
+/// The format of a log for a reader.
 pub enum Format {
     /// The stored events.
     Native(Native),
@@ -61,7 +61,7 @@ pub enum Format {
     Responses(Box<ResponseEncoder>),
     /// Flat frames around tool calls.
     ToolCalls(Box<ToolCallsEncoder>),
-    /// One text whose steps fold away.
+    /// One text with collapsible steps.
     Markup(Box<MarkupEncoder>),
     /// One text with an element for each tool call.
     Details(Box<DetailsEncoder>),
@@ -71,12 +71,12 @@ pub enum Format {
     UiMessages(Box<UiMessageEncoder>),
     /// Debug events.
     Debug {
-        /// With what was said and what models are sent, as far as that is still in memory.
+        /// Includes messages and the requests to models, if they are still in memory.
         with_details: bool,
     },
 }
 
-/// What a reader asks for beside the format's name.
+/// The options in addition to the format's name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FormatOptions {
     /// For the stored events.
@@ -92,15 +92,16 @@ pub struct FormatOptions {
 /// The stored events, with long results cut on request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Native {
-    /// Tool results longer than this many bytes are cut there and marked; the whole is had by its own call.
+    /// Tool results longer than this many bytes are cut and marked; `GET /runs/{run}/calls/{call}` returns the complete
+    /// result.
     pub preview_bytes: Option<usize>,
 }
 
 impl Format {
-    /// The format that is asked for as `?format=`.
+    /// The format for `?format=`.
     ///
     /// # Errors
-    /// 400 where there is none of this name.
+    /// 400 if there is no format with this name.
     pub fn named(name: &str, options: FormatOptions) -> Result<Self, ApiError> {
         Ok(match name {
             "native" => Self::Native(options.native),
@@ -129,7 +130,7 @@ impl Format {
         })
     }
 
-    /// Takes note of an event the reader has already had.
+    /// Updates the encoder with an event that the reader already has.
     pub fn prime(&mut self, event: &RunEvent) {
         match self {
             Self::Native(_) | Self::Debug { .. } => {}
@@ -144,12 +145,12 @@ impl Format {
         }
     }
 
-    /// Whether readers of this format have no other way to the chat's files.
+    /// Whether readers of this format have no other access to the chat's files.
     fn is_for_outside(&self) -> bool {
         !matches!(self, Self::Native(_) | Self::Debug { .. })
     }
 
-    /// Whether its readers show pictures and HTML only by their content.
+    /// Whether readers of this format need the content of pictures and HTML inline.
     #[must_use]
     pub fn contents(&self) -> Contents {
         match self {
@@ -159,7 +160,7 @@ impl Format {
         }
     }
 
-    /// Writes what the reader gets of an event that it is shown as `event`.
+    /// Encodes an event; `event` is the reader's version of it.
     fn write(&mut self, logged: &Logged, event: &RunEvent, out: &mut Vec<u8>) {
         let frames = match self {
             Self::Native(native) => return native.write(logged, out),
@@ -182,7 +183,7 @@ impl Format {
         frames.iter().for_each(|frame| frame.write(out));
     }
 
-    /// After how much silence the reader gets what the format held back or, if nothing, a comment.
+    /// After how much silence the reader gets held-back output or, if there is none, a comment.
     fn after_silence(&self) -> Duration {
         match self {
             Self::OpenAi(encoder) if encoder.holds_back() => HELD_BACK_FOR,
@@ -203,8 +204,8 @@ impl Format {
         out.into()
     }
 
-    /// What a reader whose stream breaks off for a fault of ours is told. Where the same can be asked again, only if the
-    /// format has words for it; where the log is damaged, always.
+    /// The final frames of a stream that ends with an internal error: if it can be retried, only for formats that can
+    /// express it; if the log is damaged, always.
     fn broken_off(&self, error: StoreError) -> Option<Bytes> {
         let is_damaged = matches!(error, StoreError::Corrupt(_));
         let error = ApiError::of_log(error);
@@ -239,7 +240,7 @@ impl Format {
 }
 
 fn debug_frame(seq: u64) -> impl Fn(DebugEvent) -> Frame {
-    // Plain data always has a JSON form.
+    // Plain data can always be serialized.
     move |event| Frame {
         id: Some(seq),
         event: None,
@@ -267,7 +268,7 @@ impl Native {
             }
             .write(out),
             None => {
-                // The stored bytes go out as they are: JSON has no line feeds to take care of.
+                // The stored bytes are sent unchanged: the JSON has no line feeds.
                 out.extend_from_slice(format!("id: {}\ndata: ", logged.event.seq).as_bytes());
                 out.extend_from_slice(&logged.json);
                 out.extend_from_slice(b"\n\n");
@@ -275,7 +276,7 @@ impl Native {
         }
     }
 
-    /// The event with a shorter result, where its result is too long for this reader.
+    /// The event with a truncated result, if the result is too long for this reader.
     fn preview(self, event: &RunEvent) -> Option<String> {
         let limit = self.preview_bytes?;
         let EventBody::ToolFinished { result, .. } = &event.body else {
@@ -297,7 +298,7 @@ impl Native {
     }
 }
 
-/// What a stream of server-sent events keeps between two writes.
+/// The state of a stream of server-sent events.
 struct Sse {
     reader: Reader,
     format: Format,
@@ -306,8 +307,8 @@ struct Sse {
     over: bool,
 }
 
-/// A log as server-sent events, to its end. Many events that come together are one write. With `files` a reader outside
-/// gets addresses of the run's files.
+/// Streams a log to its end as server-sent events. Events that arrive together are one write. `files` adds links to the
+/// run's files for external readers.
 #[must_use]
 pub fn sse(reader: Reader, format: Format, files: Option<RunFiles>) -> Response {
     let silence = IdleTimer::new(Instant::now() + format.after_silence());
@@ -326,7 +327,7 @@ pub fn sse(reader: Reader, format: Format, files: Option<RunFiles>) -> Response 
     event_stream(Body::from_stream(body))
 }
 
-/// The response, with the run it comes from in its `x-run-id`.
+/// Adds the run's id as `x-run-id`.
 #[must_use]
 pub fn from_run(run: RunId, mut response: Response) -> Response {
     if let Ok(id) = HeaderValue::from_str(&run.to_string()) {
@@ -335,7 +336,7 @@ pub fn from_run(run: RunId, mut response: Response) -> Response {
     response
 }
 
-/// A response of server-sent events.
+/// A response with server-sent events.
 #[must_use]
 pub fn event_stream(body: Body) -> Response {
     let mut response = Response::new(body);
@@ -372,15 +373,15 @@ impl Sse {
                     for logged in &events {
                         self.write(logged, &mut out).await;
                     }
-                    // A format may have nothing to say about some events.
+                    // A format may encode some events to nothing.
                     if !out.is_empty() {
                         return Some(out.into());
                     }
                 }
                 Ok(None) => self.over = true,
                 Err(error) => {
-                    // The client comes back with the last event it has seen.
-                    tracing::warn!(%error, "a reader of a log was cut off");
+                    // The client reconnects after the last event it has.
+                    tracing::warn!(%error, "failed to read the log of a stream");
                     self.over = true;
                     return self.format.broken_off(error);
                 }
@@ -390,7 +391,7 @@ impl Sse {
     }
 }
 
-/// A log over a WebSocket, one stored event for each text message, then a proper close.
+/// Streams a log over a WebSocket, one stored event per text message, and closes it properly.
 pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocket) {
     let mut heartbeat = Heartbeat::begin();
     loop {
@@ -405,17 +406,17 @@ pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocke
                         }
                     }
                 }
-                // The other side may be gone already.
+                // The client may have disconnected.
                 Ok(None) => return drop(socket.send(Message::Close(None)).await),
                 Err(error) => {
-                    tracing::warn!(%error, "a reader of a log was cut off");
+                    tracing::warn!(%error, "failed to read the log of a stream");
                     let reason = ApiError::of_log(error).problem().message.clone().into();
                     let frame = CloseFrame { code: close_code::ERROR, reason };
                     return drop(socket.send(Message::Close(Some(frame))).await);
                 }
             },
             message = socket.recv() => match message {
-                // Whatever a reader says, it only reads.
+                // Messages of readers have no meaning.
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => heartbeat.heard(),
             },

@@ -1,5 +1,4 @@
-//! `/api/v1/tasks/config`: what is set for the pipelines under the names that Open WebUI's front end has for it. The same
-//! settings as those of `/api/v1/pipelines`.
+//! `/api/v1/tasks/config`: the settings of `/api/v1/pipelines` under the names of Open WebUI's front end.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::{
     http::{extract::Json, openapi::Operations},
 };
 
-/// The switches, and what they turn on.
+/// The switches and their pipelines.
 const SWITCHES: [(&str, Pipeline); 5] = [
     ("ENABLE_TITLE_GENERATION", Pipeline::Title),
     ("ENABLE_TAGS_GENERATION", Pipeline::Tags),
@@ -30,7 +29,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiE
     Ok(Json(config(&app).await?))
 }
 
-/// `POST /api/v1/tasks/config/update`: sets what is named; what is left out or not known here stays as it is.
+/// `POST /api/v1/tasks/config/update`: sets the given fields; absent or unknown ones stay unchanged.
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     Json(body): Json<Map<String, Value>>,
@@ -81,7 +80,7 @@ pub(super) async fn update(
     Ok(Json(config(&app).await?))
 }
 
-/// Whoever turns on one kind of queries wants it, also where the switch for both was off.
+/// Turning on one kind of queries also enables the pipeline, if it was disabled.
 async fn turn_on_queries(
     app: &App,
     changed: &mut Vec<(Pipeline, PipelineSettings)>,
@@ -110,7 +109,7 @@ async fn turn_on_queries(
     Ok(())
 }
 
-/// A field of the wish; one that is null counts as left out.
+/// A field of the request; null counts as absent.
 fn field<T: for<'de> Deserialize<'de>>(
     body: &Map<String, Value>,
     name: &str,
@@ -135,7 +134,7 @@ async fn config(app: &App) -> Result<Value, ApiError> {
     let mut config = Map::new();
     for set in app.effective_pipelines.pipelines_in_force().await? {
         let (setting, _) = app.config.pipelines.template(set.pipeline);
-        // Nothing stands for the built-in one, as there.
+        // An empty string stands for the built-in template, as in Open WebUI.
         let text = if set.is_default {
             String::new()
         } else {
@@ -219,7 +218,7 @@ struct TaskConfig {
     code_interpreter_prompt_template: String,
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.operation("GET /api/v1/tasks/config", "Returns the settings of the pipelines [under the names of Open WebUI](docs/integrate/tasks.md)")
         .answers::<TaskConfig>(200);

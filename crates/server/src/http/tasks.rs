@@ -1,5 +1,5 @@
-//! `POST /tasks/…/completions`, also below `/api/v1`: the pipelines for a front end that asks for them itself, as Open WebUI's
-//! does. The answer is a chat completion whose text is JSON.
+//! `POST /tasks/…/completions`, also below `/api/v1`: pipelines for front ends that call them, such as Open WebUI. The
+//! response is a chat completion whose text is JSON.
 
 mod auto;
 mod request;
@@ -32,10 +32,11 @@ use crate::{
     runtime::runs::Activity,
 };
 
-/// Words of a title that no model has written.
+/// Number of words of a title without a model.
 const TITLE_WORDS: usize = 5;
 
-/// `POST /tasks/title/completions`: a title, which becomes that of the caller's chat if one is named and no person has named it.
+/// `POST /tasks/title/completions`: a title. It becomes that of the caller's chat, if one is named and has no title set
+/// by a person.
 pub(super) async fn title(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -83,7 +84,7 @@ pub(super) async fn queries(
             queries.join("\n")
         })
         .await?;
-    // A model that cannot do it: the question itself is looked for.
+    // Fall back to the question itself if the model does not return queries.
     let last = || {
         said.iter()
             .rev()
@@ -104,7 +105,7 @@ async fn notes(
 ) -> Result<Response, ApiError> {
     let task = Task::begin(app, caller, &request, pipeline).await?;
     if !task.set.enabled {
-        // As Open WebUI says it, whose page goes on without.
+        // Open WebUI's format; its page continues without.
         let message = "This is turned off here.";
         return Ok(axum::Json(json!({"detail": message})).into_response());
     }
@@ -128,7 +129,7 @@ async fn notes(
     Ok(task.answer(&answer, used))
 }
 
-/// A title that needs no model.
+/// A title without a model: the first words of the user's first message.
 fn first_words(said: &[Said]) -> String {
     let first = said
         .iter()
@@ -141,8 +142,8 @@ fn first_words(said: &[Said]) -> String {
         .join(" ")
 }
 
-/// The caller's chat of this name: one of ours by its id, or that of a program's own conversation. `None` if none is named, or
-/// a conversation of a program that has not begun here.
+/// The caller's chat with this name: a chat id of ours, or the id of a foreign conversation. `None` if no name is
+/// given, or the foreign conversation has no chat yet.
 ///
 /// # Errors
 /// 404 if the id is one of ours and the chat is not the caller's; 403 if their key may not change it.
@@ -162,7 +163,7 @@ pub(super) async fn chat_of(
     }
 }
 
-/// The model that stands for the conversation: the one that is named, that of the chat's last answer, or the default one.
+/// The model of the conversation: the requested one, that of the chat's last answer, or the default one.
 ///
 /// # Errors
 /// As [`Caller::resolve`].
@@ -181,7 +182,7 @@ pub(super) async fn model_for(
             .iter()
             .rev()
             .find_map(|message| message.model.as_deref());
-        // It may be gone by now, or the key is not for it.
+        // It may no longer exist, or the key may not use it.
         if let Some(last) = last
             && let Ok(model) = app.gateway.resolve_for(caller, Some(last)).await
         {
@@ -191,14 +192,14 @@ pub(super) async fn model_for(
     app.gateway.resolve_for(caller, None).await
 }
 
-/// One request, with the model that answers it.
+/// One request and its model.
 struct Task {
     app: Arc<App>,
     caller: Caller,
     set: InForce,
     model: ResolvedModel,
     named: String,
-    /// The chat that it is about, which the caller may change.
+    /// The chat, which the caller may change.
     chat: Option<Chat>,
 }
 
@@ -225,7 +226,7 @@ impl Task {
         })
     }
 
-    /// What is asked about: what the request brings, else what was said in its chat.
+    /// The conversation in the request, or else that of the chat.
     async fn conversation(&self, request: &TaskRequest) -> Result<Vec<Said>, ApiError> {
         match (request.conversation(), &self.chat) {
             (
@@ -240,7 +241,7 @@ impl Task {
         }
     }
 
-    /// Gives the chat a title, unless a person has named it, and tells whoever has it open.
+    /// Sets the chat's title, unless a person has set one, and notifies its readers.
     async fn title_chat(&self, title: &str) -> Result<(), ApiError> {
         let Some(Chat { id, principal, .. }) = &self.chat else {
             return Ok(());
@@ -307,7 +308,7 @@ impl Task {
     }
 }
 
-/// What is described of a task: its name in the path, and what it does.
+/// The descriptions of the tasks: the name in the path, the summary and the details.
 const DESCRIBED: [(&str, &str, &str); 5] = [
     (
         "title",
@@ -337,7 +338,7 @@ const DESCRIBED: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Describes the calls of this file, each at the path of Open WebUI too.
+/// Describes the operations of this file, each at the path of Open WebUI too.
 pub(super) fn operations(api: &mut Operations) {
     for prefix in ["/api/v1", ""] {
         for (task, summary, details) in DESCRIBED {

@@ -1,5 +1,5 @@
-//! Threads: conversations that live in other programs, each a chat of ours. One has one run at a time: whoever says
-//! something new has given up on what was being said.
+//! Threads: conversations of other programs, each with a chat of ours. A thread has one run at a time: a new message
+//! cancels the current run.
 
 use data_encoding::HEXLOWER;
 use domain::{ChatId, ModelParameters};
@@ -8,7 +8,7 @@ use store::{Chat, ChatOrganization, StoreError};
 
 use crate::{app::App, error::ApiError, identity::auth::Caller};
 
-/// The chat behind a thread; nothing where it has not begun.
+/// The chat of a thread; `None` if it does not exist yet.
 pub(super) async fn find(
     app: &App,
     caller: &Caller,
@@ -19,14 +19,14 @@ pub(super) async fn find(
         .chat(&caller.principal(), chat_id(caller, thread)?)
         .await
     {
-        // Whoever goes on with a chat reads what was said in it, and adds to it.
+        // Continuing a chat both reads and extends it.
         Ok(chat) => caller.check_change(&chat.principal).map(|()| Some(chat)),
         Err(StoreError::NotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The chat behind a thread; a thread that another program named gets one when it begins.
+/// The chat of a thread; created if it does not exist yet and has a foreign id.
 pub(super) async fn find_or_make(
     app: &App,
     caller: &Caller,
@@ -41,12 +41,12 @@ pub(super) async fn find_or_make(
     make(app, caller, chat_id(caller, thread)?).await
 }
 
-/// What is said of a chat that is not there, or another's: nobody learns which.
+/// The error for a chat that does not exist or is not the caller's; it does not reveal which.
 pub(super) fn missing() -> ApiError {
     ApiError::not_found("There is no chat with this id, or it is not yours.")
 }
 
-/// The caller's chat with this id, which begins.
+/// Creates a chat of the caller with this id.
 pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat, ApiError> {
     let now = app.clock.now_ms();
     let chat = Chat {
@@ -63,14 +63,14 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
     };
     match app.store.create_chat(&chat).await {
         Ok(()) => Ok(chat),
-        // Another request of the same thread was quicker.
+        // Another request of the same thread has created it concurrently.
         Err(StoreError::Conflict(_)) => Ok(app.store.chat(&caller.principal(), id).await?),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Threads with our own ids are those chats; of others each person has their own, whatever its name. A front end's people
-/// have none of ours.
+/// Our own chat ids name those chats; foreign ids are separate per person. The people of a front end have no access to
+/// our ids.
 fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
     if let (Ok(id), None) = (thread.parse(), &caller.person) {
         return Ok(id);

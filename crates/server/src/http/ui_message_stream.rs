@@ -1,4 +1,4 @@
-//! The AI SDK's door: `useChat` sends its whole chat and gets a stream of message parts, which it can come back to.
+//! The AI SDK's protocol: `useChat` sends its whole chat and gets a stream of message parts, which it can resume.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
     runtime::commands::{Command, or_answered},
 };
 
-/// `POST /api/ui-message-stream`: answers the last message, or goes on with a run whose question was answered.
+/// `POST /api/ui-message-stream`: answers the last message, or continues a run whose approvals were answered.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -50,8 +50,7 @@ pub(super) async fn post(
     ))
 }
 
-/// `GET /api/ui-message-stream/{chat}/stream`: the answer that is being written, from its beginning; 204 where
-/// nothing is going on.
+/// `GET /api/ui-message-stream/{chat}/stream`: the current answer from its beginning; 204 if no run is active.
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -75,7 +74,7 @@ pub(super) async fn resume(
     })
 }
 
-/// `POST /api/ui-message-stream/{chat}/stop`: stops what is going on; leaving the stream does not.
+/// `POST /api/ui-message-stream/{chat}/stop`: stops the current run; a disconnect does not.
 pub(super) async fn stop(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -115,7 +114,7 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     Ok(app.turns.start_turn(chat, turn).await?.run)
 }
 
-/// Hands the decisions to the run and streams what comes after its question, into the same message.
+/// Sends the decisions to the run and streams what follows, into the same message.
 async fn go_on(
     app: &App,
     caller: &Caller,
@@ -144,7 +143,7 @@ async fn go_on(
             reason,
             ..ApprovalDecision::only(decision)
         };
-        // It may have been answered elsewhere; what came of it is in the log.
+        // It may have been answered elsewhere; the log has the result.
         or_answered(
             app.commands
                 .tell(run, Command::approve(&approval, answer))
@@ -154,7 +153,7 @@ async fn go_on(
     Ok(stream_run(app, headers, run, after, encoder, opening))
 }
 
-/// The encoder as it was when the stream ended for these approvals, and the last event it had.
+/// The encoder in its state when the stream paused for these approvals, and the last event it had.
 async fn primed(
     app: &App,
     run: RunId,

@@ -1,4 +1,4 @@
-//! Answers to requests that reach no route: the web app, or a refusal in the shape of the protocol that the path belongs to.
+//! Responses to requests without a route: the web app, or an error in the format of the path's protocol.
 
 use axum::{
     Router,
@@ -12,7 +12,7 @@ use tower::ServiceExt;
 use super::{anthropic, openai, web};
 use crate::error::ApiError;
 
-/// First segments of addresses that programs use: there, an unknown one is an error and not a page.
+/// First path segments of APIs, where an unknown path is an error and not the web app.
 const PROGRAM_ADDRESSES: [&str; 12] = [
     "ag-ui",
     "api",
@@ -28,8 +28,8 @@ const PROGRAM_ADDRESSES: [&str; 12] = [
     "v1",
 ];
 
-/// Looks a program's request up once more if its path has slashes too many: an address that was put together, such as
-/// `/v1//models`, means the same without them.
+/// Retries the request of an API with empty path segments removed: some clients join URLs to paths such as
+/// `/v1//models`.
 pub(super) async fn by_plain_path(routes: Router, mut request: Request) -> Response {
     match plain_path(request.uri()) {
         Some(uri) => {
@@ -40,7 +40,7 @@ pub(super) async fn by_plain_path(routes: Router, mut request: Request) -> Respo
     }
 }
 
-/// The same address without empty segments; `None` if there are none, or no program asks there.
+/// The URI without empty segments; `None` if there are none, or it is not an API path.
 fn plain_path(uri: &Uri) -> Option<Uri> {
     let path = uri.path();
     let plain: String = path
@@ -79,7 +79,7 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     )
 }
 
-/// Whose packages ask at an address, and so in which shape they expect refusals.
+/// The protocol of a path, which determines the format of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Ours,
@@ -96,7 +96,7 @@ impl Protocol {
         }
     }
 
-    /// Some addresses, such as that of the models, are both's.
+    /// Some paths, such as that of the models, belong to both.
     pub(super) fn asked_by(self, headers: &HeaderMap) -> Self {
         match self {
             Self::OpenAi if anthropic::is_asked(headers) => Self::Anthropic,
@@ -104,7 +104,7 @@ impl Protocol {
         }
     }
 
-    /// A refusal of ours in that shape; other answers stay as they are.
+    /// Converts our errors to the protocol's format; leaves other responses as they are.
     pub(super) fn reword(self, response: Response) -> Response {
         match self {
             Self::Ours => response,
@@ -114,7 +114,7 @@ impl Protocol {
     }
 }
 
-/// A refusal before or beside a route.
+/// An error before or without a route.
 pub(super) fn refuse(protocol: Protocol, refused: ApiError) -> Response {
     protocol.reword(refused.into_response())
 }

@@ -1,4 +1,4 @@
-//! What was used: everybody's for administrators, the own for others; as JSON or CSV.
+//! Usage reports: of all accounts for administrators, of their own account for others; as JSON or CSV.
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
@@ -24,12 +24,12 @@ use crate::{
     messages,
 };
 
-/// The longest time that is looked at.
+/// Maximum number of days in a report.
 const MAX_DAYS: i64 = 3_660;
-/// Looked at where nothing else is said.
+/// Default number of days.
 const DAYS: i64 = 30;
 
-/// Which usage, and by what.
+/// The filter and the grouping of a usage report.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "UsageQuery")]
 pub(super) struct Asked {
@@ -45,7 +45,7 @@ pub(super) struct Asked {
     of: Option<String>,
 }
 
-/// What was used.
+/// A usage report.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UsageReport")]
 struct View {
@@ -61,7 +61,7 @@ struct View {
 struct RowView {
     /// A day such as `2026-11-23`, a model's name, or an id; empty if there is no key or person.
     name: String,
-    /// How people call it, if that is something else.
+    /// Its display name, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     #[serde(flatten)]
@@ -165,7 +165,7 @@ pub(super) async fn get(
     }
 }
 
-/// What people call those that have ids.
+/// Labels for rows whose names are ids.
 async fn labels(
     app: &App,
     caller: &Caller,
@@ -177,7 +177,7 @@ async fn labels(
         UsageBy::User => {
             for row in rows {
                 let Ok(id) = row.name.parse() else { continue };
-                // An account that is gone has only its id.
+                // A deleted account has only its id.
                 if let Ok(user) = app.store.user(id).await {
                     labels.insert(row.name.clone(), user.email);
                 }
@@ -228,7 +228,7 @@ fn csv(view: &View) -> Response {
         let cost =
             cost_micro_usd.map(|cost| format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000));
         let cost = cost.unwrap_or_default();
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         _ = write!(
             out,
             "{name},{label},{requests},{input_tokens},{output_tokens},{cost},{cached_tokens},{cache_write_tokens},\
@@ -246,7 +246,7 @@ fn csv(view: &View) -> Response {
     (headers, out).into_response()
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/usage", get, "Returns what was used, by day, user, model, key or person")
         .details("Administrators see those of all accounts, others their own. Impossible figures (more than 1,000,000,000 \

@@ -1,4 +1,4 @@
-//! What administrators do with people's accounts, and people with the end of their own.
+//! Accounts: managed by administrators, renamed and closed by their owners.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(super) struct AccountList {
     users: Vec<AccountView>,
 }
 
-/// `GET /api/v1/users`: everybody.
+/// `GET /api/v1/users`: all accounts.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList>, ApiError> {
     let (users, groups) = (app.store.accounts().await?, app.groups.known());
     let users = users
@@ -96,7 +96,7 @@ pub(super) struct CreateUser {
 }
 
 impl CreateUser {
-    /// What the password is checked against: at the first sign-in the hash of another program becomes one of ours.
+    /// The stored hash; one of another program is replaced at the first sign-in.
     async fn hash(self, app: &App) -> Result<String, ApiError> {
         match (self.password, self.password_hash) {
             (Some(password), None) => {
@@ -115,7 +115,7 @@ impl CreateUser {
     }
 }
 
-/// `POST /api/v1/users`: makes an account.
+/// `POST /api/v1/users`: creates an account.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -152,7 +152,7 @@ pub(super) struct ChangeUser {
     suspended: Option<bool>,
 }
 
-/// `PATCH /api/v1/users/{user}`: another address, name or role; suspended, or let in again.
+/// `PATCH /api/v1/users/{user}`: changes the e-mail address, name or role; suspends or reinstates the account.
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
@@ -182,12 +182,12 @@ pub(super) async fn change(
     app.identity.known_keys.forget_person(user);
     app.revocation.end_for_suspended().await?;
     app.groups.look().await?;
-    // What was due meanwhile, where it may be done again.
+    // Schedules may have become due while the account was suspended.
     app.schedules.look_again();
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
-/// `DELETE /api/v1/users/{user}/second-factor`: for somebody who has lost theirs. All sessions of the person end.
+/// `DELETE /api/v1/users/{user}/second-factor`: for someone who has lost theirs. All sessions of the person end.
 pub(super) async fn reset_second_factor(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -210,7 +210,7 @@ pub(super) async fn reset_second_factor(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/users/{user}`: a suspended account with everything that is its own.
+/// `DELETE /api/v1/users/{user}`: deletes a suspended account with all its data.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     noted: Noted,
@@ -231,8 +231,8 @@ pub(super) struct ChangeMe {
     name: String,
 }
 
-/// `PATCH /api/v1/me`: what the caller is called. The address is an administrator's to change: it says who somebody is, here
-/// and at a provider.
+/// `PATCH /api/v1/me`: changes the caller's name. Only administrators change e-mail addresses, which identify people
+/// here and with a provider.
 pub(super) async fn rename(
     State(clock): State<Clock>,
     State(identity): State<Arc<Identity>>,
@@ -263,7 +263,7 @@ pub(super) struct CloseAccount {
     password: String,
 }
 
-/// `DELETE /api/v1/me`: the caller's own account with everything that is its own. The password has to be given again.
+/// `DELETE /api/v1/me`: deletes the caller's account with all its data. The password is required again.
 pub(super) async fn close(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -274,7 +274,7 @@ pub(super) async fn close(
         return Err(ApiError::invalid(messages::Accounts::DeleteByBrowser));
     };
     check_own_password(&app, &caller, &place, body.password).await?;
-    // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
+    // No new work starts from here on. If the server stops here, an administrator finds the account suspended.
     let suspend = AccountChange {
         suspended: Some(true),
         ..AccountChange::default()
@@ -289,9 +289,9 @@ pub(super) async fn close(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Deletes a suspended account with everything that is its own.
+/// Deletes a suspended account with all its data.
 async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
-    // Their last events are on their way; deleting under them would leave some behind.
+    // Stop its runs first: their last events would be written after the deletion and be left behind.
     for run in app.store.unfinished_runs_of(user).await? {
         app.commands.stop(run.id).await?;
     }
@@ -320,7 +320,7 @@ fn in_words(error: StoreError) -> ApiError {
     }
 }
 
-/// Describes the calls about others.
+/// Describes the operations of administrators.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/users", list, "Lists all accounts, by name");
     api.handler("POST /api/v1/users", create, "Creates an account")
@@ -347,7 +347,7 @@ pub(super) fn operations(api: &mut Operations) {
     .errors(&[409]);
 }
 
-/// Describes the calls about the caller's own account.
+/// Describes the operations on the caller's own account.
 pub(super) fn own_operations(api: &mut Operations) {
     api.handler("PATCH /api/v1/me", rename, "Changes the caller's name")
         .details("Only an administrator changes the address and the role.");

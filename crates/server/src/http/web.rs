@@ -1,4 +1,4 @@
-//! Serves the embedded web app, and puts the security headers on every answer.
+//! Serves the embedded web app, and sets the security headers of every response.
 
 use std::borrow::Cow;
 
@@ -13,29 +13,28 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::{error::ApiError, messages};
 
-/// What the web build made. In debug builds the files are read when asked for.
+/// The output of the web build. Debug builds read the files on request.
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
 #[allow_missing = true]
 struct WebFiles;
 
-/// Shown by a build without the web app.
+/// The page of a build without the web app.
 const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
 
-/// The document in which untrusted markup is drawn.
+/// The document that renders untrusted markup.
 const RENDER_FRAME: &str = "render-frame.html";
 
-/// The render frame has an opaque origin and no network. Its one script is inlined; the document itself says which it is, by
-/// its hash.
+/// The render frame has an opaque origin and no network. Its only script is inlined; the document's own policy allows
+/// it by hash.
 const RENDER_FRAME_POLICY: HeaderValue = HeaderValue::from_static(
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
      frame-ancestors 'self'; base-uri 'none'; form-action 'none'",
 );
 
-/// Scripts come from our own files and nowhere else, and nothing is loaded from other sites: images of theirs come by way of
-/// the server when a person clicks on them. Maths brings styles along. The one frame is the render frame, as all else
-/// forbids to be framed. Nothing of the machine beside the clipboard is used, and a page that opens ours gets no hold of
-/// its window.
+/// Scripts come only from our own files, and nothing is loaded from other sites: the server fetches their images when a
+/// person clicks on them. Math needs inline styles. The only frame is the render frame; all other pages forbid framing.
+/// No device features are used except the clipboard, and a page that opens ours gets no reference to its window.
 const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -64,28 +63,28 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
         HeaderName::from_static("cross-origin-opener-policy"),
         HeaderValue::from_static("same-origin"),
     ),
-    // The names of hosts in links are not looked up before somebody follows one.
+    // No DNS lookups for the hosts of links before a person follows one.
     (
         HeaderName::from_static("x-dns-prefetch-control"),
         HeaderValue::from_static("off"),
     ),
-    // Other sites embed nothing of ours. What the origins of `cors_allow_origins` fetch is not embedded.
+    // Other sites cannot embed our resources. Requests of the origins in `cors_allow_origins` are not affected.
     (
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
     ),
-    // What may be kept says so itself: the app's files and what has an `ETag`.
+    // Cacheable responses set their own: the app's files, and responses with an `ETag`.
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Puts the security headers on an answer; one that has a stricter one of its own keeps it.
+/// Sets the security headers; a response with a stricter one of its own keeps it.
 pub(super) fn harden(response: &mut Response) {
     for (name, value) in SECURITY_HEADERS {
         response.headers_mut().entry(name).or_insert(value);
     }
 }
 
-/// The file at the request's path, or the app's page, which finds out by itself what the path means.
+/// The file at the request's path, or the app's page, which routes by path in the browser.
 pub(super) fn serve(request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let message = format!(
@@ -98,7 +97,7 @@ pub(super) fn serve(request: &Request) -> Response {
             .into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
-    // Names of our files are plain, so a path that needs decoding is none.
+    // Our file names need no decoding, so an encoded path is not one of them.
     if let Some(response) = file(path, request.headers()) {
         return response;
     }
@@ -119,7 +118,7 @@ fn no_web_app() -> Response {
     (headers, Body::from(NO_WEB_APP)).into_response()
 }
 
-/// The file, compressed where the build has it so and the client takes it.
+/// The file, compressed if the build has it so and the client accepts it.
 fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     if path.is_empty() || path.ends_with(".br") || path.ends_with(".gz") {
         return None;
@@ -193,7 +192,7 @@ fn bytes_of(file: EmbeddedFile) -> bytes::Bytes {
     }
 }
 
-/// Whether the client takes `coding`; one with weight zero is refused.
+/// Whether the client accepts `coding`; a weight of zero refuses it.
 fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     let lines = headers
         .get_all(header::ACCEPT_ENCODING)

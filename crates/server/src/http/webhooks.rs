@@ -1,4 +1,4 @@
-//! Addresses of the caller that are told when a background run has ended.
+//! Webhooks of the caller, which are notified when a background run has ended.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ pub(super) async fn list(
     }))
 }
 
-/// `POST /api/v1/webhooks`: the secret is shown this once.
+/// `POST /api/v1/webhooks`: the secret is returned only here.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -131,7 +131,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/webhooks/{webhook}/test`: sends something now, once.
+/// `POST /api/v1/webhooks/{webhook}/test`: sends one test request now.
 pub(super) async fn test(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -188,7 +188,7 @@ fn apart(problem: Option<LocalizedText>) -> (Option<String>, Option<Box<MessageC
     }
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/webhooks",

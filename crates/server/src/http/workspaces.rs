@@ -1,4 +1,4 @@
-//! `GET /api/v1/workspaces`: the directories that a new chat of the caller may work in. Where they are is not told.
+//! `GET /api/v1/workspaces`: the directories that a new chat of the caller may use, without their paths.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Wo
     })
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler("GET /api/v1/workspaces", list, "Lists the [directories](docs/agents/workspaces.md) of the server that a new chat of the caller \
          may work in");

@@ -1,4 +1,4 @@
-//! Makes bearer keys, for the API and the command line alike.
+//! Creation and rotation of API keys, for the API and the command line.
 
 use domain::{ApiKeyId, UserId};
 use llm::Secret;
@@ -11,15 +11,15 @@ use crate::{
     platform::secret::{Sealer, hash_token, random_token},
 };
 
-/// What people call a key: 1 to 100 characters.
+/// The display name of a key: 1 to 100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyName(String);
 
 impl KeyName {
-    /// Reads a name; white space around it is dropped.
+    /// Validates a name; surrounding white space is trimmed.
     ///
     /// # Errors
-    /// 400 where it is empty or too long.
+    /// 400 if it is empty or too long.
     pub fn parse(text: &str) -> Result<Self, ApiError> {
         let name = text.trim();
         match name.chars().count() {
@@ -29,10 +29,10 @@ impl KeyName {
     }
 }
 
-/// Makes a key for `user` that is good for all its owner may. The secret is not kept and cannot be shown again.
+/// Creates a key for `user` with all rights of its owner. The secret is not stored and cannot be shown again.
 ///
 /// # Errors
-/// Where the database does not answer.
+/// If the database fails.
 pub async fn create_key(
     store: &Store,
     user: UserId,
@@ -42,10 +42,10 @@ pub async fn create_key(
     create_key_for(store, user, name, ApiKeyRights::default(), None, now_ms).await
 }
 
-/// Makes a key that is good for `rights`. A front end may sign its people's names with the secret in `signing`.
+/// Creates a key with these `rights`. A front end can sign the identities of its users with the secret in `signing`.
 ///
 /// # Errors
-/// Where the database does not answer.
+/// If the database fails.
 pub(crate) async fn create_key_for(
     store: &Store,
     user: UserId,
@@ -71,10 +71,10 @@ pub(crate) async fn create_key_for(
     Ok((store.api_key(user, id).await?, secret))
 }
 
-/// Gives a key another secret; the one before is good until `old_until`, or not at all.
+/// Replaces a key's secret; the old one stays valid until `old_until`, or is revoked at once if that is `None`.
 ///
 /// # Errors
-/// 404 where the user has no such key.
+/// 404 if the user has no such key.
 pub(crate) async fn rotate_key(
     store: &Store,
     user: UserId,
@@ -92,7 +92,7 @@ pub(crate) async fn rotate_key(
     Ok((store.api_key(user, id).await?, secret))
 }
 
-/// A secret, and enough of it to know it by, too little to guess the rest.
+/// A new secret and its prefix, long enough to recognize the key but too short to help in guessing it.
 fn new_secret() -> Result<(Secret, String), ApiError> {
     let secret = random_token(KEY_PREFIX).map_err(ApiError::internal)?;
     let prefix = secret.reveal().chars().take(KEY_PREFIX.len() + 6).collect();

@@ -1,5 +1,5 @@
-//! The audit log: whoever uses a route that has a name in it leaves a line, with who, from where, and what to. The table
-//! of routes says which those are; their handlers add what only they know.
+//! The audit log: each request to a route with an audit name adds an entry with the actor, the address and the subject.
+//! The route table assigns the names; handlers add details.
 
 use std::{
     fmt::Display,
@@ -20,10 +20,10 @@ use crate::{
     platform::{client_info::ClientInfo, request_context},
 };
 
-/// The longest value that is kept as it is, bytes of JSON. Of longer ones the length is told.
+/// The maximum size of a value in the details, in bytes of JSON. A longer value is replaced by its length.
 const MAX_VALUE_BYTES: usize = 2_000;
 
-/// What a request will leave in the audit log. Extracts on routes that have a name there.
+/// The audit entry of a request. Extracts on routes that have an audit name.
 #[derive(Debug, Clone)]
 pub(crate) struct Noted(Arc<Mutex<Note>>);
 
@@ -33,7 +33,7 @@ struct Note {
     when: When,
 }
 
-/// When a line stays.
+/// When the entry is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Done,
@@ -41,7 +41,7 @@ enum When {
     Never,
 }
 
-/// A line about this request; whoever uses it adds who did it, and to what.
+/// A new entry about the current request; the actor and the subject are added later.
 fn line(at: i64, action: &str, place: Option<&ClientInfo>) -> AuditEntry {
     AuditEntry {
         id: AuditEntryId::generate(),
@@ -58,7 +58,7 @@ fn line(at: i64, action: &str, place: Option<&ClientInfo>) -> AuditEntry {
     }
 }
 
-/// A key that whoever may run commands on the machine has made for `owner`.
+/// A key created for `owner` on the command line.
 pub(crate) fn key_by_command(key: &ApiKey, owner: &User, at: i64) -> AuditEntry {
     let details = json!({"by": "command line", "owner": owner.email});
     AuditEntry {
@@ -69,7 +69,7 @@ pub(crate) fn key_by_command(key: &ApiKey, owner: &User, at: i64) -> AuditEntry 
     }
 }
 
-/// A second factor of `owner` that whoever may run commands on the machine has turned off.
+/// A second factor of `owner` that was reset on the command line.
 pub(crate) fn second_factor_by_command(owner: &User, at: i64) -> AuditEntry {
     AuditEntry {
         subject: Some(owner.id.to_string()),
@@ -79,7 +79,7 @@ pub(crate) fn second_factor_by_command(owner: &User, at: i64) -> AuditEntry {
     }
 }
 
-/// An account that the proxy in front has brought here, or whose role its groups have changed.
+/// An account that was created by the authenticating proxy, or whose role changed with the proxy's groups.
 pub(crate) fn by_proxy(user: &User, action: &str, role: &str, at: i64) -> AuditEntry {
     AuditEntry {
         subject: Some(user.id.to_string()),
@@ -98,7 +98,7 @@ fn done_by(entry: &mut AuditEntry, caller: &Caller) {
 }
 
 impl Noted {
-    /// A line about a request, that stays if it is done.
+    /// An entry about a request, stored if the request succeeds.
     pub(crate) fn new(
         at: i64,
         action: &str,
@@ -117,7 +117,7 @@ impl Noted {
         })))
     }
 
-    /// The line, if it stays after a request that was done or refused.
+    /// The entry, if it is to be stored after a request that succeeded or failed.
     pub(crate) fn entry(&self, is_done: bool) -> Option<AuditEntry> {
         let note = self.lock();
         let stays = match note.when {
@@ -128,27 +128,27 @@ impl Noted {
         stays.then(|| note.entry.clone())
     }
 
-    /// Says who did it, where only the handler finds that out.
+    /// Sets the actor, if only the handler knows it.
     pub(crate) fn by(&self, user: &User) {
         let mut note = self.lock();
         (note.entry.actor, note.entry.actor_email) = (Some(user.id), Some(user.email.clone()));
     }
 
-    /// What it was done to: its id, and what people call it.
+    /// Sets the subject's id and display name.
     pub(crate) fn about(&self, subject: impl Display, name: impl Into<String>) {
         let mut note = self.lock();
         let subject = redact::text(&subject.to_string()).into_owned();
         (note.entry.subject, note.entry.subject_name) = (Some(subject), Some(name.into()));
     }
 
-    /// What people call that what the address names.
+    /// Sets the display name of the subject in the URL.
     pub(crate) fn called(&self, name: impl Into<String>) {
         self.lock().entry.subject_name = Some(name.into());
     }
 
-    /// More about it. Never a secret.
+    /// Adds a detail. Never a secret.
     pub(crate) fn with(&self, name: &str, value: impl Serialize) {
-        // What has no JSON has nothing to tell.
+        // A value that cannot be serialized is left out.
         let Ok(value) = serde_json::to_value(value) else {
             return;
         };
@@ -162,14 +162,14 @@ impl Noted {
         }
     }
 
-    /// It came to something else, which is noted though it is refused.
+    /// Replaces the action by another one, which is stored even if the request fails.
     pub(crate) fn instead(&self, action: &str) {
         let mut note = self.lock();
         note.entry.action = action.to_owned();
         note.when = When::Always;
     }
 
-    /// Nothing was done that anybody need know of.
+    /// Discards the entry, because nothing notable was done.
     pub(crate) fn nothing(&self) {
         self.lock().when = When::Never;
     }
@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// A value of a bounded size.
+/// Bounds the size of a value.
 fn short(value: Value) -> Value {
     match value.to_string().len() {
         bytes if bytes > MAX_VALUE_BYTES => Value::from(format!("{bytes} bytes")),
@@ -188,10 +188,10 @@ fn short(value: Value) -> Value {
 }
 
 impl Identity {
-    /// Notes that the caller looks at something; only then it may be shown.
+    /// Records that the caller views something; it may be shown only if this succeeds.
     ///
     /// # Errors
-    /// Where it cannot be noted.
+    /// If the entry cannot be stored.
     pub(crate) async fn note_look(
         &self,
         action: &str,
@@ -207,7 +207,7 @@ impl Identity {
         Ok(self.store.add_to_audit(&entry).await?)
     }
 
-    /// What cannot be kept in the database is in the log at least: it is done already.
+    /// Stores an entry, or logs it if the database fails, as the action is already done.
     pub(crate) async fn note_or_log(&self, entry: &AuditEntry) {
         if let Err(error) = self.store.add_to_audit(entry).await {
             let AuditEntry {
@@ -223,7 +223,7 @@ impl Identity {
                 actor.map(|id: UserId| id.to_string()),
                 key.map(|id| id.to_string()),
             );
-            tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "a line of the audit log is lost");
+            tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "failed to store an audit log entry");
         }
     }
 }

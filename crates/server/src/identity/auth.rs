@@ -1,4 +1,4 @@
-//! Who is calling: sessions of browsers, keys of programs, and what each may do.
+//! Authentication of callers: browser sessions, API keys, and the access each of them has.
 
 mod authority;
 mod backoff;
@@ -38,15 +38,15 @@ pub(crate) use trusted_header::{keep_from_proxy, problem as problem_of_proxy};
 /// The session cookie's name.
 pub const SESSION_COOKIE: &str = "glasshouse_session";
 
-/// What every bearer key begins with.
+/// The prefix of every bearer key.
 pub const KEY_PREFIX: &str = "gh_";
 
-/// Remembers when each key's last use was written down, so that a busy key does not cause a write a request.
+/// Throttles the recording of each key's last use, so that a busy key does not cause a write per request.
 #[derive(Debug, Default)]
 pub struct KeyUse(Mutex<HashMap<ApiKeyId, i64>>);
 
 impl KeyUse {
-    /// Whether the use at `now_ms` should be written down: at most once a minute.
+    /// Whether the use at `now_ms` should be recorded: at most once a minute.
     fn is_news(&self, key: ApiKeyId, now_ms: i64) -> bool {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = written.entry(key).or_insert(i64::MIN);

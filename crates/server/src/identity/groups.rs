@@ -1,5 +1,5 @@
-//! Groups of people, and what is only for some of them: kept in memory, so that asking costs nothing, and read anew as soon
-//! as somebody has changed it.
+//! User groups and resource permissions: cached in memory, so that checks need no query, and reloaded after every
+//! change.
 
 mod permit;
 mod run_permits;
@@ -19,43 +19,43 @@ pub use permit::{KeyLimit, Kind, Permissions, Resource, Right};
 pub(crate) use permit::{REST, tools_of};
 pub use run_permits::RunPermits;
 
-/// What is known of groups on this server.
+/// The cached groups and permissions of this server.
 pub struct Groups {
     store: Store,
     known: RwLock<Arc<GroupDirectory>>,
-    /// Held while it is read, so that an older state never replaces a newer one.
+    /// Held during a reload, so that an older state never replaces a newer one.
     looking: tokio::sync::Mutex<()>,
-    /// What a proxy last said of each person: a hash of their groups there, and the number of what was known then.
+    /// The last groups that a proxy reported per user: a hash of them, and the version of the directory at that time.
     said: Mutex<HashMap<UserId, (u64, i64)>>,
 }
 
-/// All groups and permissions at one moment.
+/// A snapshot of all groups and permissions.
 #[derive(Debug, Default)]
 pub struct GroupDirectory {
-    /// Grows with each change.
+    /// The version, increased by every change.
     pub number: i64,
     /// The groups, by name.
     pub groups: Vec<Group>,
-    /// The groups of each person who is in one, in no order.
+    /// The groups of each user who is in one, unordered.
     members: HashMap<UserId, Vec<GroupId>>,
-    /// Who may use everything.
+    /// The administrators, who may use everything.
     admins: HashSet<UserId>,
     rules: HashMap<Kind, HashMap<String, Rule>>,
 }
 
-/// For whom a thing is.
+/// Who may use a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    /// Nothing where a wider rule says so.
+    /// `None` leaves the decision to a broader rule.
     everybody: Option<bool>,
     groups: Vec<GroupId>,
 }
 
 impl Groups {
-    /// Reads what is stored.
+    /// Loads the stored groups.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn open(store: Store) -> Result<Self, StoreError> {
         let groups = Self {
             store,
@@ -67,16 +67,16 @@ impl Groups {
         Ok(groups)
     }
 
-    /// What is known now.
+    /// The current snapshot.
     #[must_use]
     pub fn known(&self) -> Arc<GroupDirectory> {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads what has changed, here or on another server.
+    /// Reloads changes made here or by another server.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn look(&self) -> Result<(), StoreError> {
         let _looking = self.looking.lock().await;
         let admins: HashSet<UserId> = self.store.administrators().await?.into_iter().collect();
@@ -89,11 +89,11 @@ impl Groups {
         Ok(())
     }
 
-    /// Puts somebody into the groups that go by these of another system, and takes them out of the others that do. Said again,
-    /// it costs nothing, as long as no group was changed.
+    /// Synchronizes a user's memberships with the groups of an external system: adds them to linked groups in the list,
+    /// and removes them from other linked groups. A repeated call costs nothing unless a group has changed.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub(crate) async fn follow(&self, person: UserId, theirs: &[String]) -> Result<(), StoreError> {
         let mut hasher = DefaultHasher::new();
         theirs.hash(&mut hasher);
@@ -119,14 +119,14 @@ impl Groups {
         Ok(())
     }
 
-    /// What may be used on this authority by its groups, as an administrator or not.
+    /// The permissions of this authority according to its groups, as an administrator or not.
     #[must_use]
     pub fn permit(&self, authority: Authority, is_admin: bool) -> Permissions {
         Permissions::new(self.known(), Arc::new(authority), is_admin)
     }
 
-    /// The same, an administrator if the account is one. The people of a front end never have what only administrators
-    /// have, whoever the front end's key belongs to.
+    /// The permissions of this authority, as an administrator if the account is one. People of a front end never have
+    /// administrators' permissions, even if the front end's key belongs to an administrator.
     #[must_use]
     pub fn permit_of(&self, authority: impl Into<Arc<Authority>>) -> Permissions {
         let authority = authority.into();
@@ -158,7 +158,7 @@ impl GroupDirectory {
             groups,
         } in permissions
         {
-            // What only a later version knows is asked of nobody here.
+            // Kinds from a later version are ignored.
             let Some(kind) = Kind::named(&kind) else {
                 continue;
             };
@@ -176,13 +176,13 @@ impl GroupDirectory {
         }
     }
 
-    /// The groups that somebody is in.
+    /// The groups of a user.
     #[must_use]
     pub fn of_person(&self, user: UserId) -> &[GroupId] {
         self.members.get(&user).map_or(&[], Vec::as_slice)
     }
 
-    /// What the groups are called that somebody is in.
+    /// The names of a user's groups.
     #[must_use]
     pub fn names_of(&self, user: UserId) -> Vec<String> {
         let own = self.of_person(user);
@@ -190,7 +190,7 @@ impl GroupDirectory {
         groups.map(|group| group.name.clone()).collect()
     }
 
-    /// How many people are in each group.
+    /// The number of members of each group.
     #[must_use]
     pub fn sizes(&self) -> HashMap<GroupId, u64> {
         let mut sizes = HashMap::new();
@@ -201,7 +201,7 @@ impl GroupDirectory {
         sizes
     }
 
-    /// All things that not everybody follows the same rule for, by kind and name.
+    /// All stored rules, sorted by kind and name.
     #[must_use]
     pub fn permissions(&self) -> Vec<(Kind, &str, Option<bool>, &[GroupId])> {
         let rules = self

@@ -1,5 +1,5 @@
-//! OAuth with us as the client: who signs people in to an MCP server, who we are there, and tokens; and the same for
-//! signing in here. Keeps nothing, knows no people.
+//! OAuth client: discovery of authorization servers, client registration and tokens, for MCP servers and for sign-in to
+//! this server. Stateless and independent of users.
 
 mod client;
 mod discovery;

@@ -1,4 +1,4 @@
-//! Signing in here at a provider of OpenID Connect: sending the browser there, and whose account it is that comes back.
+//! Sign-in with OpenID Connect: redirecting the browser to the provider, and handling its callback.
 
 mod groups;
 mod jwt;
@@ -28,34 +28,34 @@ use crate::{
     },
 };
 
-/// How long a person may take there.
+/// How long a sign-in at the provider may take.
 const TIME_LIMIT_MS: i64 = 15 * 60 * 1000;
-/// Where people go after signing in is no longer than this, bytes.
+/// The maximum length of the path to return to after signing in, in bytes.
 const NEXT_LIMIT_BYTES: usize = 1_000;
-/// What a person comes back with is no longer than this, bytes.
+/// The maximum length of an authorization code, in bytes.
 const CODE_LIMIT_BYTES: usize = 8_000;
-/// Longest name of a person at a provider, bytes; the standard has 255.
+/// The maximum length of a subject, in bytes; the standard allows 255.
 const SUBJECT_LIMIT_BYTES: usize = 255;
-/// How many codes are looked into at a time.
+/// The maximum number of concurrent code exchanges.
 const AT_A_TIME: usize = 16;
-/// With what a started sign-in is sealed.
+/// The sealing context of a pending sign-in.
 const PURPOSE: &str = "sign-in with OpenID Connect";
 
-/// The provider, as far as it is known.
+/// The shared state of sign-ins with the provider.
 pub(crate) struct SignIn {
     known: Known,
     turns: Semaphore,
     outbound: Outbound,
 }
 
-/// Where a browser is sent, and what it keeps until it comes back.
+/// The URL to redirect the browser to, and the sealed state that it keeps until it returns.
 pub(crate) struct Begun {
     pub(crate) url: Url,
     pub(crate) kept: String,
     pub(crate) lasts_s: i64,
 }
 
-/// What the browser keeps, sealed.
+/// The state of a pending sign-in, which the browser keeps sealed.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     state: String,
@@ -66,7 +66,7 @@ struct Pending {
     expires_at: i64,
 }
 
-/// The query that the provider sends the browser back with.
+/// The query of the provider's redirect back.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "OauthCallback")]
 pub(crate) struct Back {
@@ -77,12 +77,12 @@ pub(crate) struct Back {
     iss: Option<String>,
 }
 
-/// Who was signed in.
+/// The result of a sign-in.
 pub(crate) struct SignedIn {
     pub(crate) user: User,
-    /// Where they wanted to go.
+    /// The path they wanted to open.
     pub(crate) next: String,
-    /// Whether the provider said which groups they are in. If not, memberships and role are what they were.
+    /// Whether the provider reported the user's groups. If not, memberships and role are unchanged.
     pub(crate) groups_are_known: bool,
 }
 
@@ -97,7 +97,7 @@ impl SignIn {
 }
 
 impl Identity {
-    /// Begins to sign a browser in that wants to go to `next` here.
+    /// Begins the sign-in of a browser that wants to open the path `next`.
     pub(crate) async fn begin_oidc(
         &self,
         settings: &Oidc,
@@ -142,7 +142,7 @@ impl Identity {
         })
     }
 
-    /// Whose account the browser that came back may use.
+    /// Completes a sign-in and returns the user's account.
     pub(crate) async fn finish_oidc(
         &self,
         settings: &Oidc,
@@ -154,7 +154,7 @@ impl Identity {
             .and_then(|kept| self.pending(kept))
             .filter(|pending| pending.expires_at > now);
         let pending = pending.ok_or(Problem::Unknown)?;
-        // Hashes are compared, so that the time taken tells nothing.
+        // Comparing hashes keeps the duration independent of the state.
         if hash_token(&pending.state) != hash_token(&back.state) {
             return Err(Problem::Unknown.into());
         }
@@ -224,10 +224,10 @@ impl Identity {
     }
 }
 
-/// Whom the provider has signed in.
+/// The identity in the provider's claims.
 fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<ExternalIdentity> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
-    // Some write it as a number.
+    // Some providers send it as a number.
     let subject = match claims.get("sub") {
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => text("sub").map(str::to_owned),
@@ -238,7 +238,7 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Externa
         .into_iter()
         .filter_map(text);
     let name = named.filter_map(|name| checked_name(name).ok()).next();
-    // Some write it as a text.
+    // Some providers send it as a string.
     let is_verified = claims
         .get("email_verified")
         .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
@@ -252,7 +252,7 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Externa
     })
 }
 
-/// Only a path of our own: a link must not send people elsewhere after they signed in.
+/// Only a path of this server: a link must not send users elsewhere after signing in.
 fn local_path(next: &str) -> &str {
     let is_path = next.starts_with('/')
         && !next[1..].starts_with(['/', '\\'])

@@ -1,39 +1,39 @@
-//! Whose account somebody uses here whom another system has signed in: a provider of OpenID Connect, or a proxy in front.
+//! Account provisioning for external identities, from an OpenID provider or a proxy's headers.
 
 use domain::UserId;
 use store::{Account, AccountChange, NewUser, StoreError, User, UserRole};
 
 use crate::{error::ApiError, identity::Identity, platform::config::Admission};
 
-/// The password of accounts that have none: no password is ever made into this.
+/// The password hash of accounts without a password: no password hashes to this.
 const NO_PASSWORD: &str = "!";
 
-/// Somebody whom another system has signed in, as it knows them.
+/// An identity that an external system has authenticated.
 #[derive(Debug)]
 pub(crate) struct ExternalIdentity {
-    /// Which system that is.
+    /// The external system.
     pub(crate) issuer: String,
-    /// Its own name for the person.
+    /// The system's id of the user.
     pub(crate) subject: String,
     pub(crate) email: Option<String>,
-    /// Whether the system vouches for the address.
+    /// Whether the system has verified the e-mail address.
     pub(crate) is_verified: bool,
     pub(crate) name: Option<String>,
     pub(crate) groups: ProviderGroups,
 }
 
-/// The groups that another system says a person is in.
+/// The groups that the external system reports for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProviderGroups {
-    /// These and no others.
+    /// Exactly these.
     Known(Vec<String>),
-    /// The system did not say, for example because they are too many for a token. Nothing follows from that: memberships,
-    /// role and access stay what they were.
+    /// The system did not report them, for example because there are too many for a token. Memberships, role and access
+    /// stay unchanged.
     Unknown,
 }
 
 impl ProviderGroups {
-    /// Whether the person is in one of these; `None` if that is unknown.
+    /// Whether the user is in one of these; `None` if unknown.
     fn include_one_of(&self, groups: &[String]) -> Option<bool> {
         match self {
             Self::Known(known) => Some(groups.iter().any(|group| known.contains(group))),
@@ -42,46 +42,46 @@ impl ProviderGroups {
     }
 }
 
-/// The account of somebody who arrived.
+/// The account of an admitted identity.
 pub(crate) struct Arrived {
     pub(crate) account: Account,
-    /// Whether it was made just now.
+    /// Whether it was just created.
     pub(crate) is_new: bool,
-    /// What the person's groups have made of them just now.
+    /// The new role, if the user's groups have just changed it.
     pub(crate) new_role: Option<UserRole>,
 }
 
-/// Why nobody was let in.
+/// Why a sign-in was not admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// It was begun in another browser, or too long ago.
     Unknown,
-    /// The person, or the other system, said no.
+    /// The user or the external system denied it.
     Denied,
-    /// What the other system says is not good.
+    /// The external system's response is invalid.
     Refused,
-    /// The other system cannot be asked.
+    /// The external system cannot be reached.
     Unreachable,
-    /// The person is in none of the groups that are let in.
+    /// The user is in none of the allowed groups.
     NotAllowed,
-    /// The other system does not say which groups the person is in, and only some groups are let in.
+    /// The external system does not report the user's groups, and only some groups are allowed.
     GroupsUnknown,
-    /// There is no account, and none is to be made.
+    /// There is no account, and accounts are not created automatically.
     NoAccount,
-    /// Somebody else here has the person's address.
+    /// Another account has the same e-mail address.
     AddressTaken,
-    /// The other system does not say what the person's address is.
+    /// The external system does not report an e-mail address.
     NoAddress,
     /// The account is suspended.
     Suspended,
-    /// Nobody has set this server up, and the person is no administrator.
+    /// The server is not set up yet, and the user is not an administrator.
     NotSetUp,
-    /// A code is asked for beside what the other system says.
+    /// A second factor is required in addition.
     CodeNeeded,
 }
 
 impl Problem {
-    /// As the page knows it.
+    /// The code that the web page uses.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -100,7 +100,7 @@ impl Problem {
     }
 }
 
-/// What stands in the way: something to tell the person, or a fault of ours.
+/// Why a sign-in failed: a problem to show to the user, or an internal error.
 pub(crate) enum Ended {
     Problem(Problem),
     Fault(ApiError),
@@ -119,7 +119,7 @@ impl From<Problem> for Ended {
 }
 
 impl Identity {
-    /// The account of somebody who arrived, which is made where that is wanted.
+    /// The account of an external identity, created if that is allowed.
     pub(crate) async fn account_of(
         &self,
         admission: &Admission,
@@ -141,7 +141,7 @@ impl Identity {
         let known = self.store.identity(&person.issuer, &person.subject).await?;
         let (mut account, is_new) = match known {
             Some(known) => (known, false),
-            // Who was let in before stays in; who comes for the first time has to be in one of the groups.
+            // Known users stay admitted; a new user has to be in an allowed group.
             None if is_allowed.is_none() => return Err(Problem::GroupsUnknown.into()),
             None => self.new_identity(admission, person, role).await?,
         };
@@ -160,14 +160,14 @@ impl Identity {
         })
     }
 
-    /// For somebody who comes for the first time: the account that has the address, or a new one; and whether it is new.
+    /// For a new identity: the account with its e-mail address, or a new one; and whether it is new.
     async fn new_identity(
         &self,
         admission: &Admission,
         person: &ExternalIdentity,
         role: Option<UserRole>,
     ) -> Result<(Account, bool), Ended> {
-        // The first account is an administrator's, and nobody gets that by coming first.
+        // The first account is an administrator, and nobody becomes that merely by signing in first.
         if role != Some(UserRole::Admin) && self.setup_needed().await? {
             let may_be_admin =
                 person.groups == ProviderGroups::Unknown && !admission.admin_groups.is_empty();
@@ -213,7 +213,7 @@ impl Identity {
             }
         };
         match made {
-            // Several requests of somebody new come at once: another one was first.
+            // Concurrent requests of a new user: another one created the account first.
             Err(StoreError::Conflict(_)) => {
                 let known = self.store.identity(issuer, subject).await?;
                 Ok((known.ok_or(Problem::AddressTaken)?, false))
@@ -233,12 +233,12 @@ impl Identity {
             .await
         {
             Ok(account) => {
-                // Keys are remembered with what their owner was.
+                // Cached keys contain their owner's role.
                 self.known_keys.forget_person(user.id);
                 Ok(account.user)
             }
             Err(StoreError::Conflict("last administrator")) => {
-                tracing::warn!(user = %user.id, "no group makes this person an administrator, but nobody else is one");
+                tracing::warn!(user = %user.id, "keeping the last administrator's role although no group grants it");
                 Ok(user)
             }
             Err(error) => Err(error.into()),

@@ -1,6 +1,6 @@
-//! Checks what a browser and an authenticator say (WebAuthn, level 3): that somebody has made a passkey for us, and that
-//! somebody has used one. Whose it is others know. Attestation statements, which say who made the authenticator, are
-//! neither asked for nor believed.
+//! WebAuthn (level 3) ceremonies: verifies the registration of a passkey and its use. Who owns a passkey is stored
+//! elsewhere. Attestation statements, which identify the authenticator's manufacturer, are neither requested nor
+//! trusted.
 
 mod cbor;
 mod key;
@@ -13,9 +13,9 @@ use cbor::{Malformed, Reader};
 pub(crate) use key::ALGORITHMS;
 use key::Key;
 
-/// The longest id of a passkey, bytes; the standard's.
+/// The maximum length of a passkey's id, in bytes, as in the standard.
 pub(crate) const MAX_ID_BYTES: usize = 1023;
-/// The longest of what else is sent, bytes; attestation statements with certificates are the longest.
+/// The maximum length of other fields, in bytes; attestation statements with certificates are the longest.
 const MAX_BYTES: usize = 16_000;
 
 const USER_PRESENT: u8 = 0x01;
@@ -25,20 +25,20 @@ const IS_BACKED_UP: u8 = 0x10;
 const HAS_KEY: u8 = 0x40;
 const HAS_EXTENSIONS: u8 = 0x80;
 
-/// What is not as it must be, for the log.
+/// Why a response is invalid, for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw(pub(crate) &'static str);
 
-/// Who we are to a browser.
+/// The relying party: this server as browsers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Party {
-    /// Scheme, host and perhaps port, as browsers write it.
+    /// Scheme, host and optional port, as browsers write it.
     pub(crate) origin: String,
     /// The host.
     pub(crate) id: String,
 }
 
-/// Bytes as browsers send them, in base64url.
+/// Bytes in base64url, as browsers send them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// What a browser sends that has made a passkey.
+/// A browser's response to the registration of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Made {
@@ -62,7 +62,7 @@ pub(crate) struct Made {
     attestation_object: Bytes,
 }
 
-/// What a browser sends that has used one.
+/// A browser's response to the use of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
@@ -73,11 +73,11 @@ pub(crate) struct Used {
     pub(crate) user_handle: Option<Bytes>,
 }
 
-/// A passkey that was made.
+/// A newly registered passkey.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NewKey {
     pub(crate) id: Vec<u8>,
-    /// As the authenticator wrote it.
+    /// As encoded by the authenticator.
     pub(crate) public_key: Vec<u8>,
     pub(crate) count: u32,
 }
@@ -92,16 +92,16 @@ struct ClientData {
     cross_origin: bool,
 }
 
-/// What an authenticator says and signs.
+/// The data that an authenticator signs.
 struct AuthenticatorData<'a> {
     count: u32,
-    /// The id and the key, where it has made one.
+    /// The id and the public key, if a passkey was created.
     made: Option<(&'a [u8], &'a [u8])>,
 }
 
 impl Party {
-    /// Who we are at this address; nobody where passkeys cannot be used there: browsers want a name, and TLS beyond this
-    /// machine.
+    /// The relying party for this origin; `None` if passkeys cannot be used there: browsers require a host name, and
+    /// TLS unless it is this machine.
     pub(crate) fn of(origin: &str) -> Option<Self> {
         let (scheme, authority) = origin.split_once("://")?;
         let usual = if scheme == "https" { ":443" } else { ":80" };
@@ -117,7 +117,7 @@ impl Party {
         })
     }
 
-    /// Reads a passkey that was made for this challenge.
+    /// Verifies the registration of a passkey for this challenge.
     pub(crate) fn made(&self, made: &Made, challenge: &[u8]) -> Result<NewKey, Flaw> {
         self.check_client(&made.client_data.0, "webauthn.create", challenge)?;
         let flaw = |Malformed| Flaw("the attestation cannot be read");
@@ -131,7 +131,7 @@ impl Party {
         })
     }
 
-    /// How often the passkey with this key was used by now, where it was for this challenge.
+    /// Verifies the use of the passkey with this key for this challenge, and returns its signature counter.
     pub(crate) fn used(
         &self,
         used: &Used,
@@ -201,9 +201,9 @@ impl Party {
     }
 }
 
-/// The id and the key of a passkey just made.
+/// The id and the key of a new passkey.
 fn made_key<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8]), Malformed> {
-    // The model of the authenticator, which nobody vouches for.
+    // The authenticator's model (AAGUID), which is not attested.
     reader.take(16)?;
     let length: [u8; 2] = reader.take(2)?.try_into().map_err(|_| Malformed)?;
     let id = reader.take(u16::from_be_bytes(length).into())?;
@@ -218,7 +218,7 @@ fn made_key<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8]), Malform
     Ok((id, key))
 }
 
-/// The authenticator's data in an attestation; its statement is passed over.
+/// The authenticator data in an attestation; the statement is skipped.
 fn authenticator_data_of(attestation: &[u8]) -> Result<&[u8], Malformed> {
     let mut reader = Reader::new(attestation);
     let mut data = None;

@@ -1,4 +1,4 @@
-//! Limits the memory that request bodies take together.
+//! Limits the total memory of buffered request bodies.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{error::ApiError, messages};
 
-/// The bodies of all who are not signed in, together.
+/// Budget for the bodies of all anonymous callers together, bytes.
 const ANONYMOUS_MEMORY_BYTES: usize = 16_000_000;
-/// So much of each body does not count, so that signing in works while others hold all memory there is. The limit on
-/// connections bounds it.
+/// The first bytes of each body are not counted, so that signing in works even if others hold all memory. The limit on
+/// connections bounds their total.
 const FREE_BYTES: usize = 4096;
-/// Memory is counted in these.
+/// The unit of accounting, bytes.
 const UNIT_BYTES: usize = 1024;
 /// How long a body waits for memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// A budget of this many bytes for signed-in callers.
+    /// A budget of `bytes` for signed-in callers.
     pub(crate) fn new(bytes: usize) -> Self {
         let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
         Self {
@@ -47,7 +47,7 @@ impl BodyMemory {
     }
 }
 
-/// One body's share of the memory, given back with it.
+/// The memory reserved for one body, released on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     memory: Arc<Semaphore>,
@@ -55,17 +55,17 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Whether it has taken any.
+    /// Whether any memory is reserved.
     pub(crate) fn is_held(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Gives back what it has taken.
+    /// Releases the memory.
     pub(crate) fn release(&mut self) {
         self.held = None;
     }
 
-    /// Grows to that many bytes of a body; waits a little where others have the memory.
+    /// Grows to `bytes` of a body; waits up to [`MEMORY_WAIT`] for memory to become free.
     pub(crate) async fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let needed = bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
         let missing = needed.saturating_sub(
@@ -107,7 +107,7 @@ mod tests {
         let mut second = all.reserve(true);
         let refused = second.grow_to(600_000).await.unwrap_err();
         assert_eq!(refused.problem().code, ProblemCode::Unavailable);
-        // Small ones and those of others have room all the same.
+        // Small bodies and those of other callers still fit.
         second.grow_to(FREE_BYTES).await.unwrap();
         let mut other = all.reserve(false);
         other.grow_to(64_000).await.unwrap();

@@ -1,4 +1,4 @@
-//! Where a request comes from: the address of whoever sent it, and what their browser calls itself.
+//! The origin of a request: the client's address and user agent.
 
 use std::net::IpAddr;
 
@@ -9,23 +9,23 @@ use crate::{
     platform::{listen::Peer, proxies::Proxies},
 };
 
-/// What browsers say is shorter; the rest would tell nothing.
+/// Maximum length of a stored user agent; those of browsers are shorter.
 const MAX_USER_AGENT_CHARS: usize = 300;
 
-/// Where a request comes from. Extracts on every route.
+/// The origin of a request. An extractor for every route.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientInfo {
-    /// The sender's, or what a trusted proxy says it is.
+    /// The peer's address, or the one that a trusted proxy reports.
     pub(crate) address: IpAddr,
     /// The beginning of `User-Agent`.
     pub(crate) user_agent: Option<String>,
 }
 
 impl ClientInfo {
-    /// Where a request with these comes from.
+    /// The origin of a request with these extensions and headers.
     ///
     /// # Errors
-    /// 500 where the connection it came by is not known.
+    /// 500 if the peer's address is unknown.
     pub(crate) fn of(
         proxies: &Proxies,
         extensions: &Extensions,

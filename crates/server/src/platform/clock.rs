@@ -1,16 +1,16 @@
-//! The clock everything takes its time from, so that tests can move it.
+//! The source of all timestamps; tests can replace and move it.
 
 use std::sync::{
     Arc,
     atomic::{AtomicI64, Ordering},
 };
 
-/// Tells the time in milliseconds since 1970-01-01 UTC. Clones of a movable clock move together.
+/// Returns the time in milliseconds since 1970-01-01 UTC. Clones of a movable clock move together.
 #[derive(Debug, Clone, Default)]
 pub struct Clock(Option<Arc<AtomicI64>>);
 
 impl Clock {
-    /// The machine's clock.
+    /// The system clock.
     #[must_use]
     pub fn real() -> Self {
         Self(None)
@@ -22,14 +22,14 @@ impl Clock {
         Self(Some(Arc::new(AtomicI64::new(now_ms))))
     }
 
-    /// Moves a movable clock; the machine's clock is not ours to move.
+    /// Moves a movable clock; does nothing to the system clock.
     pub fn advance_ms(&self, by_ms: i64) {
         if let Some(now) = &self.0 {
             now.fetch_add(by_ms, Ordering::Relaxed);
         }
     }
 
-    /// The time now.
+    /// The current time.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
@@ -44,7 +44,7 @@ impl Clock {
     reason = "this is the one place the wall clock is read"
 )]
 fn machine_now_ms() -> i64 {
-    // A machine set before 1970 gets zero.
+    // A clock set before 1970 yields zero.
     let since = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Configuration: from the compiled-in defaults, the user's file, the environment and flags to checked
-//! settings in one step. Nothing else reads the environment.
+//! Configuration: merges the compiled-in defaults, the configuration file, the environment and flags, and validates
+//! them in one step. Nothing else reads the environment.
 
 mod admission;
 mod agents;
@@ -66,15 +66,15 @@ const FORWARD_USER_INFO: (&str, &str) = (
     "ENABLE_FORWARD_USER_INFO_HEADERS",
 );
 
-/// The environment, as it was when the program started.
+/// A snapshot of the environment at the start of the program.
 pub type Environment = BTreeMap<String, String>;
 
-/// What flags say about the configuration; they win over everything else.
+/// The settings given by command-line flags, which take precedence over everything else.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     /// `--config`.
     pub config: Option<PathBuf>,
-    /// `--listen`, perhaps several.
+    /// `--listen`, may be repeated.
     pub listen: Vec<String>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
@@ -82,128 +82,128 @@ pub struct Flags {
     pub auth: Option<String>,
 }
 
-/// Checked settings.
+/// Validated settings.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen; never empty.
+    /// Addresses to listen on; never empty.
     pub listen: Vec<SocketAddr>,
-    /// The address people type, where it differs: scheme, host and perhaps port, without a path.
+    /// The URL under which people reach the server, if it differs: scheme, host and optional port, without a path.
     pub public_url: Option<PublicUrl>,
-    /// Other origins whose pages may call the doors for programs with a key, as browsers write them.
+    /// Other origins whose pages may call the APIs that take a key (CORS), as browsers write them.
     pub cors_allow_origins: Vec<String>,
-    /// The proxies that say who sends a request.
+    /// The proxies trusted to report the client's address.
     pub trusted_proxies: Proxies,
-    /// Where the database and the key file live.
+    /// The folder of the database and the key file.
     pub data_dir: PathBuf,
     /// The database, for `Store::open`.
     pub database_url: String,
-    /// How callers prove who they are.
+    /// How callers authenticate.
     pub auth: Auth,
-    /// Who else signs people in here; nothing where nobody.
+    /// The OpenID Connect provider; `None` if there is none.
     pub oidc: Option<Oidc>,
-    /// The proxy that says who sends a request; nothing where none does.
+    /// The proxy that signs people in; `None` if there is none.
     pub trusted_header: Option<TrustedHeader>,
-    /// Whether administrators may read everybody's chats.
+    /// Whether administrators may read all chats.
     pub moderation: bool,
-    /// How long a browser stays signed in.
+    /// Lifetime of browser sessions.
     pub session_ms: i64,
-    /// How long runs that belong to no chat are kept.
+    /// Retention of runs without a chat.
     pub retention_ms: i64,
-    /// How long the address of a file can be used that is given to front ends, days.
+    /// Lifetime of signed file URLs that are given to front ends, days.
     pub file_link_days: u32,
-    /// How long lines of the audit log are kept.
+    /// Retention of audit log entries.
     pub audit_ms: i64,
-    /// The largest request body.
+    /// Maximum size of a request body.
     pub body_limit_bytes: usize,
-    /// The largest file that a person may import.
+    /// Maximum size of a file that a person imports.
     pub import_limit_bytes: u64,
-    /// The memory for request bodies of whoever is signed in, together.
+    /// Memory budget for the request bodies of signed-in callers together.
     pub body_memory_bytes: usize,
-    /// The most connections at a time.
+    /// Maximum number of connections.
     pub connection_limit: usize,
-    /// The most connections of one address on which nobody signed-in is at work.
+    /// Maximum number of connections per address that are not working for a signed-in caller.
     pub connections_per_address: usize,
-    /// How long to wait for open requests when stopping.
+    /// How long to wait for open requests at shutdown.
     pub drain: Duration,
-    /// How long after a server has fallen silent another on the same database takes its runs.
+    /// How long a server must be silent before another on the same database takes over its runs.
     pub lease: Duration,
-    /// Which tool calls wait for consent, beyond what each tool asks for by itself.
+    /// Which tool calls need approval, in addition to what each tool requires itself.
     pub approvals: Arc<[Rule]>,
-    /// Programs that agents run; nothing where they must not.
+    /// Running of agents' programs; `None` if it is disabled.
     pub programs: Option<ProgramSettings>,
-    /// How much people may put into their collections of documents.
+    /// Limits on collections of documents, and the models that search them.
     pub knowledge: KnowledgeSettings,
-    /// How research goes.
+    /// Settings of research.
     pub research: ResearchSettings,
-    /// How the web is searched and read.
+    /// Settings of web search and page reading.
     pub web: WebSettings,
-    /// The small model calls around a chat, as far as nobody has set them in the page.
+    /// Defaults of the model calls around a chat, which administrators can override.
     pub pipelines: PipelineDefaults,
-    /// What one run may use.
+    /// Limits of a run.
     pub limits: Limits,
-    /// How long to wait for a model's first token.
+    /// Timeout for a model's first token.
     pub first_token_timeout: Duration,
-    /// How long to wait between two chunks of a model's answer.
+    /// Timeout between two chunks of a model's answer.
     pub idle_timeout: Duration,
-    /// How to log.
+    /// Log settings.
     pub log: Log,
-    /// Where traces of runs go; nothing where nowhere.
+    /// The collector of traces; `None` if they are not exported.
     pub tracing: Option<Tracing>,
-    /// The model servers that the file and the environment name.
+    /// The model servers from the file and the environment.
     pub connections: Vec<ConfiguredConnection>,
     /// Model aliases of the configuration file.
     pub model_aliases: Aliases,
-    /// Where the skills are; need not be there.
+    /// The folder of the skills; need not exist.
     pub skills_folder: PathBuf,
-    /// The agents that the file defines.
+    /// The agents defined in the file.
     pub agents: Vec<AgentDefinition>,
-    /// What is called around runs, model calls, tool calls and answers.
+    /// Hooks around runs, model calls, tool calls and answers.
     pub hooks: Vec<HookSettings>,
-    /// The MCP servers whose tools agents get.
+    /// The MCP servers that provide tools for agents.
     pub mcp_servers: Vec<McpServer>,
     /// The directories that chats may work in.
     pub workspaces: Vec<WorkspaceSettings>,
-    /// What is let through to places that others name, beyond the open internet.
+    /// Destinations beyond the open internet that outbound requests may reach.
     pub outbound: Allowed,
-    /// All settings as they are written, and where each comes from.
+    /// All settings as written, and the layer of each.
     pub settings: Vec<Setting>,
-    /// The file that was read; nothing where there was none.
+    /// The file that was read; `None` if there was none.
     pub file: Option<PathBuf>,
-    /// What is odd but not wrong, in sentences for the log.
+    /// Warnings for the log, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// How callers prove who they are.
+/// How callers authenticate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Auth {
-    /// With a password or a key.
+    /// With a password or an API key.
     Password,
-    /// Not at all: everybody is the administrator. Loopback only.
+    /// Without authentication: everyone is the administrator. Loopback only.
     None,
 }
 
-/// How to log.
+/// Log settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
-    /// A level, or levels per part of the program.
+    /// A level, or levels per target.
     pub level: String,
-    /// How a line looks.
+    /// The format of a line.
     pub format: LogFormat,
 }
 
-/// How a line of the log looks.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// The settings as they are written.
+/// The settings as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -276,22 +276,22 @@ struct RawTimeouts {
 }
 
 impl Config {
-    /// Reads everything: defaults, file, the process's environment, flags.
+    /// Loads the defaults, the file, the process's environment and flags.
     ///
     /// # Errors
-    /// With a sentence that names the setting that is wrong and where it stands.
+    /// A sentence that names the invalid setting and where it is set.
     pub fn load(flags: &Flags) -> anyhow::Result<Self> {
-        // Variables that are not text cannot be meant for us.
+        // Variables that are not valid UTF-8 cannot be ours.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         Self::from_parts(flags, &environment)
     }
 
-    /// As [`Config::load`], with this environment.
+    /// Like [`Config::load`], with the given environment.
     ///
     /// # Errors
-    /// As [`Config::load`].
+    /// See [`Config::load`].
     pub fn from_parts(flags: &Flags, environment: &Environment) -> anyhow::Result<Self> {
         let defaults = layers::defaults()?;
         let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
@@ -351,13 +351,13 @@ impl Config {
         })
     }
 
-    /// Whether only this machine can connect, going by the addresses we listen on.
+    /// Whether only this machine can connect, judging by the listen addresses.
     #[must_use]
     pub fn loopback_only(&self) -> bool {
         self.listen.iter().all(|address| address.ip().is_loopback())
     }
 
-    /// Whether others than this machine's users may reach us, directly or through a proxy.
+    /// Whether users of other machines may reach the server, directly or through a proxy.
     #[must_use]
     pub fn reachable_by_others(&self) -> bool {
         !self.loopback_only() || self.public_url.is_some()
@@ -416,7 +416,7 @@ impl Raw {
             "connections_per_address must be at least 1"
         );
         let body_limit_bytes = self.body_limit_mb as usize * 1_000_000;
-        // Each body has to fit by itself.
+        // A single body must always fit.
         let largest_body = knowledge
             .file_bytes
             .max(agent::workspace::BYTES_LIMIT as u64)
@@ -528,7 +528,7 @@ fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
     addresses.iter().map(parse).collect()
 }
 
-/// Exact origins; an empty one is none, as that is how an empty variable reads.
+/// Exact origins; an empty string is skipped, because an empty variable parses to one.
 fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
     let parse = |text: &String| {
         let url = PublicUrl::parse(text).map_err(|_| {
@@ -537,7 +537,7 @@ fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
                  such as https://app.example.org"
             )
         })?;
-        // A browser leaves the usual port out.
+        // Browsers omit the default port.
         let usual = if url.secure { ":443" } else { ":80" };
         let origin = url.origin();
         Ok(origin

@@ -1,4 +1,4 @@
-//! The data folder: made for its owner alone, taken by one server at a time, its files closed to others.
+//! The data folder: created for its owner only, locked by one server at a time, its files closed to other users.
 
 use std::{
     ffi::OsStr,
@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use crate::platform::config::Config;
 
-/// How long another server on the same data may take to stop.
+/// How long to wait for another server on the same data to stop.
 const STOPPING_TIME: Duration = Duration::from_secs(5);
 
-/// The folder holds a key and people's chats, so nobody else gets in.
+/// The folder holds a key and people's chats, so only its owner may access it.
 pub(crate) fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -26,8 +26,8 @@ pub(crate) fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the data folder {}", dir.display()))
 }
 
-/// Takes the data folder for this process alone, until the file is closed: two servers that go on with the same runs
-/// would do everything twice. One that is just stopping is waited for.
+/// Locks the data folder for this process until the file is closed: two servers that resume the same runs would do
+/// everything twice. Waits for a server that is just stopping.
 pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
     let path = dir.join("glasshouse.lock");
     let mut options = File::options();
@@ -50,26 +50,26 @@ pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
                 );
             }
             Err(TryLockError::Error(error)) => {
-                // Some network file systems have no locks.
-                tracing::warn!(%error, "the data folder cannot be locked; start no second server on it");
+                // Some network file systems do not support locks.
+                tracing::warn!(%error, "failed to lock the data folder; do not start a second server on it");
                 return Ok(file);
             }
         }
     }
 }
 
-/// Takes files away from others that an earlier version, or whoever copied them, left readable for all. New ones are made for
-/// their owner alone, whatever folder they are in.
+/// Restricts files that an earlier version, or whoever copied them, left readable for everyone. New files are created
+/// for their owner only, whatever folder they are in.
 pub(crate) fn tighten(config: &Config) {
     #[cfg(unix)]
     for path in own_files(config) {
         match close_to_others(&path) {
             Ok(false) => {}
             Ok(true) => {
-                tracing::warn!(file = %path.display(), "others could read this file; its mode is 0600 now")
+                tracing::warn!(file = %path.display(), "other users could read this file; changed its mode to 0600")
             }
             Err(error) => {
-                tracing::warn!(%error, file = %path.display(), "others can read this file: chmod 600 it");
+                tracing::warn!(%error, file = %path.display(), "other users can read this file; run chmod 600 on it");
             }
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn tighten(config: &Config) {
     let _ = config;
 }
 
-/// The database with what SQLite and updates put beside it, and the lock.
+/// The lock file, and the database with the files that SQLite and updates create next to it.
 #[cfg(unix)]
 fn own_files(config: &Config) -> Vec<PathBuf> {
     let mut files = vec![config.data_dir.join("glasshouse.lock")];
@@ -103,7 +103,7 @@ fn own_files(config: &Config) -> Vec<PathBuf> {
     files
 }
 
-/// Whether others had rights.
+/// Whether other users had access.
 #[cfg(unix)]
 fn close_to_others(path: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::PermissionsExt;

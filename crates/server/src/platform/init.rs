@@ -1,13 +1,12 @@
-//! The first process of a container. What programs of agents and MCP servers leave behind becomes its children, which
-//! nobody else may ask for their end: so it starts the server as a process of its own, passes on what it is told, and
-//! asks every other child for its end.
+//! Runs as process 1 of a container: starts the server as a child, forwards signals to it and reaps all other children.
+//! Orphans of agents' programs and MCP servers become children of process 1, and only it can reap them.
 
 use std::process::{Child, Command, ExitCode};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 use tokio::signal::unix::{Signal as Told, SignalKind, signal};
 
-/// What is passed on.
+/// Signals that are forwarded.
 const PASSED_ON: [(SignalKind, Signal); 6] = [
     (SignalKind::terminate(), Signal::TERM),
     (SignalKind::interrupt(), Signal::INT),
@@ -17,8 +16,8 @@ const PASSED_ON: [(SignalKind, Signal); 6] = [
     (SignalKind::user_defined2(), Signal::USR2),
 ];
 
-/// Where this is the first process: starts the program again and stays until that has ended. Nothing elsewhere, or where
-/// it cannot be started; then this process has to be the server itself.
+/// If this is process 1, starts the program again and returns its exit code once it has ended. `None` otherwise, or if
+/// the child cannot be started; then this process must be the server itself.
 #[must_use]
 pub fn become_init() -> Option<ExitCode> {
     if !getpid().is_init() {
@@ -29,7 +28,7 @@ pub fn become_init() -> Option<ExitCode> {
         .build()
         .ok()?;
     runtime.block_on(async {
-        // Before there are children, so that no end of one is missed.
+        // Before the first child is started, so that no exit is missed.
         let ends = signal(SignalKind::child()).ok()?;
         let told: Result<Vec<_>, _> = PASSED_ON
             .into_iter()
@@ -59,7 +58,7 @@ async fn stay(server: Pid, mut ends: Told, mut told: Vec<(Told, Signal)>) -> Exi
             ends.poll_recv(context).map(|_| None)
         });
         match next.await {
-            // It may just have ended, which is told next.
+            // It may just have exited, which is reported next.
             Some(passed_on) => drop(kill_process(server, passed_on)),
             None => {
                 if let Some(code) = end_of(server) {
@@ -70,7 +69,7 @@ async fn stay(server: Pid, mut ends: Told, mut told: Vec<(Told, Signal)>) -> Exi
     }
 }
 
-/// Asks all children that have ended how; the server's answer where it is one of them.
+/// Reaps all children that have exited; returns the server's exit code if it is among them.
 fn end_of(server: Pid) -> Option<ExitCode> {
     let mut end = None;
     while let Ok(Some((child, status))) = wait(WaitOptions::NOHANG) {

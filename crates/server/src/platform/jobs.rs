@@ -1,4 +1,5 @@
-//! Background jobs: each a name, triggers, a back-off and a function that does one pass of work, run until the server stops.
+//! Background jobs: each a name, triggers, a back-off and a function that does one pass of work, run until the server
+//! stops.
 
 mod outcome;
 mod row;
@@ -27,7 +28,7 @@ pub(crate) use {
     row::{Job, job},
 };
 
-/// Runs jobs and knows how they do. Cloning is cheap.
+/// Runs jobs and tracks their state. Cheap to clone.
 #[derive(Clone)]
 pub struct Jobs(Arc<Registry>);
 
@@ -47,14 +48,14 @@ struct Running {
 }
 
 enum Waited {
-    /// The time is over.
+    /// The wait has elapsed.
     Due,
     Woken,
     Stopped,
 }
 
 impl Jobs {
-    /// Jobs end with one of the two tokens; `tasks` waits for them.
+    /// Jobs stop at one of the two tokens; `tasks` tracks them.
     pub(crate) fn new(
         clock: Clock,
         stopping: CancellationToken,
@@ -70,7 +71,7 @@ impl Jobs {
         }))
     }
 
-    /// Starts those jobs that are needed.
+    /// Starts the jobs that are needed.
     pub(crate) fn start(&self, jobs: Vec<Job>) {
         for job in jobs.into_iter().filter(|job| job.is_needed) {
             let stop = match job.until {
@@ -93,7 +94,7 @@ impl Jobs {
         }
     }
 
-    /// How each job does, in the order in which they were started.
+    /// The status of each job, in the order in which they were started.
     #[must_use]
     pub fn status(&self) -> Vec<JobStatus> {
         let running = self.lock();
@@ -112,7 +113,7 @@ impl Jobs {
 }
 
 impl Running {
-    /// One pass after the other until the server stops.
+    /// Runs passes until the server stops.
     async fn work(&self, worker: usize) {
         let mut next = match self.job.is_delayed {
             true => Next::Idle,

@@ -1,4 +1,5 @@
-//! Accepts connections: HTTP/1 only, slow heads and bodies cut off, bounded per address and in all, drained at the end.
+//! Accepts connections: HTTP/1 only, with timeouts for slow headers and bodies, limits per address and in total, and
+//! draining at shutdown.
 
 mod connections;
 mod pace;
@@ -30,22 +31,22 @@ pub(crate) use self::{connections::Activity, pace::TooSlow};
 use self::{connections::Connections, pace::Paced, socket::Socket};
 use crate::platform::config::Config;
 
-/// Files that stay open beside connections, or can be needed at any time: the database, model servers, programs.
+/// File descriptors reserved for everything but connections: the database, model servers, programs.
 const OTHER_FILES: usize = 512;
 
-/// How to serve connections.
+/// Options for serving connections.
 #[derive(Debug, Clone)]
 pub struct ListenOptions {
-    /// How many connections at a time.
+    /// Limits on open connections.
     pub connections: ConnectionLimits,
-    /// How long a client may take to send a request's header, and may keep an idle connection.
+    /// Timeout for a request's header, which is also the idle timeout of a connection.
     pub header_timeout: Duration,
-    /// How long to wait for open requests when stopping.
+    /// How long to wait for open requests at shutdown.
     pub drain: Duration,
 }
 
 impl ListenOptions {
-    /// As configured.
+    /// The configured options.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let proxies = config.trusted_proxies.clone();
@@ -64,7 +65,7 @@ impl ListenOptions {
         }
     }
 
-    /// The same with no more connections than leave files for everything else, where the process may have this many open.
+    /// Lowers the limit on connections so that enough of `limit` file descriptors are left for everything else.
     #[must_use]
     pub fn within_files(mut self, limit: usize) -> Self {
         let most = (limit - OTHER_FILES.min(limit / 4)).max(1);
@@ -80,12 +81,12 @@ impl ListenOptions {
     }
 }
 
-/// The other end of the connection a request came on; in the request's extensions.
+/// The remote end of the connection of a request; in the request's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Serves `router` on all `listeners` until `stopping`, then lets open requests end within the drain time.
-/// Streams should watch `stopping` themselves and end.
+/// Serves `router` on all `listeners` until `stopping`, then waits up to the drain time for open requests. Streams
+/// should watch `stopping` themselves and end.
 pub async fn serve(
     listeners: Vec<TcpListener>,
     router: Router,
@@ -104,7 +105,7 @@ pub async fn serve(
             &stopping,
         )
     });
-    // Each ends, and closes its listener, as soon as we are stopping.
+    // Each ends and closes its listener as soon as shutdown begins.
     futures_util::future::join_all(accepting).await;
     connections.close();
     if tokio::time::timeout(options.drain, connections.wait())
@@ -127,7 +128,7 @@ async fn accept(
     stopping: &CancellationToken,
 ) {
     let mut http = http1::Builder::new();
-    // A small buffer bounds what an idle connection costs; headers beyond it are refused.
+    // A small buffer bounds the cost of an idle connection; larger headers are refused.
     http.timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
         .max_buf_size(64 * 1024);
@@ -139,13 +140,13 @@ async fn accept(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: trying again at once would spin.
-                tracing::warn!(%error, "cannot accept a connection");
+                // Most likely out of file descriptors; retrying at once would spin.
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
-        // Without this a small write waits for the client's acknowledgement, some 40 ms.
+        // Without this, a small write waits for the client's acknowledgement, some 40 ms.
         let _ = stream.set_nodelay(true);
         let slot = tokio::select! {
             () = stopping.cancelled() => return,
@@ -168,7 +169,7 @@ async fn answer(
     activity: Arc<Activity>,
     stopping: CancellationToken,
 ) {
-    // `Router` is behind a reference count, so that cloning it for a request copies no routes.
+    // `Router` is reference-counted, so cloning it for a request copies no routes.
     let service = service_fn(|request: Request<Incoming>| {
         let (mut router, activity) = (router.clone(), Arc::clone(&activity));
         async move {
@@ -192,7 +193,7 @@ async fn answer(
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = activity.evicted() => {
-            tracing::debug!(peer = %peer.0, "an idle connection made room for another");
+            tracing::debug!(peer = %peer.0, "evicted an idle connection");
             return;
         }
         () = stopping.cancelled() => {
@@ -200,14 +201,14 @@ async fn answer(
             connection.await
         }
     };
-    // What is open now is a WebSocket, which takes a signed-in person and watches over itself.
+    // A connection still open is a WebSocket, which requires a signed-in person and has its own timeouts.
     activity.begin_work();
     if let Err(error) = ended {
-        tracing::debug!(%error, peer = %peer.0, "connection ended badly");
+        tracing::debug!(%error, peer = %peer.0, "connection ended with an error");
     }
 }
 
-/// The body of an answer. With its end the connection is idle.
+/// The body of a response. At its end the connection becomes idle.
 struct Answer {
     body: Body,
     activity: Arc<Activity>,

@@ -1,4 +1,4 @@
-//! Counts what happens in runs from their events, and gives the figures in the text format of Prometheus.
+//! Counts run events, and exports the metrics in the text format of Prometheus.
 
 use std::{
     fmt,
@@ -30,12 +30,12 @@ const DECISIONS: [&str; 4] = ["allow", "deny", "withdrawn", "expired"];
 const TOKENS: [&str; 2] = ["input", "output"];
 const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
 const ATTEMPT_ENDS: [&str; 3] = ["answered", "failed", "key_refused"];
-/// Upper ends, seconds.
+/// Upper bounds of the histogram, seconds.
 const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
 
 use crate::platform::jobs::JobStatus;
 
-/// Counts events. Nothing in it is named by a model or a person, so its size does not depend on them.
+/// Counts events. No label is taken from models or people, so its size does not depend on them.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -53,11 +53,11 @@ pub struct Metrics {
     questions: Counter,
     traces_sent: Counter,
     traces_dropped: Counter,
-    /// Of looks at chats to learn from them, which belong to no run.
+    /// Learning from chats, which belongs to no run.
     pub learning: Learning,
 }
 
-/// Counts looks at chats to learn about people.
+/// Counts passes over chats that learn facts about people.
 #[derive(Debug)]
 pub struct Learning {
     looks: Labelled<{ LOOK_ENDS.len() }>,
@@ -65,19 +65,19 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// Takes note of a look that the model has answered, perhaps in a way that could not be understood.
+    /// Records a pass that the model has answered, perhaps in an invalid form.
     pub fn note(&self, understood: bool, usage: Usage, cost_micro_usd: Option<u64>) {
         self.looks.inc(usize::from(!understood));
         self.spent.note(usage, cost_micro_usd);
     }
 
-    /// Takes note of one that the model has not answered.
+    /// Records one that the model has not answered.
     pub fn note_failed(&self) {
         self.looks.inc(2);
     }
 }
 
-/// Tokens and money.
+/// Tokens and cost.
 #[derive(Debug)]
 struct Spent {
     tokens: Labelled<{ TOKENS.len() }>,
@@ -100,7 +100,7 @@ impl Spent {
 }
 
 impl Default for Metrics {
-    // A name without its ending, and a sentence without its full stop: the registry adds them.
+    // Names lack the suffix and descriptions the full stop: the registry adds them.
     fn default() -> Self {
         let metrics = Self {
             registry: Registry::default(),
@@ -206,12 +206,12 @@ impl Metrics {
         all
     }
 
-    /// Takes note of an event of any run.
+    /// Counts an event of any run.
     pub fn note(&self, event: &RunEvent) {
         match &event.body {
             EventBody::RunStarted { .. } => _ = self.started.inc(),
             EventBody::RunResumed {} => _ = self.resumed.inc(),
-            // Copied from another run's log, which was counted, it has no beginning of its own.
+            // The events copied from another run's log were counted there, and a fork has no start event of its own.
             EventBody::RunForked { .. } => _ = self.started.inc(),
             EventBody::RunFinished { outcome, .. } => self.finished.inc(place_of(*outcome)),
             EventBody::ModelCalled {
@@ -257,7 +257,7 @@ impl Metrics {
         }
     }
 
-    /// Takes note of a run whose trace was sent to the collector, or was not.
+    /// Counts a run whose trace was sent to the collector, or was dropped.
     pub fn note_trace(&self, sent: bool) {
         _ = match sent {
             true => self.traces_sent.inc(),
@@ -265,7 +265,7 @@ impl Metrics {
         };
     }
 
-    /// All of it. `live` runs are going, `waiting` of them wait for a person.
+    /// All metrics. `live` runs are in progress, `waiting` of them for a person.
     #[must_use]
     pub fn text(&self, live: usize, waiting: usize) -> String {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
@@ -275,7 +275,7 @@ impl Metrics {
     }
 }
 
-/// What became of attempts to ask model servers; `left_alone` of these are not asked at the moment.
+/// Metrics of attempts to call model servers; `left_alone` servers are not called at the moment.
 #[must_use]
 pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
     let AttemptCounts {
@@ -317,12 +317,12 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
 
 fn text(registry: &Registry) -> String {
     let mut out = String::new();
-    // Writing to a String does not fail.
+    // Writing to a `String` does not fail.
     _ = prometheus_text::encode(&mut out, registry);
     out
 }
 
-/// Background jobs: their passes, failures, and the times of the last and the next pass.
+/// Metrics of background jobs: passes, failures, and the times of the last and the next pass.
 #[must_use]
 pub fn of_jobs(jobs: &[JobStatus]) -> String {
     let seconds = |at_ms: i64| Duration::from_millis(at_ms.try_into().unwrap_or(0)).as_secs_f64();
@@ -386,7 +386,7 @@ impl<M: EncodeMetric + TypedMetric> EncodeMetric for EachJob<M> {
     }
 }
 
-/// One counter for each value that a label has, all known beforehand, in this order.
+/// One counter for each value of a label; all values are known in advance, in this order.
 #[derive(Debug, Clone)]
 struct Labelled<const COUNT: usize> {
     label: &'static str,
@@ -427,7 +427,7 @@ impl<const COUNT: usize> EncodeMetric for Labelled<COUNT> {
     }
 }
 
-/// Millionths of a dollar, shown in dollars. Added up as whole numbers, they stay exact.
+/// Millionths of a dollar, exported in dollars. Sums of integers are exact.
 #[derive(Debug, Clone, Default)]
 struct Cost(Arc<AtomicU64>);
 
@@ -464,7 +464,7 @@ fn seconds(ms: u64) -> f64 {
     float(ms) / 1000.0
 }
 
-/// Figures of the format are floating point.
+/// The format's numbers are floating point.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn float(number: u64) -> f64 {
     number as f64

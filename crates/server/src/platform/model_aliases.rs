@@ -9,7 +9,7 @@ use crate::messages;
 
 /// Maximum number of aliases.
 const MAX_ALIASES: usize = 200;
-/// Longest name, bytes, as that of a model.
+/// Maximum length of a name, bytes, as for models.
 const MAX_NAME_BYTES: usize = 500;
 
 /// Names and the models they refer to. A name that ends in `*` matches every name with that prefix.
@@ -18,10 +18,10 @@ const MAX_NAME_BYTES: usize = 500;
 pub struct Aliases(BTreeMap<String, String>);
 
 impl Aliases {
-    /// Checks names and ids; whether a target exists is only known when it is requested.
+    /// Validates names and ids; whether a target exists is only known when it is requested.
     ///
     /// # Errors
-    /// Why they cannot be kept.
+    /// Why they are invalid.
     pub fn new(aliases: BTreeMap<String, String>) -> Result<Self, messages::Settings> {
         if aliases.len() > MAX_ALIASES {
             return Err(messages::Settings::TooManyModelAliases {
@@ -71,7 +71,7 @@ impl Aliases {
         names.map(|(name, model)| (name.as_str(), model.as_str()))
     }
 
-    /// These and those of `others`, whose names come first.
+    /// These aliases and those of `others`, which take precedence.
     #[must_use]
     pub fn under(&self, others: &Self) -> Self {
         Self(self.0.clone().into_iter().chain(others.0.clone()).collect())

@@ -1,4 +1,4 @@
-//! What people are told of requests that could not be made.
+//! Messages for outbound requests that failed.
 
 use domain::LocalizedText;
 use outbound::Fault;
@@ -19,7 +19,7 @@ pub(crate) fn fault_sentence(fault: Fault) -> messages::Web {
     }
 }
 
-/// The same as a text with its code.
+/// The message as a text with its code.
 pub(crate) fn of_fault(fault: outbound::Fault) -> LocalizedText {
     fault_sentence(fault).into()
 }

@@ -1,5 +1,5 @@
-//! Whose address a request comes from, where proxies stand in front: without it all people would share that of the
-//! proxy, and one who guesses passwords would keep everybody out.
+//! Determines the client's address behind reverse proxies. Otherwise all people would share the proxy's address, and
+//! one who guesses passwords would lock everyone out.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -8,15 +8,15 @@ use ipnet::IpNet;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The proxies whose word is taken, as networks.
+/// Trusted proxies, as networks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
-    /// Reads addresses and networks, such as `127.0.0.1` and `172.16.0.0/12`.
+    /// Parses addresses and networks, such as `127.0.0.1` and `172.16.0.0/12`.
     ///
     /// # Errors
-    /// Where one is neither.
+    /// If one is neither.
     pub fn parse(texts: &[String]) -> anyhow::Result<Self> {
         let parse = |text: &String| {
             network_of(text.trim()).ok_or_else(|| {
@@ -33,8 +33,8 @@ impl Proxies {
             .map(Self)
     }
 
-    /// The address of whoever sent a request that came from `peer`: what the nearest proxy says that is no proxy itself.
-    /// What stands before it in the header anybody could have written.
+    /// The client's address for a request from `peer`: the last address in the header, from the right, that is not a
+    /// trusted proxy. Anything to the left of it could be forged.
     #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut nearest = peer.to_canonical();
@@ -55,7 +55,7 @@ impl Proxies {
         nearest
     }
 
-    /// These and others.
+    /// The union with others.
     #[must_use]
     pub fn and(mut self, others: &Self) -> Self {
         self.0.extend_from_slice(&others.0);
@@ -68,7 +68,7 @@ impl Proxies {
         self.0.is_empty()
     }
 
-    /// Whether no network is wider than these prefixes say, of IPv4 and of IPv6.
+    /// Whether no network is wider than these prefix lengths for IPv4 and IPv6.
     #[must_use]
     pub fn are_narrow(&self, (four, six): (u8, u8)) -> bool {
         self.0.iter().all(|network| match network {
@@ -77,14 +77,14 @@ impl Proxies {
         })
     }
 
-    /// Whether this is one of them.
+    /// Whether this is the address of a trusted proxy.
     #[must_use]
     pub fn has(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 }
 
-/// An address as proxies write it, some with the port.
+/// An address as proxies write it, some with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let plain = text.parse::<IpAddr>().ok();
     let address = plain.or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
@@ -93,8 +93,8 @@ fn address(text: &str) -> Option<IpAddr> {
         .map(|address| address.to_canonical())
 }
 
-/// `172.16.0.0/12`, or one address. `None` also for all addresses: everybody is no proxy, as anybody could then say who
-/// they are.
+/// `172.16.0.0/12`, or a single address. `None` also for the network of all addresses: anyone could then forge their
+/// address.
 fn network_of(text: &str) -> Option<IpNet> {
     let (address, bits) = text.split_once('/').unwrap_or((text, ""));
     let address: IpAddr = address.parse().ok()?;
@@ -105,7 +105,7 @@ fn network_of(text: &str) -> Option<IpNet> {
     (network.prefix_len() > 0).then_some(network)
 }
 
-/// With IPv6 everybody has a network of 64 bits to choose addresses from.
+/// The unit of per-address limits: with IPv6, everyone has a /64 network to choose addresses from.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),

@@ -1,9 +1,9 @@
-//! Where the log goes: standard error, without secrets. Errors of others quote what they were sent, and addresses and
-//! settings hold passwords; whoever collects the log is not to have them.
+//! Writes the log to standard error with secrets redacted. Error messages of others quote what they were sent, and URLs
+//! and settings contain passwords; log collectors must not receive them.
 
 use std::io::{self, Write};
 
-/// Standard error for the lines of a log. A line comes in one piece; secrets are taken out of it.
+/// Standard error for log lines. Each line arrives in one write; secrets are redacted from it.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedStderr;
 

@@ -1,5 +1,5 @@
-//! The request at work: its id, and the trace of its caller. All that is done for a request knows it without being told,
-//! as it says something about the work and never decides anything.
+//! The current request's id and its caller's trace, kept in a task-local: they describe the work and never influence
+//! decisions.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::{
@@ -7,14 +7,15 @@ use domain::{
     trace::{checked_request_id, checked_trace_state},
 };
 
-/// The header with a request's id, in requests and in every answer.
+/// The header with a request's id, in requests and in all responses.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 tokio::task_local! {
     static CURRENT: Origin;
 }
 
-/// Reads where a request comes from. What is not as it should be counts as missing, as the standard of traces says.
+/// Reads the origin of a request from its headers. Invalid values count as missing, as the Trace Context standard
+/// requires.
 #[must_use]
 pub(crate) fn of_headers(headers: &HeaderMap) -> Origin {
     let request = headers
@@ -45,18 +46,18 @@ pub(crate) fn of_headers(headers: &HeaderMap) -> Origin {
     }
 }
 
-/// Does something for a request.
+/// Runs `work` in the context of a request.
 pub(crate) async fn on_behalf_of<T>(origin: Origin, work: impl Future<Output = T>) -> T {
     CURRENT.scope(origin, work).await
 }
 
-/// The request that this is done for; an empty one where it is none's.
+/// The request that the current task works for; empty if there is none.
 #[must_use]
 pub(crate) fn current() -> Origin {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// The id of the request that this is done for.
+/// The id of the request that the current task works for.
 #[must_use]
 pub(crate) fn request_id() -> Option<String> {
     CURRENT
@@ -65,7 +66,7 @@ pub(crate) fn request_id() -> Option<String> {
         .flatten()
 }
 
-/// What a model server is told that answers the request itself: its caller's trace, or one made for it.
+/// The trace sent to a model server that answers the request directly: the caller's trace, or a new one.
 #[must_use]
 pub(crate) fn passed_on() -> CallTrace {
     let Origin {
@@ -85,7 +86,7 @@ pub(crate) fn passed_on() -> CallTrace {
     }
 }
 
-/// Its value in a header.
+/// The request's id as a header value.
 #[must_use]
 pub(crate) fn header_value(origin: &Origin) -> Option<HeaderValue> {
     origin

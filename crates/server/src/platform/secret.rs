@@ -1,4 +1,4 @@
-//! Secrets: random tokens, their hashes, and keys of model servers sealed at rest.
+//! Secrets: random tokens, their hashes, and model server keys encrypted at rest.
 
 use std::{
     fs, io,
@@ -15,7 +15,7 @@ use ring::{
     rand::{SecureRandom, SystemRandom},
 };
 
-/// The machine gave no randomness. Nothing can be done then but to refuse.
+/// The operating system returned no random bytes. The only option is to refuse.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the operating system gave no random bytes")]
 pub struct NoRandomness;
@@ -31,7 +31,7 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
 /// A new secret of 256 bits as text: `prefix` and 64 hexadecimal digits.
 ///
 /// # Errors
-/// Where the machine has no randomness.
+/// If the system has no randomness.
 pub fn random_token(prefix: &str) -> Result<Secret, NoRandomness> {
     Ok(Secret::new(format!(
         "{prefix}{}",
@@ -39,8 +39,8 @@ pub fn random_token(prefix: &str) -> Result<Secret, NoRandomness> {
     )))
 }
 
-/// What is stored of a token. A plain hash is enough, as nobody can guess 256 random bits; and looking up
-/// a hash gives a caller no way to measure how much of a guess was right.
+/// The stored form of a token. A plain hash is enough, because 256 random bits cannot be guessed; and looking up a hash
+/// does not reveal through timing how much of a guess was right.
 #[must_use]
 pub fn hash_token(token: &str) -> [u8; 32] {
     let mut hash = [0; 32];
@@ -48,10 +48,10 @@ pub fn hash_token(token: &str) -> [u8; 32] {
     hash
 }
 
-/// Seals and opens keys with the server's own key, which lives beside the database, not in it.
+/// Encrypts and decrypts keys with the server's own key, which is stored next to the database, not in it.
 pub struct Sealer {
     sealing: LessSafeKey,
-    /// From which keys for signatures are derived.
+    /// The root from which signing keys are derived.
     root: hmac::Key,
 }
 
@@ -61,10 +61,10 @@ pub struct Sealer {
 pub struct CannotOpen;
 
 impl Sealer {
-    /// Reads `secret.key` in `data_dir`, or makes it at the first start, readable by the owner only.
+    /// Reads `secret.key` in `data_dir`, or creates it at the first start, readable by its owner only.
     ///
     /// # Errors
-    /// Where the file cannot be read or made, or is not a key.
+    /// If the file cannot be read or created, or is not a valid key.
     pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join("secret.key");
         let file = match fs::File::open(&path) {
@@ -98,7 +98,7 @@ impl Sealer {
         })
     }
 
-    /// A key for signatures of one purpose: the same after a restart, and on every server with this key file.
+    /// The signing key for a purpose: stable across restarts, and the same on every server with this key file.
     #[must_use]
     pub fn signing_key(&self, purpose: &str) -> hmac::Key {
         hmac::Key::new(
@@ -110,7 +110,7 @@ impl Sealer {
     /// Seals `secret`; it opens only together with the same `owner`.
     ///
     /// # Errors
-    /// Where the machine has no randomness.
+    /// If the system has no randomness.
     pub fn seal(&self, owner: &str, secret: &Secret) -> Result<Vec<u8>, NoRandomness> {
         let nonce = random_bytes::<NONCE_LEN>()?;
         let mut sealed = secret.reveal().as_bytes().to_vec();
@@ -124,7 +124,7 @@ impl Sealer {
     /// Opens what [`Sealer::seal`] made.
     ///
     /// # Errors
-    /// Where it was changed, or sealed for another owner or with another key.
+    /// If it was modified, or sealed for another owner or with another key.
     pub fn unseal(&self, owner: &str, sealed: &[u8]) -> Result<Secret, CannotOpen> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
         let mut text = sealed.to_vec();
@@ -139,8 +139,9 @@ impl Sealer {
     }
 }
 
-/// Refuses a key file that others may read or write, as ssh does. One that is not ours to change, such as a secret that a
-/// container's runtime mounts, may be read by others, which then is said; who can read it there is not ours to decide.
+/// Rejects a key file that other users may read or write, as ssh does. A file that we do not own, such as a secret
+/// mounted by a container runtime, may be readable by others; this is logged, because its permissions are not ours to
+/// change.
 #[cfg(unix)]
 fn check_private(path: &Path, found: &fs::Metadata) -> anyhow::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -160,14 +161,15 @@ fn check_private(path: &Path, found: &fs::Metadata) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the key was not made by chance: one byte again and again, or text, which 32 random bytes never are.
+/// Whether the key was obviously not generated randomly: one repeated byte, or printable text, which 32 random bytes
+/// never are.
 fn is_guessable(key: &[u8]) -> bool {
     key.windows(2).all(|pair| pair[0] == pair[1])
         || key.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
 }
 
-/// Writes the whole key under another name first, so that no crash leaves half of one. Of two servers that
-/// start at once the first wins, and the second reads the first one's.
+/// Writes the complete key under a temporary name first, so that no crash leaves a partial one. If two servers start at
+/// the same time, the first wins, and the second reads the first one's key.
 fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
     let bytes = random_bytes::<32>().map_err(io::Error::other)?;
     let name = HEXLOWER.encode(&random_bytes::<8>().map_err(io::Error::other)?);
@@ -180,7 +182,7 @@ fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a file that nobody else on the machine may read, and has it on the disk.
+/// Creates a file that only its owner may read, and syncs it to disk.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

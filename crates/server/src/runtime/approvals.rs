@@ -1,4 +1,4 @@
-//! Consent given for good: what people have allowed, and how it comes to the runs that are going.
+//! Standing approvals: stores the tool calls that users have allowed permanently, and applies them to active runs.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Most that one person can have allowed.
+/// Maximum number of standing approvals per user.
 const MOST: u32 = 1_000;
 
 /// A decision on a tool call.
@@ -32,17 +32,16 @@ pub(crate) struct AnswerApproval {
     decision: AskedDecision,
     /// Edited arguments.
     arguments: Option<Map<String, Value>>,
-    /// Why, for the model.
+    /// The reason, for the model.
     pub(crate) reason: Option<String>,
-    /// Allows further calls of the tool too, in this chat or always. Calls that are waiting and match continue at
-    /// once.
+    /// Also allows further calls of the tool, in this chat or always. Pending calls that match continue at once.
     remember: Option<Remembered>,
-    /// Of those only the ones whose arguments match these [patterns](docs/agents/approvals.md), by name.
+    /// Limits this to calls whose arguments match these [patterns](docs/agents/approvals.md), by name.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     remember_arguments: Option<BTreeMap<String, Pattern>>,
 }
 
-/// What a person can decide.
+/// The possible decisions.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AllowOrDeny")]
 #[serde(rename_all = "snake_case")]
@@ -52,7 +51,7 @@ enum AskedDecision {
 }
 
 impl AnswerApproval {
-    /// A decision on one call alone.
+    /// A decision on a single call.
     pub(crate) fn once(answer: ApprovalDecision) -> Self {
         let ApprovalDecision {
             decision,
@@ -76,8 +75,8 @@ impl AnswerApproval {
 }
 
 impl AnswerApproval {
-    /// Refuses a standing approval that is not the caller's to give: a key needs to be good for writing, and a front end's
-    /// person speaks for no other chats of the account.
+    /// Refuses a standing approval that the caller may not give: an API key needs the write scope, and a person behind
+    /// a front end may not decide for other chats of the account.
     ///
     /// # Errors
     /// 403.
@@ -92,7 +91,7 @@ impl AnswerApproval {
         }
     }
 
-    /// What the run is told, without what is remembered.
+    /// The decision for the run, without the standing approval.
     pub(crate) fn answer(&self) -> ApprovalDecision {
         ApprovalDecision {
             decision: match self.decision {
@@ -106,18 +105,18 @@ impl AnswerApproval {
     }
 }
 
-/// Further calls that are allowed together with one.
+/// A standing approval given together with a decision.
 #[derive(Debug)]
 struct ForGood {
-    /// How far it holds.
+    /// Its scope.
     remembered: Remembered,
-    /// What their arguments have to be; nothing where any will do.
+    /// Patterns for the arguments; `None` allows any.
     arguments: Option<BTreeMap<String, Pattern>>,
 }
 
 impl Commands {
-    /// All rules for the calls of a run. What the account has always allowed holds for itself, not for the people of a
-    /// front end: for these only what was allowed in their chat.
+    /// The approval policy for a run. Calls that an account has always allowed do not apply to the people of a front
+    /// end: for them only what was allowed in their chat does.
     pub(crate) async fn consents(
         &self,
         principal: &Principal,
@@ -134,10 +133,10 @@ impl Commands {
         ))
     }
 
-    /// Hands a person's decision to a run of this process.
+    /// Passes a user's decision to a run of this process.
     ///
     /// # Errors
-    /// 409 where nothing waits, 422 where the answer cannot be taken, 503 where the run does not come back from its rest.
+    /// 409 if nothing is pending, 422 if the answer is not valid, 503 if the run does not wake up.
     pub(crate) async fn decide(
         &self,
         live: &Arc<LiveRun>,
@@ -162,10 +161,10 @@ impl Commands {
         self.allow_for_good(live, approval, answer, for_good).await
     }
 
-    /// Allows a call that waits and, from now on, all that are like it. Those that wait already go on too.
+    /// Allows a pending call and, from now on, all matching ones, including those that are already pending.
     ///
     /// # Errors
-    /// 409 where nothing waits, 422 where the answer cannot be taken; then nothing is allowed.
+    /// 409 if nothing is pending, 422 if the answer is not valid; then nothing is allowed.
     async fn allow_for_good(
         &self,
         live: &Arc<LiveRun>,
@@ -219,7 +218,7 @@ impl Commands {
             stored => stored?,
         }
         if let Err(error) = live.pending_input.answer_approval(approval, answer) {
-            // Somebody else was quicker: then nothing is to be allowed for good either.
+            // Another answer was faster: then the standing approval does not apply either.
             self.store.ask_again(live.principal.account, row.id).await?;
             return Err(not_taken(error));
         }
@@ -227,7 +226,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Tells the runs that are going in the chat, or all of the person, wherever they are.
+    /// Applies it to the active runs in the chat, or to all of the principal, on all servers.
     async fn tell_allowed(
         &self,
         principal: &Principal,
@@ -241,7 +240,7 @@ impl Commands {
         let elsewhere = match self.going_unseen(principal).await {
             Ok(runs) => runs,
             Err(error) => {
-                return tracing::warn!(%error, "other servers' runs do not know what was allowed");
+                return tracing::warn!(%error, "failed to send a standing approval to runs of other servers");
             }
         };
         for run in elsewhere
@@ -252,7 +251,7 @@ impl Commands {
                 allowed: allowed.clone(),
             };
             if let Err(error) = self.leave_word(run, &allow).await {
-                tracing::warn!(run = %run.id, %error, "a run of another server does not know what was allowed");
+                tracing::warn!(run = %run.id, %error, "failed to send a standing approval to a run of another server");
             }
         }
     }
@@ -261,13 +260,13 @@ impl Commands {
     pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &StandingApproval) {
         run.consents.allow(allowed.clone());
         let (run, allowed) = (Arc::clone(run), allowed.clone());
-        // One that rests has to be brought back first, which the person need not wait for.
+        // In the background: a hibernated run has to be woken first.
         self.tasks
             .spawn(async move { run.allow_all(&allowed).await });
     }
 }
 
-/// One that cannot be read any more allows nothing.
+/// A standing approval that cannot be parsed allows nothing.
 fn read(row: &AllowedCall) -> Option<StandingApproval> {
     let arguments = row
         .arguments
@@ -276,7 +275,7 @@ fn read(row: &AllowedCall) -> Option<StandingApproval> {
         .transpose();
     let arguments = arguments
         .inspect_err(
-            |error| tracing::warn!(id = %row.id, %error, "cannot read what a person has allowed"),
+            |error| tracing::warn!(id = %row.id, %error, "failed to parse a standing approval"),
         )
         .ok()?;
     let remembered = if row.chat.is_some() {
@@ -291,13 +290,13 @@ fn read(row: &AllowedCall) -> Option<StandingApproval> {
     })
 }
 
-/// An answer could not be brought, because the run did not come back from its rest.
+/// The error if an answer could not be delivered because the run did not wake up.
 pub(crate) fn still_resting(_: StillHibernated) -> ApiError {
     let message = messages::Chats::RunStillRests;
     ApiError::new(ProblemCode::Unavailable, message)
 }
 
-/// An answer to a run that was not taken, as the caller is told.
+/// The error if a run did not accept an answer, for the caller.
 pub(crate) fn not_taken(error: AnswerError) -> ApiError {
     use axum::http::StatusCode;
     match error {

@@ -1,4 +1,4 @@
-//! Books the usage of runs whose server ended before it could.
+//! Books the usage of runs whose server stopped before it could.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,10 +14,10 @@ use crate::{
     runtime::runs::Runs,
 };
 
-/// After so long a run that has ended is no longer booked by its own server.
+/// After this time, an ended run counts as not booked by its own server.
 const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
-/// Books the usage of runs whose server ended before it could.
+/// Books the usage of runs whose server stopped before it could.
 pub(crate) struct Bookings {
     pub(crate) clock: Clock,
     pub(crate) runs: Runs,
@@ -26,11 +26,11 @@ pub(crate) struct Bookings {
 }
 
 impl Bookings {
-    /// Books the usage of runs that ended just before their server did, and forgets what no limit needs now.
+    /// Books the usage of runs that ended just before their server stopped, and drops cached usage that no limit needs.
     pub(crate) async fn book_left_runs(self: Arc<Self>) -> Result<(), Failure> {
         self.usage.forget_unused();
         let before = match self.store.is_shared() {
-            // A server that lives writes them down itself.
+            // A live server books its runs itself.
             true => {
                 let age_ms = i64::try_from(ABANDONED_AFTER.as_millis()).unwrap_or(i64::MAX);
                 self.clock.now_ms() - age_ms
@@ -42,7 +42,7 @@ impl Bookings {
             match self.book_left_run(run).await {
                 // Deleted meanwhile.
                 Err(StoreError::NotFound) => {}
-                // One log that cannot be read must not keep the others out.
+                // One unreadable log must not keep the others from being booked.
                 booked => steps.note(&run.to_string(), booked),
             }
         }

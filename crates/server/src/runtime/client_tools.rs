@@ -1,5 +1,5 @@
-//! Conversations that go on from a run that was handed over to the caller for its tools. What that run did with our
-//! own tools is put back from its log where the caller did not send it along.
+//! Conversations that continue a run that was handed over to the caller for its client-side tools. Restores from the
+//! log the server's own tool calls that the caller did not send back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,23 +8,23 @@ use domain::{Message, Role, RunId};
 
 use crate::{error::ApiError, identity::auth::Caller, runtime::conversation::Conversations};
 
-/// Runs of one conversation that are looked up, the latest: each costs a log read again.
+/// Maximum number of runs of one conversation that are restored, latest first: for each, a log is read.
 const RUNS_LOOKED_UP: usize = 20;
 
-/// How a protocol names the calls of runs.
+/// How a protocol encodes runs in the ids of tool calls.
 #[derive(Debug, Clone, Copy)]
 pub struct CallNames {
-    /// The run that a name tells of; nothing for names that others made.
+    /// The run that an id belongs to; `None` for other ids.
     pub run_of: fn(&str) -> Option<RunId>,
-    /// The name of a run's call.
+    /// The id for a call of a run.
     pub name: fn(RunId, &str, RunBy) -> String,
 }
 
 impl Conversations {
-    /// The same conversation with all that the runs in it did before they were handed over.
+    /// The conversation with everything that its runs did before they were handed over.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub async fn with_own_calls(
         &self,
         caller: &Caller,
@@ -35,7 +35,7 @@ impl Conversations {
         for run in runs_in(&history, names.run_of) {
             match self.store.run(run).await {
                 Ok(found) if caller.may_see(&found.principal) => {}
-                // Whatever else the id may name is not the caller's.
+                // Any other run with this id does not belong to the caller.
                 Ok(_) | Err(store::StoreError::NotFound) => continue,
                 Err(error) => return Err(error.into()),
             }
@@ -52,7 +52,7 @@ impl Conversations {
     }
 }
 
-/// The latest runs whose calls the conversation holds.
+/// The latest runs with calls in the conversation.
 fn runs_in(history: &[Message], run_of: fn(&str) -> Option<RunId>) -> Vec<RunId> {
     let mut runs = Vec::new();
     for call in history.iter().rev().flat_map(|message| &message.tool_calls) {
@@ -84,7 +84,7 @@ fn put_back(
     whole
 }
 
-/// The first of the runs that something is said of, and where its part ends: after the results of its last calls.
+/// The first of the runs that occurs, and the end of its part: after the results of its last calls.
 fn first_run(
     messages: &[Message],
     runs: &HashMap<RunId, Vec<Message>>,
@@ -108,9 +108,9 @@ fn first_run(
     Some((run, last + 1 + results))
 }
 
-/// What a run said and did: as it was sent where that is all of it, otherwise from its log, with the results that
-/// the caller brings. A caller that keeps only its own calls has put all texts of the run into one message; so that
-/// each stands where it was said, it is the log's messages that are taken then.
+/// The messages of a run: as sent if they are complete, otherwise from its log, with the results that the caller
+/// provides. A caller that keeps only its own calls has merged all texts of the run into one message; the log's
+/// messages restore their order.
 fn of_run(sent: &[Message], logged: &[Message]) -> Vec<Message> {
     let calls = |messages: &[Message]| -> HashSet<String> {
         messages
@@ -133,7 +133,7 @@ fn of_run(sent: &[Message], logged: &[Message]) -> Vec<Message> {
     }
     let mut messages = logged.to_vec();
     for message in &mut messages {
-        // A call that the caller left out, with its result, stays left out.
+        // Calls that the caller left out together with their results stay left out.
         message
             .tool_calls
             .retain(|call| own.contains(&call.id) || made.contains(&call.id));
@@ -163,7 +163,7 @@ mod tests {
         wire::openai::run_of_call(id)
     }
 
-    /// What the assistant says, and its calls.
+    /// A message of the assistant with its calls.
     fn said(words: &str, calls: &[&str]) -> Message {
         let content = if words.is_empty() {
             Vec::new()
@@ -196,7 +196,7 @@ mod tests {
         Message::tool_result(full(call), format!("result of {call}"))
     }
 
-    /// A run that looked first, then asked for two tools of the caller's beside one of ours.
+    /// A run that called a tool of the server, then two of the caller and another one of the server.
     fn logged() -> Vec<Message> {
         vec![
             said("Let me look.", &["c1"]),

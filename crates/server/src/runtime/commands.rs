@@ -1,5 +1,5 @@
-//! What people want of runs, wherever these are: a run of this process does it at once, one that is set aside can be
-//! stopped, and for one of another server on the same database it is left there.
+//! Commands to runs on any server: applied at once if the run is live in this process, or if a set-aside run is
+//! stopped; queued in the database if another server has the run.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -28,39 +28,40 @@ use crate::{
 };
 
 const ANSWER_LIMIT_BYTES: usize = 100_000;
-/// How long a run of another server may take to end. One whose server was killed is stopped by the next that has it.
+/// How long a run of another server may take to end. If that server was killed, the next one that takes over the run
+/// stops it.
 const ENDS_WITHIN: Duration = Duration::from_secs(30);
-/// How often it is looked at meanwhile.
+/// How often its state is polled.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What a run is told.
+/// A command to a run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Command {
     /// Stop it.
     Cancel,
-    /// Write the report now, from what is known. Only research heeds it.
+    /// Write the report now, with what is known. Only research supports it.
     Finish,
-    /// Stop one of its sub-agents; the rest of it goes on.
+    /// Stop one of its sub-agents; the rest of the run continues.
     StopAgent {
         /// Its id.
         agent: String,
     },
-    /// A person has decided on a call.
+    /// A user's decision on a call.
     Approve {
-        /// What was asked.
+        /// The id of the approval request.
         approval: String,
         /// The decision.
         decision: AnswerApproval,
     },
-    /// A person has answered.
+    /// A user's answer.
     Answer {
-        /// What was asked.
+        /// The id of the question.
         question: String,
         /// The answer.
         reply: Reply,
     },
-    /// A person has allowed such calls for good.
+    /// A user's standing approval.
     Allow {
         /// Which calls.
         allowed: StandingApproval,
@@ -68,7 +69,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// A decision and nothing to be remembered.
+    /// A decision without a standing approval.
     pub(crate) fn approve(approval: &str, answer: ApprovalDecision) -> Self {
         Self::Approve {
             approval: approval.to_owned(),
@@ -83,7 +84,7 @@ impl Command {
         }
     }
 
-    /// What has to be waiting for it; nothing for what can always be said.
+    /// The request that has to be pending; `None` for commands that are always accepted.
     fn waits_for(&self) -> Option<&str> {
         match self {
             Self::Cancel | Self::Finish | Self::StopAgent { .. } | Self::Allow { .. } => None,
@@ -116,7 +117,7 @@ impl Command {
     }
 }
 
-/// 400 where a person says too much at once.
+/// 400 if a text is too long.
 pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
     if words.len() > ANSWER_LIMIT_BYTES {
         return Err(ApiError::invalid(messages::Chats::LongAnswer {
@@ -126,7 +127,7 @@ pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The same, where it does no harm that somebody else was quicker: the log tells what came of it.
+/// Ignores the error that another answer was faster: the log shows the result.
 pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
     match told {
         Err(error) if error.problem().code == ProblemCode::Conflict => Ok(()),
@@ -134,7 +135,7 @@ pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
     }
 }
 
-/// Commands to runs, wherever they are, and the approvals among them.
+/// Sends commands to runs on any server, including approvals.
 pub struct Commands {
     /// Runs of this server that cannot resume yet. Locked while one of them is resumed or ended.
     pub(crate) set_aside: tokio::sync::Mutex<BTreeSet<RunId>>,
@@ -148,11 +149,11 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Tells a run, wherever it is. A server that has it hears of it within a second; what it does not take then, because
-    /// somebody was quicker, is told by the log only. A run that has ended hears nothing.
+    /// Sends a command to a run on any server. Another server applies it within a second; if it cannot, because another
+    /// answer was faster, only the log shows it. Commands to a run that has ended are ignored.
     ///
     /// # Errors
-    /// 409 where the run does not wait for this, 422 where it cannot take it, 503 where it cannot take it now.
+    /// 409 if the run does not wait for this, 422 if the command is not valid, 503 if it cannot be accepted now.
     pub(crate) async fn tell(&self, run: RunId, command: Command) -> Result<(), ApiError> {
         command.check()?;
         if let Some(live) = self.runs.live(run) {
@@ -162,7 +163,7 @@ impl Commands {
             return told_nobody(&command);
         }
         let set_aside = self.set_aside.lock().await;
-        // It may just have come back.
+        // It may have resumed in the meantime.
         if let Some(live) = self.runs.live(run) {
             drop(set_aside);
             return self.obey(&live, command).await;
@@ -182,7 +183,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Whether a run would take it now.
+    /// Whether a run would accept the command now.
     ///
     /// # Errors
     /// Those of [`Commands::tell`].
@@ -210,7 +211,7 @@ impl Commands {
         taken.map_err(not_taken)
     }
 
-    /// The same for a run that is not live here, as far as its log tells.
+    /// The same for a run that is not live here, judging by its log.
     async fn check_log(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
         let Some(id) = command.waits_for() else {
             return Ok(());
@@ -225,7 +226,7 @@ impl Commands {
         }
     }
 
-    /// Leaves it for the server that has the run.
+    /// Queues the command for the server that has the run.
     pub(crate) async fn leave_word(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
         self.check_log(run, command).await?;
         match command {
@@ -241,10 +242,10 @@ impl Commands {
         }
     }
 
-    /// Does what was left for the runs of this server.
+    /// Applies the queued commands for the runs of this server.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn obey_commands(self: &Arc<Self>) -> Result<(), ApiError> {
         let mut told: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
         for (number, run, command) in self.store.pending_commands().await? {
@@ -255,7 +256,7 @@ impl Commands {
             match command {
                 Ok(command) if can_be_told => told.entry(run).or_default().push((number, command)),
                 _ if !can_be_told && self.store.run(run).await?.finished_at.is_none() => {
-                    // It is just being taken over, or set aside.
+                    // It is being taken over or set aside right now.
                 }
                 _ => self.store.forget_command(number).await?,
             }
@@ -265,7 +266,7 @@ impl Commands {
                 continue;
             };
             let commands = Arc::clone(self);
-            // A run that rests takes a while to come back, which is to hold up no other.
+            // In a task, so that waking a hibernated run does not delay others.
             self.tasks.spawn(async move {
                 commands.tell_all(run, left).await;
                 drop(telling);
@@ -274,23 +275,24 @@ impl Commands {
         Ok(())
     }
 
-    /// Tells a run in this order what was left for it. Each is forgotten once that is done: if we are killed before, the
-    /// server that has the run then is told again, and takes it as said already.
+    /// Applies the queued commands of a run in order, and deletes each one afterwards: if this server is killed in
+    /// between, the next server applies it again, and the run ignores the repetition.
     async fn tell_all(&self, run: RunId, commands: Vec<(i64, Command)>) {
         for (number, command) in commands {
             match self.tell(run, command).await {
                 Err(error) if error.is_ours() => {
-                    tracing::warn!(%run, %error, "what was told by way of another server has to wait");
+                    tracing::warn!(%run, %error, "failed to apply a command from another server; retrying later");
                     return;
                 }
                 Err(error) => {
-                    // Somebody else was quicker, or edited what the tool does not take: the run waits on, which they see.
-                    tracing::info!(%run, %error, "what was told by way of another server could not be done");
+                    // Another answer was faster, or the edited arguments are not valid: the run keeps waiting, which
+                    // the user sees.
+                    tracing::info!(%run, %error, "rejected a command from another server");
                 }
                 Ok(()) => {}
             }
             if let Err(error) = self.store.forget_command(number).await {
-                tracing::warn!(%run, %error, "what was done for another server may be tried again");
+                tracing::warn!(%run, %error, "failed to delete an applied command; it may be applied again");
                 return;
             }
         }
@@ -300,14 +302,14 @@ impl Commands {
         match command {
             Command::Cancel => live.cancel.cancel(),
             Command::Finish => {
-                // Stored before it is answered: a server that is killed now goes on with the report.
+                // Stored before replying, so that the report is written even if this server is killed now.
                 self.store.want_report(live.id).await?;
                 live.finish.cancel();
                 live.wake_waiting().await.map_err(still_resting)?;
             }
             Command::StopAgent { agent } => {
                 live.wake_agent(&agent).await.map_err(still_resting)?;
-                // One that has ended meanwhile needs no stop.
+                // A sub-agent that has ended needs no stop.
                 let _ = live.agents.stop(&agent);
             }
             Command::Approve { approval, decision } => {
@@ -324,16 +326,16 @@ impl Commands {
         Ok(())
     }
 
-    /// Stops a run, wherever it is, and waits until its log is closed.
+    /// Stops a run on any server, and waits until its log is closed.
     ///
     /// # Errors
-    /// 503 where it does not end in time, because the server that has it does not answer.
+    /// 503 if it does not end in time, because the server that has it does not answer.
     pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
         self.tell(run, Command::Cancel).await?;
         self.ended(run).await
     }
 
-    /// Stops the runs that are going in a chat, wherever they are, and waits until their logs are closed. Whether there
+    /// Stops the active runs of a chat on all servers, and waits until their logs are closed. Returns whether there
     /// were any.
     ///
     /// # Errors
@@ -368,10 +370,10 @@ impl Commands {
         }
     }
 
-    /// The runs that are going in a chat, wherever they are.
+    /// The active runs of a chat on all servers.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn going_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
         if self.may_go_unseen() {
             return self.store.unfinished_runs_in(chat).await;
@@ -384,10 +386,10 @@ impl Commands {
             .collect())
     }
 
-    /// Whether a run waits for a person, wherever it is.
+    /// Whether a run on any server waits for a user.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn is_waiting(&self, run: RunId) -> Result<bool, StoreError> {
         match self.runs.live(run) {
             Some(live) => Ok(live.is_waiting()),
@@ -403,7 +405,7 @@ impl Commands {
     /// The principal's runs that have not ended and are not live in this process.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn going_unseen(&self, principal: &Principal) -> Result<Vec<Run>, StoreError> {
         if !self.may_go_unseen() {
             return Ok(Vec::new());
@@ -415,7 +417,7 @@ impl Commands {
         Ok(runs)
     }
 
-    /// Whether a run may be going that is not live in this process.
+    /// Whether runs may be active that are not live in this process.
     pub(crate) fn may_go_unseen(&self) -> bool {
         self.store.is_shared()
             || !self
@@ -424,21 +426,21 @@ impl Commands {
                 .is_ok_and(|set_aside| set_aside.is_empty())
     }
 
-    /// Whether it is a run of this server that cannot go on yet.
+    /// Whether it is a run of this server that cannot resume yet.
     async fn is_set_aside(&self, run: RunId) -> bool {
         self.set_aside.lock().await.contains(&run)
     }
 }
 
-/// The runs that are just being told what was left for them.
+/// The runs whose queued commands are being applied.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Telling(Arc<Mutex<HashSet<RunId>>>);
 
-/// Of one run, until it is dropped.
+/// One such run, until dropped.
 struct TellingRun(Telling, RunId);
 
 impl Telling {
-    /// Nothing where the run is being told already.
+    /// `None` if the run's commands are being applied already.
     fn begin(&self, run: RunId) -> Option<TellingRun> {
         let is_first = self.lock().insert(run);
         is_first.then(|| TellingRun(self.clone(), run))
@@ -455,7 +457,7 @@ impl Drop for TellingRun {
     }
 }
 
-/// Stops a run, wherever it is, when it is dropped.
+/// Stops a run on any server when dropped.
 pub struct StopsWhenDropped(Option<(Arc<Commands>, RunId)>);
 
 impl StopsWhenDropped {
@@ -465,7 +467,7 @@ impl StopsWhenDropped {
         Self(Some((Arc::clone(commands), run)))
     }
 
-    /// Leaves the run as it is.
+    /// Lets the run continue.
     pub fn disarm(mut self) {
         self.0 = None;
     }
@@ -482,7 +484,7 @@ impl Drop for StopsWhenDropped {
                 let tasks = commands.tasks.clone();
                 let stop = async move {
                     if let Err(error) = commands.tell(run, Command::Cancel).await {
-                        tracing::warn!(%run, %error, "a run whose reader has left could not be stopped");
+                        tracing::warn!(%run, %error, "failed to stop a run whose reader has disconnected");
                     }
                 };
                 drop(tasks.spawn_on(stop, &runtime));
@@ -492,7 +494,7 @@ impl Drop for StopsWhenDropped {
     }
 }
 
-/// What can always be said may be said to nobody.
+/// The result if no active run takes the command: an error only if something had to be pending.
 fn told_nobody(command: &Command) -> Result<(), ApiError> {
     match command.waits_for() {
         Some(_) => Err(not_taken(AnswerError::NotWaiting)),

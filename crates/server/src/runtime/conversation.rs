@@ -1,4 +1,4 @@
-//! What a chat holds, as the model has to see it.
+//! Builds the conversation that a model sees from a chat and the logs of its runs.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,12 @@ use store::{ChatMessage, Store, StoreError};
 
 use crate::{error::ApiError, runtime::runs::Runs};
 
-/// The tool calls of earlier runs that the model sees again; of older runs it sees the answers. When there are more, the oldest
-/// are dropped down to `CALLS_LEFT` at once: each time, providers read the conversation anew.
+/// Maximum number of tool calls of earlier runs that the model sees again; of older runs it sees only the answers.
+/// Beyond it, the oldest are dropped down to `CALLS_LEFT` at once, as after each change providers process the
+/// conversation anew.
 const MAX_CALLS: u32 = 64;
 const CALLS_LEFT: u32 = 32;
-/// The latest runs, whose calls it always sees.
+/// Minimum number of latest runs whose calls the model always sees.
 const MIN_RUNS: usize = 3;
 
 /// Conversations as models see them, read from the logs of their runs.
@@ -22,7 +23,7 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// The conversation from the beginning to `leaf`, as the model has to see it.
+    /// The conversation from the beginning to `leaf`, as the model sees it.
     pub(crate) async fn history(
         &self,
         messages: &[ChatMessage],
@@ -36,7 +37,7 @@ impl Conversations {
             .map(|it| it.summary.as_ref().map_or(0, |summary| summary.tools))
             .collect();
         let first_recalled = first_recalled(&calls);
-        // What was summed up once need not be again.
+        // Reuses an earlier summary.
         let summed_up = path.iter().rposition(|message| has_summed_up(message));
         let (mut history, mut answer) = (Vec::new(), 0);
         for (at, message) in path.into_iter().enumerate() {
@@ -54,7 +55,7 @@ impl Conversations {
                 None => Vec::new(),
             };
             recall(&mut history, &log);
-            // It is long ago, or was copied here from a chat that is gone.
+            // An old answer, or one that was copied from a deleted chat.
             let text = domain::message::plain_text(&message.content);
             if log.is_empty() && !text.is_empty() {
                 history.push(Message::text(Role::Assistant, text));
@@ -63,18 +64,18 @@ impl Conversations {
         Ok(history)
     }
 
-    /// The same as [`Conversations::log_of`], or `None` if the log is damaged: the answer is in the chat, too.
+    /// The same as [`Conversations::log_of`], but empty if the log is damaged: the chat contains the answer, too.
     async fn readable_log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
         match self.stored_log(run).await {
             Err(error @ StoreError::Corrupt(_)) => {
-                tracing::warn!(%run, %error, "a damaged log is left out of the conversation");
+                tracing::warn!(%run, %error, "leaving a damaged log out of the conversation");
                 Ok(Vec::new())
             }
             log => Ok(log?),
         }
     }
 
-    /// A run's log as far as it is stored, without deltas.
+    /// The stored part of a run's log, without deltas.
     pub(crate) async fn log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
         self.stored_log(run).await.map_err(ApiError::of_log)
     }
@@ -95,7 +96,8 @@ impl Conversations {
     }
 }
 
-/// The first of the answers whose calls the model sees again, by how many calls each has. A further answer moves it seldom.
+/// The index of the first answer whose calls the model sees again, by the number of calls of each. A further answer
+/// rarely changes it.
 fn first_recalled(calls: &[u32]) -> usize {
     // Reading a run costs something even if it has no calls.
     let weight = |at: usize| calls[at].max(1);
@@ -112,7 +114,7 @@ fn first_recalled(calls: &[u32]) -> usize {
     first
 }
 
-/// Whether the run of the message made a summary of what was before.
+/// Whether the run of the message summarized what was before.
 fn has_summed_up(message: &ChatMessage) -> bool {
     message
         .summary

@@ -1,4 +1,4 @@
-//! Signed, expiring addresses of files: whoever has one may fetch that one state of the file, without signing in.
+//! Signed, expiring URLs of files: the bearer may fetch one version of a file without signing in.
 
 mod code_spans;
 mod link_text;
@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::secret::Sealer;
 
-/// Where such addresses begin.
+/// The path prefix of file links.
 const PREFIX: &str = "/files/";
-/// Longest token that is looked at.
+/// Maximum length of a token that is verified.
 const MAX_TOKEN_BYTES: usize = 4_000;
 const DAY_S: i64 = 24 * 3600;
 
-/// Makes and opens such addresses.
+/// Creates and verifies file links.
 pub(crate) struct FileLinks {
     key: hmac::Key,
     days: i64,
 }
 
-/// What an address stands for.
+/// The payload of a file link.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileLink {
-    /// Whose run showed it.
+    /// The owner of the run that showed the file.
     pub(crate) owner: UserId,
     pub(crate) workspace: String,
     pub(crate) path: String,
@@ -36,7 +36,7 @@ pub(crate) struct FileLink {
     expires: i64,
 }
 
-/// Where the files of a run are, and whose they are.
+/// The workspace of a run's files, and its owner.
 #[derive(Debug, Clone)]
 pub(crate) struct FilePlace {
     pub(crate) owner: UserId,
@@ -44,7 +44,7 @@ pub(crate) struct FilePlace {
 }
 
 impl FileLinks {
-    /// Links that can be used for so many days.
+    /// Links that are valid for this many days.
     pub(crate) fn new(sealer: &Sealer, days: u32) -> Self {
         Self {
             key: sealer.signing_key("file links"),
@@ -52,7 +52,7 @@ impl FileLinks {
         }
     }
 
-    /// The address of a file's state on this server: a path. It is the same all day.
+    /// The URL path of a version of a file. It stays the same for a whole day.
     pub(crate) fn address(
         &self,
         place: &FilePlace,
@@ -70,20 +70,20 @@ impl FileLinks {
             version,
             expires,
         };
-        // Plain texts and numbers always have a JSON form.
+        // Strings and numbers always serialize to JSON.
         let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&link).unwrap_or_default());
         let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&self.key, payload.as_bytes()).as_ref());
         let name = path.rsplit('/').next().unwrap_or_default();
         format!("{PREFIX}{payload}.{tag}/{}", encoded(name))
     }
 
-    /// What a token stands for; `None` if it is not ours, was changed, or has expired.
+    /// The payload of a token; `None` if the token is invalid or has expired.
     pub(crate) fn open(&self, token: &str, now_ms: i64) -> Option<FileLink> {
         self.verify(token)
             .filter(|link| now_ms / 1000 < link.expires)
     }
 
-    /// Puts the paths of files back into earlier answers that a front end sends: addresses tell a model nothing.
+    /// Replaces file links in earlier answers that a front end sends by file paths: a model cannot use the links.
     pub(crate) fn read_back(&self, history: &mut [Message]) {
         for message in history
             .iter_mut()
@@ -99,7 +99,7 @@ impl FileLinks {
         }
     }
 
-    /// The path of the file at an address that was made here, also one that has expired.
+    /// The path of a file from its link, even if that has expired.
     fn path_of(&self, address: &str) -> Option<String> {
         let (_, rest) = address.split_once(PREFIX)?;
         let link = self.verify(rest.split('/').next()?)?;
@@ -123,7 +123,7 @@ impl FileLinks {
     }
 }
 
-/// A file's name as a segment of a path. Parentheses would end a link in Markdown.
+/// A file name as a path segment. Parentheses would end a Markdown link.
 fn encoded(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     name.bytes()

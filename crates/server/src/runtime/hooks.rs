@@ -1,4 +1,4 @@
-//! Calls the hooks of the configuration for runs: requests that are signed as Standard Webhooks has it, or programs.
+//! Calls the configured hooks of runs: as HTTP requests signed according to Standard Webhooks, or as programs.
 
 mod program;
 mod request;
@@ -28,14 +28,14 @@ use crate::{
     },
 };
 
-/// Longest answer of a hook, bytes. A result that it puts in the place of another may be as long as results are.
+/// Maximum size of a hook's answer, bytes. A replaced tool result may be as long as results are.
 const MAX_ANSWER_BYTES: usize = 2_000_000;
-/// Longest error that is told, characters.
+/// Maximum length of a reported error, characters.
 const MAX_ERROR_CHARS: usize = 500;
-/// Programs of hooks that run at a time.
+/// Maximum number of hook programs that run concurrently.
 const MAX_PROGRAMS: usize = 32;
 
-/// All hooks that are declared. Cheap to clone.
+/// All declared hooks. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Hooks(Arc<All>);
 
@@ -55,14 +55,14 @@ struct Declared {
     last: Mutex<Option<LastCall>>,
 }
 
-/// How the latest call of a hook went.
+/// The result of the latest call of a hook.
 #[derive(Debug, Clone)]
 pub(crate) struct LastCall {
     pub(crate) at: i64,
     pub(crate) error: Option<String>,
 }
 
-/// What is known of a hook.
+/// The status of a hook.
 pub(crate) struct HookNow<'a> {
     pub(crate) settings: &'a HookSettings,
     pub(crate) calls: u64,
@@ -101,7 +101,7 @@ impl Hooks {
         }))
     }
 
-    /// The hooks of a run; nothing where none are declared.
+    /// The hooks of a run; `None` if none are declared.
     pub(crate) fn of_run(
         &self,
         run: RunId,
@@ -124,7 +124,7 @@ impl Hooks {
         ))
     }
 
-    /// How it stands with each, in the order in which they are declared.
+    /// The status of each hook, in the order of declaration.
     pub(crate) fn now(&self) -> Vec<HookNow<'_>> {
         let now = |declared: &'_ Declared| {
             let last = declared
@@ -179,7 +179,7 @@ impl HookCaller for OfRun {
         let (store, run) = (self.hooks.0.store.clone(), self.run);
         Box::pin(async move {
             if let Err(error) = store.keep_hook_input(run, &item, &content).await {
-                tracing::warn!(%run, %error, "what hooks look at is not kept; a restart now would lose it");
+                tracing::warn!(%run, %error, "failed to store a hook input; a restart now would lose it");
             }
         })
     }
@@ -188,7 +188,7 @@ impl HookCaller for OfRun {
         let (store, run) = (self.hooks.0.store.clone(), self.run);
         Box::pin(async move {
             store.hook_input(run, &item).await.unwrap_or_else(|error| {
-                tracing::warn!(%run, %error, "what hooks looked at cannot be read");
+                tracing::warn!(%run, %error, "failed to read a hook input");
                 None
             })
         })
@@ -198,7 +198,7 @@ impl HookCaller for OfRun {
         let (store, run) = (self.hooks.0.store.clone(), self.run);
         Box::pin(async move {
             if let Err(error) = store.forget_hook_inputs(run).await {
-                tracing::warn!(%run, %error, "what hooks looked at is forgotten later");
+                tracing::warn!(%run, %error, "failed to delete hook inputs; they are deleted later");
             }
         })
     }
@@ -223,7 +223,7 @@ impl OfRun {
         let time = limit.map_or(declared.settings.timeout, |limit| {
             limit.min(declared.settings.timeout)
         });
-        // The same for each try, also after a restart, so that a receiver who was told twice sees it.
+        // The same id for each attempt, even after a restart, so that receivers can detect duplicates.
         let id = format!("{}.{id}", self.run);
         let body = self.body(&id, &hook, event, data).await;
         let text = all.send(&declared.settings.way, &id, body, time).await;
@@ -231,7 +231,7 @@ impl OfRun {
         let answer = answer.map(|answer| answer.redacted(|text| redact::text(&text).into_owned()));
         let answer = answer.map_err(|error| {
             let error: String = redact::text(&error).chars().take(MAX_ERROR_CHARS).collect();
-            tracing::warn!(run = %self.run, hook, event = event.as_str(), error, "a hook failed");
+            tracing::warn!(run = %self.run, hook, event = event.as_str(), error, "hook failed");
             error
         });
         declared.note(all.clock.now_ms(), answer.as_ref().err().cloned());
@@ -263,7 +263,7 @@ impl OfRun {
 }
 
 impl All {
-    /// Sends the body and returns what came back, all of it within `time`.
+    /// Sends the body and returns the response, all within `time`.
     async fn send(
         &self,
         way: &HookTransport,
@@ -298,11 +298,11 @@ impl All {
     }
 }
 
-/// What came back from a hook.
+/// The response of a hook.
 enum Said {
     /// Its JSON.
     Answer(String),
-    /// No, for this reason: how programs say it without JSON.
+    /// Denied for this reason: how programs deny without JSON.
     No(String),
 }
 

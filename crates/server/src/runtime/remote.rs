@@ -1,5 +1,5 @@
-//! What the runs do that are not live in this process, told to those who watch here: those of other servers on the same
-//! database, and those of ours that cannot go on yet.
+//! Publishes the activity of runs that are not live in this process: runs of other servers on the same database, and
+//! own runs that cannot resume yet.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::runtime::{
 
 /// Activity of runs that are not live in this process.
 pub(crate) struct Remote {
-    /// What was told last.
+    /// The last published state.
     pub(crate) known: Mutex<HashMap<RunId, ActiveRun>>,
     pub(crate) commands: Arc<Commands>,
     pub(crate) runs: Runs,
@@ -22,7 +22,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Looks once, if anybody watches.
+    /// Polls once if there are subscribers.
     pub(crate) async fn follow(self: Arc<Self>) -> Result<(), StoreError> {
         if self.runs.is_watched() {
             self.look().await?;
@@ -32,10 +32,10 @@ impl Remote {
         Ok(())
     }
 
-    /// What the principal's runs elsewhere do now; each change from here on is told to those who watch.
+    /// The current activity of the principal's remote runs; later changes are published to subscribers.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn going(&self, principal: &Principal) -> Result<Vec<Activity>, StoreError> {
         if !self.commands.may_go_unseen() {
             return Ok(Vec::new());
@@ -48,9 +48,9 @@ impl Remote {
             .collect())
     }
 
-    /// Tells what has changed since the last look, and what there is.
+    /// Publishes the changes since the last poll, and returns the current state.
     async fn look(&self) -> Result<HashMap<RunId, ActiveRun>, StoreError> {
-        // Held throughout: two looks must not tell in the wrong order.
+        // Held throughout, so that concurrent polls publish in order.
         let mut known = self.known.lock().await;
         let going = self.store.active_runs().await?;
         let is_elsewhere = |run: &ActiveRun| self.runs.live(run.id).is_none();
@@ -79,7 +79,7 @@ impl Remote {
         Ok(now)
     }
 
-    /// How a run has ended; nothing where it was deleted.
+    /// How a run ended; `None` if it was deleted.
     async fn outcome(&self, run: RunId) -> Result<Option<Outcome>, StoreError> {
         match self.store.run(run).await {
             Ok(run) => Ok(run.summary.and_then(|summary| summary.outcome)),

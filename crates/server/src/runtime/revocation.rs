@@ -1,5 +1,5 @@
-//! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, whichever server
-//! did that.
+//! Ends open requests, streams and runs as soon as their account is suspended or their session or key is revoked, on
+//! any server.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     runtime::runs::Runs,
 };
 
-/// Ends requests, streams and runs of suspended accounts, and what ended sessions and keys have open.
+/// Ends requests, streams and runs of suspended accounts, and what revoked sessions and keys have open.
 pub(crate) struct Revocation {
     pub(crate) clock: Clock,
     pub(crate) identity: Arc<Identity>,
@@ -24,8 +24,8 @@ pub(crate) struct Revocation {
 }
 
 impl Revocation {
-    /// Ends access that is over by now: of suspended accounts, of sessions and of keys. Also with a single server: a run
-    /// may have been about to start when its owner was suspended.
+    /// Ends revoked access: of suspended accounts, of sessions and of keys. Also needed with a single server: a run may
+    /// have been about to start when its owner was suspended.
     pub(crate) async fn end_access(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
         steps.note("suspended accounts", self.end_for_suspended().await);
@@ -34,11 +34,11 @@ impl Revocation {
         steps.finish()
     }
 
-    /// Ends everything here of people whose accounts are suspended: requests, streams, sockets and runs. Their sessions
-    /// and keys are refused by the database.
+    /// Ends all requests, streams, sockets and runs of suspended accounts in this process. The database refuses their
+    /// sessions and keys.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn end_for_suspended(&self) -> Result<(), StoreError> {
         let people: HashSet<UserId> = self.store.suspended_users().await?.into_iter().collect();
         if !people.is_empty() {
@@ -49,8 +49,8 @@ impl Revocation {
         Ok(())
     }
 
-    /// Ends the requests, streams and sockets here of browsers whose sessions are over. Runs go on: the person is in
-    /// good standing.
+    /// Ends the requests, streams and sockets of browsers whose sessions have ended. Runs continue, as the account is
+    /// not suspended.
     async fn end_for_sessions_over(&self) -> Result<(), StoreError> {
         self.identity
             .standing
@@ -58,7 +58,7 @@ impl Revocation {
         Ok(())
     }
 
-    /// The same for programs whose keys were taken back, have other secrets by now, or are too old.
+    /// The same for API clients whose keys were revoked, got a new secret, or have expired.
     async fn end_for_keys_over(&self) -> Result<(), StoreError> {
         let now_ms = self.clock.now_ms();
         let secrets = self.store.ended_secrets(now_ms).await?;

@@ -1,4 +1,4 @@
-//! The run registry: starts runs, keeps their logs, and lets anybody who may read them.
+//! The run registry: starts runs, records their logs and provides readers for them.
 
 mod activity;
 mod hibernation;
@@ -36,7 +36,7 @@ use crate::{
 use hibernation::Hibernation;
 use retry_queue::RetryQueue;
 
-/// Ends of runs that those who are told may fall behind.
+/// Capacity of the channel for ended runs; slower receivers miss some.
 const ENDS_KEPT: usize = 1_000;
 
 /// All runs of this process. Cloning is cheap.
@@ -46,7 +46,7 @@ pub struct Runs(Arc<Inner>);
 struct Inner {
     store: Store,
     clock: Clock,
-    /// From when on the beats are counted on which deltas are stored.
+    /// The reference time of the beats on which deltas are stored.
     began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: broadcast::Sender<Activity>,
@@ -54,17 +54,17 @@ struct Inner {
     usage: Arc<Usage>,
     rest: Hibernation,
     given_up: RetryQueue,
-    /// Tells whoever wants to know of runs that have ended.
+    /// Publishes the runs that have ended.
     ends: broadcast::Sender<RunId>,
     tasks: TaskTracker,
-    /// No run that rests is waited for.
+    /// Cancelled when the server stops: hibernated runs are not waited for.
     draining: CancellationToken,
     shutdown: CancellationToken,
-    /// Ends the runs of today's lease, which `shutdown` does too.
+    /// Cancels the runs of the current lease; a child of `shutdown`.
     lease: Mutex<CancellationToken>,
 }
 
-/// What earlier processes wrote of a run's log; nothing for a new run.
+/// The state of a run's log from earlier processes; empty for a new run.
 #[derive(Debug)]
 pub struct LogSoFar {
     last_seq: u64,
@@ -74,7 +74,7 @@ pub struct LogSoFar {
     summary: RunSummary,
     /// Questions and approvals without an answer.
     waiting: Vec<Arc<Logged>>,
-    /// Whether all but the note of its end was done.
+    /// Whether the log has ended, even if the run is not marked as finished.
     pub has_ended: bool,
 }
 
@@ -82,13 +82,13 @@ pub struct LogSoFar {
 pub struct NewLiveRun {
     /// Its id.
     pub run: RunId,
-    /// Who begins it.
+    /// The principal that starts it.
     pub principal: Principal,
     /// The chat's title, for the activity stream.
     pub title: String,
     /// The run.
     pub prepared: PreparedRun,
-    /// Somebody wanted the report of research before the server was stopped.
+    /// Whether the report of a research run was requested before the server stopped.
     pub report_wanted: bool,
 }
 
@@ -108,7 +108,7 @@ impl Default for LogSoFar {
 }
 
 impl LogSoFar {
-    /// The same log, whose last event is known to be the last that anybody saw: its numbers go on without a gap.
+    /// The same log, if no reader can have seen more than its last event: numbering continues without a gap.
     #[must_use]
     pub fn without_gap(self) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl LogSoFar {
         }
     }
 
-    /// Whether it waits for a person.
+    /// Whether it waits for a user.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
@@ -129,7 +129,7 @@ impl LogSoFar {
         &self.waiting
     }
 
-    /// The question or approval of this id, where it waits for the answer.
+    /// The pending question or approval with this id.
     #[must_use]
     pub fn asked(&self, id: &str) -> Option<&EventBody> {
         let asked = self
@@ -171,12 +171,12 @@ impl Runs {
         }))
     }
 
-    /// Starts the run in tasks of its own.
+    /// Starts the run in its own tasks.
     pub fn start(&self, new: NewLiveRun) {
         self.go_on(new, LogSoFar::default());
     }
 
-    /// Continues it after the end of its log, which its journal knows. A run that is live already stays as it is.
+    /// Continues the run after the end of its log. A run that is already live is left alone.
     pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
         self.0.usage.run_begins(new.run, before.last_seq);
         let live = match self.lock().entry(new.run) {
@@ -199,7 +199,7 @@ impl Runs {
             .spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
     }
 
-    /// Leaves all runs as they are, for others to go on with them, and waits until nothing of them is done here.
+    /// Releases all runs to other servers, and waits until this process has stopped working on them.
     pub async fn abandon(&self) {
         std::mem::replace(&mut *self.0.lease(), self.0.shutdown.child_token()).cancel();
         let left: Vec<Arc<LiveRun>> = self.lock().values().cloned().collect();
@@ -208,20 +208,20 @@ impl Runs {
         }
     }
 
-    /// The run, if it is going in this process.
+    /// The run, if it is live in this process.
     #[must_use]
     pub fn live(&self, run: RunId) -> Option<Arc<LiveRun>> {
         self.lock().get(&run).cloned()
     }
 
-    /// The runs of this individual that are going.
+    /// The live runs of this individual.
     #[must_use]
     pub fn live_of(&self, principal: &Principal) -> Vec<Arc<LiveRun>> {
         let is_theirs = |run: &&Arc<LiveRun>| run.principal.is_same_individual(principal);
         self.lock().values().filter(is_theirs).cloned().collect()
     }
 
-    /// Stops the runs of these people that are going in this process.
+    /// Stops the live runs of these users in this process.
     pub(crate) fn stop_of(&self, people: &HashSet<UserId>) {
         self.lock()
             .values()
@@ -229,7 +229,7 @@ impl Runs {
             .for_each(|run| run.cancel.cancel());
     }
 
-    /// The runs that are going in a chat.
+    /// The live runs of a chat.
     #[must_use]
     pub fn live_in(&self, chat: ChatId) -> Vec<Arc<LiveRun>> {
         self.lock()
@@ -239,26 +239,26 @@ impl Runs {
             .collect()
     }
 
-    /// Reads a run's log from after event `after` to its end, wherever the run is going.
+    /// Reads a run's log from after event `after` to its end, whichever server the run is on.
     #[must_use]
     pub fn read(&self, run: RunId, after: u64) -> Reader {
         Reader::new(self.0.store.clone(), run, after).following(self.clone())
     }
 
-    /// Reads a log only as far as it is stored.
+    /// Reads only the stored part of a log.
     #[must_use]
     pub fn read_stored(&self, run: RunId) -> Reader {
         Reader::new(self.0.store.clone(), run, 0)
     }
 
-    /// Waits until a run of this process is over and its log is closed.
+    /// Waits until a run of this process has ended and its log is closed.
     pub async fn ended(&self, run: RunId) {
         if let Some(live) = self.live(run) {
             live.ended().await;
         }
     }
 
-    /// Figures of all runs of this process, in the text format of Prometheus.
+    /// Metrics of all runs of this process, in the text format of Prometheus.
     #[must_use]
     pub fn figures(&self) -> String {
         let (live, waiting) = {
@@ -271,36 +271,36 @@ impl Runs {
         self.0.metrics.text(live, waiting)
     }
 
-    /// Where figures are counted.
+    /// The metrics of all runs.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
 
-    /// The runs of this process that end from now on. Whoever falls far behind misses some, and is told how many.
+    /// The runs of this process that end from now on. A receiver that falls too far behind misses some, and is told how
+    /// many.
     #[must_use]
     pub fn ends(&self) -> broadcast::Receiver<RunId> {
         self.0.ends.subscribe()
     }
 
-    /// Changes in anybody's runs, from now on.
+    /// Changes of all users' runs, from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Activity> {
         self.0.activity.subscribe()
     }
 
-    /// Whether anybody has subscribed to the changes.
+    /// Whether there are subscribers to the changes.
     pub(crate) fn is_watched(&self) -> bool {
         self.0.activity.receiver_count() > 0
     }
 
-    /// Tells whoever watches of a run that is not live in this process.
+    /// Publishes the activity of a run that is not live in this process.
     pub(crate) fn tell(&self, activity: Activity) {
-        // Nobody listening is fine.
+        // It is fine if there are no subscribers.
         drop(self.0.activity.send(activity));
     }
 
-    /// Makes a change of what is remembered of a person that they wish themselves, and tells whoever watches that it begins and
-    /// that it is over.
+    /// Makes a change of a user's memory that the user has requested, and publishes its beginning and its end.
     pub(crate) async fn tell_memory_update<Change, Made>(
         &self,
         owner: UserId,
@@ -321,7 +321,7 @@ impl Runs {
         made
     }
 
-    /// Tells whoever watches that the chat's owner has looked at it.
+    /// Publishes that the chat's owner has read it.
     pub(crate) fn tell_read(&self, owner: UserId, chat: ChatId) {
         self.tell(Activity::read(owner, chat));
     }
@@ -329,22 +329,22 @@ impl Runs {
     /// Reads the log of a run that an earlier process left open.
     ///
     /// # Errors
-    /// Where the database does not answer or holds something that is not a log.
+    /// If the database does not answer or the log is corrupt.
     pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Journal), StoreError> {
         let (log, calls) = recovery::read(&self.0.store, run).await?;
         self.0.usage.note_past(run, &calls).await?;
         Ok(log)
     }
 
-    /// Adds to the ledger what a run's log holds beyond it.
+    /// Books the usage in a run's log that is not in the ledger yet.
     pub(crate) async fn note_past_of(&self, run: &Run) -> Result<(), StoreError> {
         self.left_open(run).await.map(drop)
     }
 
-    /// Ends the log of a run that an earlier process left open, with these words as the reason.
+    /// Ends the log of a run that an earlier process left open, for this reason.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub async fn close_left_open(
         &self,
         run: &Run,
@@ -354,10 +354,10 @@ impl Runs {
         self.close(run, log, recovery::Why::CannotGoOn(words)).await
     }
 
-    /// Ends the log of a run that an earlier process left open, as it was stopped.
+    /// Ends the log of a run that an earlier process left open, as cancelled.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub async fn cancel_left_open(&self, run: &Run) -> Result<(), StoreError> {
         let log = self.left_open(run).await?;
         self.close(run, log, recovery::Why::Stopped).await
@@ -388,14 +388,14 @@ impl Runs {
         }
     }
 
-    /// Whether this process stops.
+    /// Whether this process is stopping.
     fn is_stopping(&self) -> bool {
         self.0.draining.is_cancelled()
     }
 
-    /// Waits so long, or until this process stops.
+    /// Waits for this time, or until this process stops.
     async fn stopping_within(&self, time: Duration) {
-        // Either is fine.
+        // Either result is fine.
         drop(tokio::time::timeout(time, self.0.draining.cancelled()).await);
     }
 
@@ -410,12 +410,12 @@ impl Inner {
     }
 
     fn tell_end(&self, run: RunId) {
-        // Nobody listening is fine.
+        // It is fine if there are no subscribers.
         drop(self.ends.send(run));
     }
 
     fn announce(&self, live: &LiveRun, state: ActivityState) {
-        // Nobody listening is fine.
+        // It is fine if there are no subscribers.
         drop(self.activity.send(Activity::of(live, state)));
     }
 }

@@ -1,4 +1,4 @@
-//! The sub-agents of a chat that may be continued, found in the logs of its runs.
+//! Finds the sub-agents of a chat that can be resumed, in the logs of its runs.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use store::{Store, StoreError};
 
 use crate::runtime::runs::Runs;
 
-/// The longest log of one sub-agent that another goes on from, bytes of JSON without what was shown while it came.
+/// Maximum size of a sub-agent's log that another one resumes, bytes of JSON without deltas.
 const LIMIT_BYTES: usize = 4_000_000;
-/// So many runs of a chat are looked at, the newest first, for the fork that a name comes from.
+/// Maximum number of runs of a chat, newest first, that are searched for the fork that a handle comes from.
 const MAX_FORKS: usize = 20;
 
-/// Those of run `run` and of the others of its chat.
+/// The resumable sub-agents of `run` and of the other runs of its chat.
 pub(crate) fn earlier_agents(
     store: &Store,
     runs: &Runs,
@@ -30,7 +30,7 @@ pub(crate) fn earlier_agents(
         let found = Arc::clone(&found);
         Box::pin(async move {
             found.read(&handle).await.unwrap_or_else(|error| {
-                tracing::warn!(%handle, %error, "the log of an earlier sub-agent cannot be read");
+                tracing::warn!(%handle, %error, "failed to read the log of an earlier sub-agent");
                 Err(NoEarlierAgent(
                     "What that sub-agent did cannot be read now. Try again later.".to_owned(),
                 ))
@@ -76,7 +76,7 @@ impl Chat {
         Ok(Ok(found))
     }
 
-    /// The run in whose log the agent stands.
+    /// The run whose log contains the agent.
     async fn run_of(&self, handle: &AgentHandle) -> Result<Option<RunId>, StoreError> {
         if handle.is_of(self.run) {
             return Ok(Some(self.run));
@@ -88,7 +88,7 @@ impl Chat {
         if let Some(run) = runs.iter().rev().find(|run| handle.is_of(**run)) {
             return Ok(Some(*run));
         }
-        // A fork has a copy of the events that it was taken from, and names from there.
+        // A fork has a copy of the original run's events, and handles from there.
         for run in runs.into_iter().rev().take(MAX_FORKS) {
             if self
                 .forked_from(run)

@@ -1,5 +1,5 @@
-//! Sends the traces of finished runs to a collector, in OTLP over HTTP with JSON. Beside the runs: a run only leaves its
-//! id, and where the collector is down, traces are dropped and counted.
+//! Exports the traces of finished runs to a collector, as OTLP over HTTP with JSON. In the background: a run only
+//! leaves its id, and if the collector is down, traces are dropped and counted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,11 +18,11 @@ use crate::{
     runtime::{conversation::Conversations, runs::Runs},
 };
 
-/// Spans of one request.
+/// Maximum number of spans per request.
 const BATCH_SPANS: usize = 512;
-/// How long the collector may take.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pauses before the next tries.
+/// Pauses before retries.
 const PAUSES: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_secs(2),
@@ -44,13 +44,13 @@ pub(crate) async fn export(
             Ok(false) => {}
             Err(problem) => {
                 conversations.runs.metrics().note_trace(false);
-                tracing::warn!(%run, problem, "a trace could not be exported");
+                tracing::warn!(%run, problem, "failed to export a trace");
             }
         }
     }
 }
 
-/// The next run that has ended; of a server that stops only those that have ended already. Those that were missed are
+/// The next run that has ended; while the server is stopping, only runs that have ended already. Missed runs are
 /// counted.
 async fn next(
     runs: &Runs,
@@ -74,7 +74,7 @@ async fn next(
     }
 }
 
-/// Whether it was to be sent.
+/// Returns whether the trace had to be sent.
 async fn export_run(
     conversations: &Conversations,
     http: &HttpClient,
@@ -89,7 +89,7 @@ async fn export_run(
         .map_err(|error| error.to_string())?
         .origin
         .unwrap_or_default();
-    // Who began the trace does not keep it.
+    // The caller that started the trace does not sample it.
     if origin
         .parent
         .as_ref()
@@ -112,7 +112,7 @@ async fn export_run(
     Ok(true)
 }
 
-/// Sends one request, and again where the collector may take it later.
+/// Sends one request, and retries if the collector is temporarily unavailable.
 async fn send(
     http: &HttpClient,
     tracing: &Tracing,
@@ -142,7 +142,7 @@ async fn send(
             Ok(answer) => format!("the collector answered {}", answer.status()),
             Err(error) => error.without_url().to_string(),
         };
-        // The server does not wait for a collector when it stops.
+        // Shutdown does not wait for the collector.
         let Some(pause) = pauses.next().filter(|_| !stopping.is_cancelled()) else {
             return Err(problem);
         };

@@ -1,4 +1,4 @@
-//! The MCP servers of the configuration, and their tools as agents get them when a run begins.
+//! The configured MCP servers, and their tools as agents get them when a run begins.
 
 mod account;
 mod direct_call;
@@ -39,9 +39,9 @@ use tool_catalog::ToolCatalog;
 use user_connections::UserConnections;
 pub use user_sign_in::{SignInState, UserServer};
 
-/// How long a new run waits for servers that are just being connected.
+/// How long a new run waits for servers that are still connecting.
 const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
-/// How long a run that goes on waits for those it needs: it had their tools before.
+/// How long a resumed run waits for the servers it needs: it had their tools before.
 const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
 
 /// All configured servers. Cloning is cheap.
@@ -49,45 +49,45 @@ const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
 pub struct McpServers(Arc<All>);
 
 struct All {
-    /// Those that all use alike.
+    /// Servers with one connection shared by all users.
     shared: Vec<Arc<ToolCatalog>>,
-    /// Those to which each person signs in.
+    /// Servers to which each user signs in.
     personal: Vec<UserConnections>,
     store: Store,
     clock: Clock,
 }
 
-/// What the servers need of the rest.
+/// The dependencies of the servers.
 pub struct Surroundings<'a> {
-    /// Where credentials are kept.
+    /// The database, which stores credentials.
     pub store: Store,
-    /// What seals them.
+    /// Encrypts credentials.
     pub sealer: Arc<Sealer>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// What requests to the servers are sent with.
+    /// The HTTP client for requests to the servers.
     pub http: HttpClient,
-    /// What requests to addresses are sent with that the servers name.
+    /// The HTTP client for URLs that the servers name.
     pub outbound: Outbound,
-    /// Owns the connections.
+    /// Tracks the tasks of the connections.
     pub tasks: &'a TaskTracker,
-    /// Ends them.
+    /// Cancels the connections.
     pub stopping: &'a CancellationToken,
 }
 
-/// Whether a run is new.
+/// How a run starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunIs {
-    /// It begins now.
+    /// It is new.
     New,
-    /// It goes on after a restart.
+    /// It resumes after a restart.
     GoingOn,
-    /// It goes on after a rest, with calls of these tools open.
+    /// It wakes from hibernation, with open calls of these tools.
     Woken(Vec<String>),
 }
 
 impl RunIs {
-    /// Whether it should wait long for the tools of the server of this name.
+    /// Whether it should wait longer for the tools of the server of this name.
     fn needs(&self, server: &str) -> bool {
         let is_of = |tool: &String| {
             tool.split_once("__")
@@ -101,25 +101,25 @@ impl RunIs {
     }
 }
 
-/// What is known of one server.
+/// The current state of a server.
 pub struct McpServerNow {
     /// Its name.
     pub name: String,
-    /// Whether it is a program of this machine.
+    /// Whether it is a local program.
     pub is_stdio: bool,
     /// Whether it can be used.
     pub state: State,
-    /// What is wrong.
+    /// Its problems.
     pub problems: Vec<LocalizedText>,
-    /// Its tools, each with its name for models, what it does, and whether it needs consent.
+    /// Its tools, each with its name for models, its description, and whether it needs approval.
     pub tools: Vec<(String, String, bool)>,
 }
 
 impl McpServers {
-    /// Begins to connect to all servers that need no sign-in.
+    /// Starts to connect to all servers that need no sign-in.
     ///
     /// # Errors
-    /// Where the HTTP client cannot be set up.
+    /// If the HTTP client cannot be set up.
     pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
         let Surroundings {
             store,
@@ -165,17 +165,17 @@ impl McpServers {
         })))
     }
 
-    /// Whether people sign in to some of them.
+    /// Whether users sign in to any of them.
     pub(crate) fn has_personal(&self) -> bool {
         !self.0.personal.is_empty()
     }
 
-    /// Closes idle connections of people.
+    /// Closes idle connections of users.
     pub(crate) fn sweep(&self) {
         self.0.personal.iter().for_each(UserConnections::sweep);
     }
 
-    /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.
+    /// The tools for a run of this principal, resolved when it begins; `None` if there are no servers.
     #[must_use]
     pub fn late_tools(
         &self,
@@ -199,7 +199,7 @@ impl McpServers {
             .iter()
             .filter(|known| permit.allows_server(&known.server.definition().name));
         let shared = join_all(shared.map(|known| known.found(&run)));
-        // What the account has signed in to is not for the people of a front end.
+        // The account's own sign-ins must not be used by the people of a front end.
         let is_account = !principal.is_front_end_person();
         let personal = self.0.personal.iter().filter(|_| is_account);
         let personal = personal.filter(|server| permit.allows_server(&server.server.name));
@@ -216,7 +216,7 @@ impl McpServers {
         all
     }
 
-    /// The names of all, those that people sign in to included.
+    /// The names of all servers, including those that users sign in to.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let shared = self
             .0
@@ -231,13 +231,13 @@ impl McpServers {
         )
     }
 
-    /// How it stands with each that needs no sign-in.
+    /// The state of each server that needs no sign-in.
     #[must_use]
     pub fn now(&self) -> Vec<McpServerNow> {
         self.0.shared.iter().map(|known| known.now()).collect()
     }
 
-    /// Whether a tool of this name may be one that only those have who have signed in.
+    /// Whether a tool of this name may belong to a server that users sign in to.
     #[must_use]
     pub fn may_be_personal(&self, tool: &str) -> bool {
         let name = tool.split("__").next().unwrap_or_default();

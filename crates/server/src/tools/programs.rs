@@ -1,4 +1,5 @@
-//! Whether agents can run programs on this machine. It is found out beside the start, since Python takes a while.
+//! Whether agents can run programs on this machine. Detected in the background during startup, since starting Python
+//! takes a while.
 
 use std::{path::Path, time::Duration};
 
@@ -12,31 +13,31 @@ use crate::{
     platform::config::{Config, ProgramSettings},
 };
 
-/// How long runs of before a restart wait for it.
+/// How long runs from before a restart wait for the result.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was found out, once it is known.
+/// The result of the detection, once it is known.
 #[derive(Debug, Default)]
 pub struct ProgramsHere(SetOnce<Found>);
 
 #[derive(Debug)]
 enum Found {
-    /// They run, and these are the agents that have the tools.
+    /// Programs can run, and these are the agents with the tools for it.
     Here(Programs, Box<Agents>),
-    /// They do not: why.
+    /// Programs cannot run, for this reason.
     Not(LocalizedText),
 }
 
 impl ProgramsHere {
-    /// Removes idle folders.
+    /// Removes idle directories.
     pub(crate) fn sweep(&self) {
         if let Some(programs) = self.here() {
             programs.sweep();
         }
     }
 
-    /// Finds out. `agents` are those without the tools; nothing of the data folder is ever shown to a program, except for
-    /// the folders that are made in it for them.
+    /// Runs the detection. `agents` are those without the tools. Programs never see the data directory, except for the
+    /// directories created in it for them.
     pub(crate) async fn find(&self, config: &Config, agents: &Agents) {
         let settings = config.programs.as_ref();
         let found = match settings {
@@ -61,16 +62,16 @@ impl ProgramsHere {
             }
             Found::Not(_) => {}
         }
-        // Only one looks.
+        // Only called once, so it is never set already.
         drop(self.0.set(found));
     }
 
-    /// Waits until it is known, but not for long.
+    /// Waits for the result, for a limited time.
     pub(crate) async fn known(&self) {
         drop(tokio::time::timeout(PATIENCE, self.0.wait()).await);
     }
 
-    /// The agents with tools that run programs; nothing where there are none, or not yet.
+    /// The agents with tools that run programs; `None` if there are none, or not yet.
     pub(crate) fn agents(&self) -> Option<&Agents> {
         match self.0.get()? {
             Found::Here(_, agents) => Some(agents),
@@ -78,7 +79,7 @@ impl ProgramsHere {
         }
     }
 
-    /// The programs, where there are any.
+    /// The available programs, if any.
     pub(crate) fn here(&self) -> Option<&Programs> {
         match self.0.get()? {
             Found::Here(programs, _) => Some(programs),
@@ -86,7 +87,7 @@ impl ProgramsHere {
         }
     }
 
-    /// Why there are none, where that is known.
+    /// Why there are none, if known.
     pub(crate) fn why_not(&self) -> Option<&LocalizedText> {
         match self.0.get()? {
             Found::Here(..) => None,

@@ -1,4 +1,4 @@
-//! The folder of skills, read anew for each run, so that what changes on the disk holds from the next run on.
+//! The skills directory, read again for each run, so that changes on disk apply from the next run on.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,14 +8,14 @@ use std::{
 use agent::Skills;
 use domain::LocalizedText;
 
-/// The folder, and which of its problems the log has.
+/// The directory, and its problems that were already logged.
 pub struct SkillsFolder {
     folder: PathBuf,
     told: Mutex<Vec<(String, LocalizedText)>>,
 }
 
 impl SkillsFolder {
-    /// The folder need not be there.
+    /// The directory need not exist.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         Self {
@@ -24,13 +24,13 @@ impl SkillsFolder {
         }
     }
 
-    /// What it holds now. A new problem is told to the log, once.
+    /// The current skills. Each new problem is logged once.
     pub async fn read(&self) -> Skills {
         let folder = self.folder.clone();
         let skills = match tokio::task::spawn_blocking(move || Skills::read(&folder)).await {
             Ok(skills) => skills,
             Err(error) => {
-                tracing::error!(%error, "the folder of skills could not be read");
+                tracing::error!(%error, "failed to read the skills directory");
                 return Skills::default();
             }
         };
@@ -40,7 +40,7 @@ impl SkillsFolder {
             .iter()
             .filter(|problem| !told.contains(problem))
         {
-            tracing::warn!(skill, %problem, "a skill cannot be used");
+            tracing::warn!(skill, %problem, "skipping invalid skill");
         }
         told.clone_from(&skills.problems);
         skills

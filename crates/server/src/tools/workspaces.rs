@@ -1,4 +1,4 @@
-//! The directories of this machine that chats may work in, as the configuration allows them.
+//! The local directories that chats may work in, according to the configuration.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,22 +19,22 @@ use crate::{
     },
 };
 
-/// All that are allowed.
+/// All allowed directories.
 #[derive(Debug, Default)]
 pub struct Workspaces(Vec<Allowed>);
 
 #[derive(Debug)]
 struct Allowed {
     directory: Arc<Directory>,
-    /// Addresses of those who may use it, in lower case; empty for everybody.
+    /// The e-mail addresses of the users who may use it, in lower case; empty for all users.
     users: Vec<String>,
 }
 
 impl Workspaces {
-    /// Opens those of the configuration.
+    /// Opens the configured directories.
     ///
     /// # Errors
-    /// Where one is not there, or has to do with the server's own data.
+    /// If one does not exist, or overlaps with the server's own data.
     pub fn open(config: &Config) -> anyhow::Result<Self> {
         let mut own = vec![std::path::absolute(&config.data_dir)?];
         own.extend(
@@ -59,7 +59,7 @@ impl Workspaces {
             .map(Self)
     }
 
-    /// Those that this person may use.
+    /// The directories that this user may use.
     pub(crate) fn of<'a>(
         &'a self,
         user: &'a User,
@@ -71,15 +71,15 @@ impl Workspaces {
             .map(|allowed| &*allowed.directory)
     }
 
-    /// The names of all.
+    /// The names of all directories.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|allowed| allowed.directory.name())
     }
 
-    /// The one of this name, where this person may use it.
+    /// The directory of this name, if this user may use it.
     ///
     /// # Errors
-    /// With a sentence; the same for one that is not there and one that is others'.
+    /// With a message; the same for a directory that does not exist and one that the user may not use.
     pub(crate) fn find(
         &self,
         name: &str,
@@ -99,7 +99,7 @@ impl Workspaces {
 }
 
 impl Allowed {
-    /// The file's own list comes first: nothing in the page gives away what the file keeps to some.
+    /// The list in the configuration file takes precedence: settings cannot grant what the file restricts.
     fn allows(&self, user: &User, permit: &Permissions) -> bool {
         let is_named = self.users.is_empty() || self.users.contains(&user.email.to_lowercase());
         is_named && permit.allows(Resource::Workspace(self.directory.name()))
@@ -133,7 +133,7 @@ fn open(settings: &WorkspaceSettings, own: &[std::path::PathBuf]) -> anyhow::Res
     Ok(directory)
 }
 
-/// The path without links, as far as it is there.
+/// The path with symbolic links resolved, as far as it exists.
 fn real(path: &Path) -> std::path::PathBuf {
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Ok(path), ..) => path,
@@ -154,7 +154,7 @@ impl ChatFiles {
     /// The files of a chat.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub(crate) async fn files_of(&self, chat: &Chat) -> Result<Workspace, StoreError> {
         self.workspace(
             chat.principal.account,
@@ -164,8 +164,8 @@ impl ChatFiles {
         .await
     }
 
-    /// The files of a chat, or of a run without a chat, by its id as text. A directory that is not allowed any more says so
-    /// whenever a file is asked for.
+    /// The files of a chat, or of a run without a chat, by its id as text. If the directory is no longer allowed, every
+    /// file access fails with the reason.
     pub(crate) async fn workspace(
         &self,
         owner: UserId,

@@ -1,11 +1,11 @@
-//! One spelling for the addresses of one page.
+//! Normalizes URLs, so that each page has one.
 
 use outbound::Fault;
 use reqwest::Url;
 
 use super::WebProblem;
 
-/// What is added to addresses to see where people come from; it changes no page.
+/// Tracking parameters, which do not change the page.
 const TRACKING: [&str; 9] = [
     "fbclid",
     "gclid",
@@ -17,14 +17,14 @@ const TRACKING: [&str; 9] = [
     "yclid",
     "_openstat",
 ];
-/// Longest address, bytes.
+/// Maximum length of a URL, bytes.
 const LIMIT_BYTES: usize = 4000;
 
-/// The address of a page as it is asked for and kept: without a fragment and without what only follows people around. Without
-/// a scheme it is one of `https`.
+/// The URL under which a page is requested and stored: without a fragment or tracking parameters. A URL without a
+/// scheme gets `https`.
 ///
 /// # Errors
-/// Where it is none.
+/// If the URL is invalid.
 pub(super) fn normalised(text: &str) -> Result<Url, WebProblem> {
     let text = text.trim();
     let no_address = || WebProblem::Fault(Fault::NoAddress);
@@ -43,7 +43,7 @@ pub(super) fn normalised(text: &str) -> Result<Url, WebProblem> {
     Ok(url)
 }
 
-/// Takes away what does not tell pages apart.
+/// Removes the fragment and tracking parameters.
 pub(super) fn tidy(url: &mut Url) {
     url.set_fragment(None);
     if url

@@ -1,5 +1,5 @@
-//! Crawls: works on several side by side, each of another site, and leaves all it knows in the database, so that what a server
-//! was doing when it stopped is gone on with by the next.
+//! Crawls websites into collections, several sites concurrently. All progress is stored in the database, so another
+//! server continues after a restart.
 
 use data_encoding::HEXLOWER;
 use std::{
@@ -29,14 +29,14 @@ use crate::{
     platform::{clock::Clock, config::Config, jobs::Next},
 };
 
-/// How long a server that works on a crawl is waited for, beyond the time of a page.
+/// Additional time beyond that of a page before another server may take over a crawl, milliseconds.
 const CLAIM_MS: i64 = 60_000;
-/// So many addresses are kept for each page that may become a document.
+/// Number of URLs stored for each page that may become a document.
 const ADDRESSES_OF_A_PAGE: u64 = 5;
-/// Longest address that a document is called by as a whole, bytes.
+/// Maximum length of a URL used in full as a document's name, bytes.
 const NAME_BYTES: usize = 200;
 
-/// A crawl that is worked on here; its site is free again when it is dropped.
+/// A crawl claimed by this process; dropping it frees its site.
 struct Claimed<'a> {
     crawler: &'a Crawler,
     site: String,
@@ -50,13 +50,13 @@ impl Drop for Claimed<'_> {
     }
 }
 
-/// Crawls websites into collections.
+/// The crawler.
 pub(crate) struct Crawler {
-    /// There is something to crawl.
+    /// Notified if there is something to crawl.
     pub(crate) look: Arc<Notify>,
-    /// The sites that are being asked here. A page would only wait for its host's turn where another of it is asked for.
+    /// Sites being crawled by this process. A second page of such a site would only wait for its host's turn.
     pub(crate) at_work: Mutex<HashSet<String>>,
-    /// Held while a crawl is chosen, so that two do not choose the same site.
+    /// Held while a crawl is claimed, so that no site is claimed twice.
     pub(crate) choosing: tokio::sync::Mutex<()>,
     pub(crate) stopping: CancellationToken,
     pub(crate) clock: Clock,
@@ -67,7 +67,7 @@ pub(crate) struct Crawler {
 }
 
 impl Crawler {
-    /// To be called when a crawl has begun.
+    /// Call after a crawl was created.
     pub(crate) fn look_again(&self) {
         self.look.notify_one();
     }
@@ -76,7 +76,7 @@ impl Crawler {
         self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Crawls one page, unless the server stops. Several do so side by side, each on another site.
+    /// Crawls one page, unless the server stops. Several workers run concurrently, each on another site.
     pub(crate) async fn crawl_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let mut claimed = None;
         tokio::select! {
@@ -87,15 +87,15 @@ impl Crawler {
         Ok(Next::Done)
     }
 
-    /// So that the next server need not wait for this one.
+    /// Releases the claim, so that the next server need not wait for it to expire.
     async fn give_back(&self, claimed: Option<CrawlId>) {
         let Some(id) = claimed else { return };
         if let Err(error) = self.store.leave_crawl(id, false, self.clock.now_ms()).await {
-            tracing::warn!(%error, "a crawl could not be given back; it goes on when its claim is over");
+            tracing::warn!(%error, "failed to release a crawl; it resumes when its claim expires");
         }
     }
 
-    /// A crawl of a site that nobody works on.
+    /// Claims a crawl of a site that is not being crawled.
     async fn claim_crawl(&self) -> Result<Option<Claimed<'_>>, ApiError> {
         let now = self.clock.now_ms();
         let time = self.config.web.time + self.web.time_of_scripts();
@@ -117,7 +117,7 @@ impl Crawler {
         }))
     }
 
-    /// One page has its turn, so that several crawls go on side by side.
+    /// Crawls one page of a claimed crawl, so that several crawls share the workers.
     async fn crawl_some(&self, noted: &mut Option<CrawlId>) -> Result<Next, ApiError> {
         let Some(claimed) = self.claim_crawl().await? else {
             return Ok(Next::Idle);
@@ -140,7 +140,7 @@ impl Crawler {
                 .settle_crawled(id, page, &visited, &found, most)
                 .await
             {
-                // Deleted just now.
+                // Concurrently deleted.
                 Err(StoreError::NotFound) => return Ok(Next::Now),
                 settled => settled?,
             }
@@ -152,7 +152,7 @@ impl Crawler {
         Ok(Next::Now)
     }
 
-    /// What becomes of an address, and what it links to.
+    /// The result for a URL, and the links found on it.
     async fn crawl_page(
         &self,
         owner: UserId,
@@ -165,12 +165,12 @@ impl Crawler {
         };
         let is_of_site =
             normalised(&crawl.url).is_ok_and(|begin| begin.origin() == body.url.origin());
-        // The page that was named may lead elsewhere; what it links to may not.
+        // The start page may redirect to another site; linked pages may not.
         if !is_of_site && page.depth > 0 {
             return Ok((Visited::Skipped, Vec::new()));
         }
         let bytes = body.recoded();
-        // The same page at many addresses is one document.
+        // The same page at many URLs becomes one document.
         let content_sum = HEXLOWER.encode(digest(&SHA256, &bytes).as_ref());
         if self.store.has_crawled(crawl.id, &content_sum).await? {
             return Ok((Visited::Skipped, Vec::new()));
@@ -182,7 +182,7 @@ impl Crawler {
                 .collect(),
             false => Vec::new(),
         };
-        // Who begins at the front page means the site, and not only what is linked from there.
+        // A crawl from the front page means the whole site, not only what is linked there.
         if page.depth == 0 && crawl.depth > 0 && body.url.path() == "/" {
             found.extend(
                 self.web
@@ -220,7 +220,7 @@ impl Crawler {
                 count: MAX_DOCUMENTS,
             }),
             Err(StoreError::Conflict(_)) => failed(messages::Web::NoRoomForDocuments),
-            // The collection was deleted just now.
+            // The collection was deleted meanwhile.
             Err(StoreError::NotFound) => Visited::Skipped,
             Err(error) => return Err(error.into()),
         };
@@ -230,13 +230,13 @@ impl Crawler {
 }
 
 impl Web {
-    /// The page at an address as it comes, without a copy.
+    /// Downloads a page without storing a copy.
     async fn body(&self, url: &str) -> Result<Body, WebProblem> {
         let url = normalised(url)?;
         match self.fetch(&url, None).await? {
             Fetched::New(body) if body.bytes.is_empty() => Err(WebProblem::Status(204)),
             Fetched::New(body) => {
-                // What is no text need not come in.
+                // Content without text is not imported.
                 super::fetch::file_name(&body)?;
                 self.with_scripts(*body).await
             }
@@ -244,29 +244,29 @@ impl Web {
         }
     }
 
-    /// An address as crawls begin with it.
+    /// The normalized start URL of a crawl.
     ///
     /// # Errors
-    /// Where it cannot be asked.
+    /// If it cannot be requested.
     pub(crate) fn beginning(&self, url: &str) -> Result<Url, WebProblem> {
         let url = normalised(url)?;
         Ok(self.outbound.address(url.as_str(), &[])?)
     }
 }
 
-/// Why an address was not read, as its row keeps it.
+/// Why a URL could not be read, as stored in its row.
 fn failed(sentence: messages::Web) -> Visited {
     Visited::Failed(LocalizedText::from(sentence).to_column())
 }
 
-/// What is asked one at a time: a host with its scheme and port.
+/// The unit of rate limiting: scheme, host and port.
 fn site_of(url: &str) -> String {
     url.parse::<Url>()
         .map(|url| url.origin().ascii_serialization())
         .unwrap_or_default()
 }
 
-/// A page is called by its address, with an ending that tells what it is.
+/// A document is named after its URL, with an extension for its type.
 fn document_name(body: &Body) -> String {
     let address = body.url.as_str();
     let name = address
@@ -285,7 +285,7 @@ fn document_name(body: &Body) -> String {
     if name.len() <= NAME_BYTES {
         return format!("{name}{ending}");
     }
-    // Two long addresses stay two.
+    // The hash keeps two long URLs apart.
     let sum = HEXLOWER.encode(&digest(&SHA256, address.as_bytes()).as_ref()[..6]);
     format!(
         "{}…{sum}{ending}",

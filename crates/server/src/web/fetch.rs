@@ -1,5 +1,5 @@
-//! Asking for a page: each hop is looked at by the guard, by the site's rules and by the clock; and what comes is made text
-//! in a process of its own.
+//! Downloads pages, checking every redirect against the outbound guard, `robots.txt` and the host's rate limit, and
+//! extracts their text in a separate process.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,34 +16,34 @@ use tokio::{task::spawn_blocking, time::timeout};
 use super::{Web, WebProblem, address::tidy, hosts::Host, robots::Robots};
 use crate::messages;
 
-/// Most redirects of a page.
+/// Maximum number of redirects.
 const HOPS: usize = 10;
-/// For the rules of a site.
+/// Limits for `robots.txt`.
 const ROBOTS: Limits = Limits {
     time: Duration::from_secs(15),
     body_bytes: 512_000,
     hops: 5,
 };
 const ROBOTS_HOLD: Duration = Duration::from_secs(3600);
-/// Where a site's server stumbles over its rules, it is asked again soon.
+/// How long a site is avoided if its server failed to send `robots.txt`.
 const CLOSED_HOLDS: Duration = Duration::from_secs(120);
-/// So much text of a page is kept.
+/// Maximum size of a page's stored text, bytes.
 const TEXT_BYTES: u64 = 3_000_000;
 const READING_SECONDS: u64 = 30;
-/// What we can read.
+/// The accepted content types.
 const WANTED: &str =
     "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5";
 
-/// What came of asking.
+/// The result of a request.
 #[derive(Debug)]
 pub(super) enum Fetched {
-    /// The copy is still as the page.
+    /// The stored copy is still current.
     AsItWas,
-    /// The page.
+    /// A new version.
     New(Box<Body>),
 }
 
-/// A page as it came.
+/// A downloaded page.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) url: Url,
@@ -52,13 +52,13 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// A header that is text and not too long.
+    /// The value of a header if it is text and not too long.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         let value = self.headers.get(name)?.to_str().ok()?;
         (value.len() <= 1000).then(|| value.to_owned())
     }
 
-    /// The kind of content, without what stands after it.
+    /// The media type without parameters.
     pub(super) fn kind(&self) -> String {
         let kind = self
             .headers
@@ -76,7 +76,8 @@ impl Body {
         matches!(self.kind().as_str(), "text/html" | "application/xhtml+xml")
     }
 
-    /// The bytes in UTF-8 where the head of the answer names another encoding; it is the only one that knows.
+    /// The content in UTF-8. Converted if the `Content-Type` header names another encoding, which only the header
+    /// knows.
     pub(super) fn recoded(&self) -> Vec<u8> {
         let kind = self
             .headers
@@ -102,7 +103,7 @@ impl Body {
 }
 
 impl Web {
-    /// Asks for a page; `known` is a copy of it.
+    /// Downloads a page; `known` is the stored copy.
     pub(super) async fn fetch(
         &self,
         url: &Url,
@@ -155,7 +156,7 @@ impl Web {
         let limits = Limits {
             time: self.settings.time,
             body_bytes: usize::try_from(self.settings.page_bytes).unwrap_or(usize::MAX),
-            // Each hop is looked at here.
+            // Redirects are followed and checked here.
             hops: 0,
         };
         let mut request = Request::new(Method::GET, url.clone(), limits).header(ACCEPT, WANTED);
@@ -170,18 +171,19 @@ impl Web {
         request
     }
 
-    /// What the host of a page asks of us. A site without rules has none; one whose server stumbles is left alone.
+    /// The `robots.txt` rules of a page's host. If there is no such file, everything is allowed; if the server fails,
+    /// nothing is.
     pub(super) async fn robots(&self, host: &Host, page: &Url) -> Result<Arc<Robots>, WebProblem> {
         if let Some(robots) = host.robots() {
             return Ok(robots);
         }
         let _turn = host.turn(Duration::ZERO).await;
-        // Somebody else may have asked meanwhile.
+        // Another request may have fetched them meanwhile.
         if let Some(robots) = host.robots() {
             return Ok(robots);
         }
         let url = page.join("/robots.txt").map_err(|_| Fault::NoAddress)?;
-        // What is beyond the beginning of very long rules is not looked at.
+        // Very long rules are truncated.
         let answer = self
             .outbound
             .send(Request::new(Method::GET, url, ROBOTS).cut())
@@ -197,7 +199,7 @@ impl Web {
         Ok(host.set_robots(robots, holds))
     }
 
-    /// The text of what came.
+    /// Extracts the text of a downloaded page.
     pub(super) async fn read(&self, body: &Body) -> Result<Document, WebProblem> {
         let name = file_name(body)?;
         let limits = ReadLimits {
@@ -212,7 +214,7 @@ impl Web {
             .await
             .map_err(|_| WebProblem::Internal)?;
         let read = spawn_blocking(move || {
-            // Held until the process has ended, also where nobody waits for it any more.
+            // Held until the process has ended, even if the caller is gone.
             let _turn = turn;
             reader.read(&name, &bytes, &limits)
         });
@@ -222,7 +224,7 @@ impl Web {
     }
 }
 
-/// What rules are about: the path with its query.
+/// What `robots.txt` rules match against: the path with its query.
 pub(super) fn target(url: &Url) -> String {
     match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
@@ -235,7 +237,7 @@ fn next(url: &Url, headers: &HeaderMap) -> Result<Url, WebProblem> {
         .get(LOCATION)
         .and_then(|place| location(url, place))
         .ok_or(Fault::NoAddress)?;
-    // What was begun in secret goes on so.
+    // HTTPS must not redirect to plain HTTP.
     if url.scheme() == "https" && to.scheme() != "https" {
         return Err(Fault::NotAllowed.into());
     }
@@ -243,7 +245,7 @@ fn next(url: &Url, headers: &HeaderMap) -> Result<Url, WebProblem> {
     Ok(to)
 }
 
-/// A name that tells the reader what it is; servers know better than addresses.
+/// A file name that tells the reader the format. The media type takes precedence over the URL.
 pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
     let kind = body.kind();
     let ending = match kind.as_str() {
@@ -261,7 +263,7 @@ pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
         kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
             return Err(WebProblem::NotText(messages::Web::SoundOrFilm.into()));
         }
-        // Office documents are told by what they hold.
+        // Office documents are recognized by their content.
         _ => return Ok(super::name_of(&body.url)),
     };
     Ok(format!("page.{ending}"))

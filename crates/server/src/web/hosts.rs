@@ -1,4 +1,4 @@
-//! What is known of the hosts that we ask: when we did so last, and what they ask of us. One request at a time goes to each.
+//! Per-host state: a lock that serializes requests, the time of the last one, and the `robots.txt` rules.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use tokio::{
 
 use super::robots::Robots;
 
-/// So many hosts are remembered; those that nobody asks just now are forgotten then.
+/// Maximum number of hosts remembered; beyond it, those not in use are evicted.
 const MOST: usize = 1000;
 
 #[derive(Debug, Default)]
@@ -24,11 +24,11 @@ pub(super) struct Hosts(Mutex<HashMap<String, Arc<Host>>>);
 pub(super) struct Host {
     /// When the last request ended.
     turn: Turn<Option<Instant>>,
-    /// What it asks of us, and until when we take that for true.
+    /// Its `robots.txt` rules, and when they expire.
     robots: Mutex<Option<(Arc<Robots>, Instant)>>,
 }
 
-/// The turn to ask a host, until it is dropped.
+/// The exclusive right to send requests to a host, until dropped.
 pub(super) struct HostTurn<'a>(MutexGuard<'a, Option<Instant>>);
 
 impl Hosts {
@@ -42,7 +42,7 @@ impl Hosts {
 }
 
 impl Host {
-    /// Waits until nobody else asks, and until the pause after the last request is over.
+    /// Waits for other requests to end, and for the pause after the last one.
     pub(super) async fn turn(&self, pause: Duration) -> HostTurn<'_> {
         let turn = self.turn.lock().await;
         if let Some(last) = *turn {

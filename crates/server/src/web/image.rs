@@ -1,4 +1,4 @@
-//! Images of other sites, fetched for a person who asked to see one: raster formats only, bounded in size and time.
+//! Fetches images of other sites that a person asked to see: raster formats only, limited in size and time.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use tokio::time::timeout;
 
 use super::{Web, WebProblem};
 
-/// Images that are fetched at a time; the others wait.
+/// Maximum number of concurrent fetches; others wait.
 pub(super) const AT_ONCE: usize = 8;
-/// For one image, waiting for its turn included.
+/// Time limit per image, including the wait for a slot.
 const TIME: Duration = Duration::from_secs(20);
-/// Largest image, bytes.
+/// Maximum size of an image, bytes.
 const MAX_BYTES: usize = 10_000_000;
-/// Most redirects.
+/// Maximum number of redirects.
 const HOPS: u32 = 5;
-/// What is passed on, as [`picture_type`] knows it.
+/// The accepted types, those that [`picture_type`] recognizes.
 const WANTED: &str = "image/webp,image/png,image/jpeg,image/gif;q=0.9";
 
-/// An image whose first bytes are those of its type, whatever its server called it.
+/// An image whose first bytes match its type, regardless of its `Content-Type`.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(crate) media_type: &'static str,
@@ -29,10 +29,10 @@ pub(crate) struct Image {
 }
 
 impl Web {
-    /// The image at an address. Its site learns of the server alone: no cookie, referrer or address of a person is sent.
+    /// The image at a URL. The site sees only this server: no cookies, referrer or address of the person are sent.
     ///
     /// # Errors
-    /// Why there is none, in words for people.
+    /// Why there is no image, in words for people.
     pub(crate) async fn image(&self, url: &str) -> Result<Image, WebProblem> {
         let url = self.outbound.address(url, &[])?;
         let limits = Limits {

@@ -1,16 +1,16 @@
-//! The links of a page, found in one walk over its bytes: a page that is no page has none.
+//! Extracts the links of a page in one pass over its bytes; content that is not HTML has none.
 
 use reqwest::Url;
 
 use super::address::tidy;
 
-/// Most links that are taken from one page.
+/// Maximum number of links taken from a page.
 const MOST: usize = 1000;
-/// Longest address that a crawl asks for, bytes.
+/// Maximum length of a URL to crawl, bytes.
 const URL_BYTES: usize = 1000;
-/// Deepest path: what is deeper is a maze.
+/// Maximum depth of a path; deeper ones are likely crawler traps.
 const PATH_PARTS: usize = 12;
-/// Names of what tells visitors apart, not pages.
+/// Query parameters that identify sessions, not pages.
 const SESSIONS: [&str; 6] = [
     "sid",
     "sessionid",
@@ -20,7 +20,7 @@ const SESSIONS: [&str; 6] = [
     "s",
 ];
 
-/// The pages of the same site that a page links to, each once.
+/// The pages of the same site that a page links to, without duplicates.
 pub(super) fn links(page: &[u8], at: &Url) -> Vec<Url> {
     let html = String::from_utf8_lossy(page);
     let mut found: Vec<Url> = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn links(page: &[u8], at: &Url) -> Vec<Url> {
     found
 }
 
-/// The value of `href` in what stands after `<a`.
+/// The value of `href` in the text after `<a`.
 fn href(tag: &str) -> Option<String> {
     let lower = tag.to_ascii_lowercase();
     let place = lower
@@ -71,7 +71,7 @@ fn href(tag: &str) -> Option<String> {
     Some(value.trim().replace("&amp;", "&"))
 }
 
-/// The link as it is asked for, where it is on the same site and no trap.
+/// The normalized link, if it is on the same site and not a crawler trap.
 pub(super) fn worth_asking(mut link: Url, at: &Url) -> Option<Url> {
     if link.origin() != at.origin() || !link.username().is_empty() {
         return None;
@@ -79,7 +79,7 @@ pub(super) fn worth_asking(mut link: Url, at: &Url) -> Option<Url> {
     tidy(&mut link);
     let path = link.path().to_ascii_lowercase();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    // A maze repeats itself: the same name three times is one.
+    // Traps repeat path segments: three times the same one is too many.
     let repeats = parts
         .iter()
         .any(|part| parts.iter().filter(|other| *other == part).count() >= 3);

@@ -1,4 +1,4 @@
-//! Why there is no page, or nothing was found: in words for people and for models.
+//! Why a page could not be read or a search failed, in words for people and models.
 
 use std::fmt;
 
@@ -8,37 +8,37 @@ use outbound::Fault;
 
 use crate::{messages, platform::outbound_fault::fault_sentence};
 
-/// Why there is no page, or nothing was found. None says where a name leads or what is there.
+/// Why a page could not be read or a search failed. No variant discloses what a name resolves to or what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WebProblem {
-    /// It was not asked, or did not answer.
+    /// The request was refused by the guard, or got no answer.
     Fault(Fault),
-    /// Its site wants no robots there.
+    /// `robots.txt` disallows it.
     Robots,
-    /// Its server refuses or stumbles.
+    /// The server answered with this error status.
     Status(u16),
-    /// It is a picture, a program or the like.
+    /// It has no text, for example because it is an image or a program.
     NotText(LocalizedText),
-    /// It came, and its text cannot be had.
+    /// It was downloaded, but its text cannot be extracted.
     Unreadable(Unreadable),
-    /// Its server has no image there.
+    /// The image's server answered with this status.
     NoImage(u16),
-    /// It is no image of a format that is passed on.
+    /// It is not an image of a supported format.
     NotImage,
-    /// Its scripts would show something, and did not.
+    /// The page needs scripts, and running them failed.
     Scripts(LocalizedText),
-    /// Nobody searches here.
+    /// No search is configured.
     NoSearch,
-    /// The search was asked something that it cannot be.
+    /// The search query is invalid.
     BadQuery,
-    /// The search did not work.
+    /// The search failed.
     Search(String),
-    /// It is ours.
+    /// An internal error.
     Internal,
 }
 
 impl WebProblem {
-    /// What is said of it.
+    /// The message.
     pub(crate) fn sentence(&self) -> messages::Web {
         match self {
             Self::Fault(fault) => fault_sentence(*fault),

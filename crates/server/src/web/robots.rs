@@ -1,27 +1,27 @@
-//! What a site asks of programs that read it: `robots.txt` after RFC 9309.
+//! Parses and evaluates `robots.txt` as specified by RFC 9309.
 
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-/// The name that sites know us by.
+/// Our product token.
 const NAME: &str = "glasshouse";
-/// What is beyond is not looked at.
+/// Limits on what is parsed; the rest is ignored.
 const MAX_RULES: usize = 2000;
 const RULE_BYTES: usize = 1000;
 const MAX_SITEMAPS: usize = 20;
-/// A site that asks for longer pauses gets this one.
+/// Maximum pause; longer requests for a pause are capped.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
-/// Spaces are written as in addresses.
+/// Characters that URLs percent-encode.
 const AS_IN_ADDRESSES: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
 
-/// What holds for us on a site.
+/// The rules of a site for us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Robots {
     rules: Vec<Rule>,
-    /// What it asks to wait between two requests.
+    /// The requested pause between two requests.
     pub(super) pause: Option<Duration>,
-    /// Where its sitemaps are.
+    /// URLs of its sitemaps.
     pub(super) sitemaps: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ struct Rule {
 }
 
 impl Robots {
-    /// Nothing is open.
+    /// Rules that disallow everything.
     pub(super) fn closed() -> Self {
         let rules = vec![Rule {
             allows: false,
@@ -44,7 +44,7 @@ impl Robots {
         }
     }
 
-    /// Reads what a site says. Lines that are no rules are passed over.
+    /// Parses a `robots.txt`. Invalid lines are ignored.
     pub(super) fn parse(text: &str) -> Self {
         let (mut own, mut others) = (Self::default(), Self::default());
         let (mut own_is_named, mut is_own, mut is_others, mut in_rules) =
@@ -98,7 +98,8 @@ impl Robots {
         }
     }
 
-    /// Whether we may ask for a path with its query. The longest rule that fits decides, and of two the one that allows.
+    /// Whether a path with its query is allowed. The longest matching rule wins; of equally long ones, the one that
+    /// allows.
     pub(super) fn allow(&self, target: &str) -> bool {
         let fitting = self.rules.iter().filter(|rule| fits(&rule.pattern, target));
         fitting
@@ -107,7 +108,7 @@ impl Robots {
     }
 }
 
-/// `*` stands for anything, `$` at the end for the end.
+/// Whether a pattern matches: `*` matches any text, and `$` at the end matches the end.
 fn fits(pattern: &str, target: &str) -> bool {
     let (pattern, to_end) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -128,7 +129,7 @@ fn fits(pattern: &str, target: &str) -> bool {
     }
     match last {
         _ if !to_end => true,
-        // The last piece may stand anywhere after the one before it.
+        // The last part may match anywhere after the previous one.
         Some((piece, before)) => before.ends_with(piece),
         None => rest.is_empty(),
     }

@@ -1,5 +1,5 @@
-//! Pages that show nothing until their scripts have run: they are given to a browser of this machine, or to Crawl4AI, and what
-//! comes back is read as any other page.
+//! Renders pages that need JavaScript, with a local browser or Crawl4AI; the resulting HTML is read like any other
+//! page.
 
 #[cfg(unix)]
 mod appetite;
@@ -24,18 +24,18 @@ use crate::{
     platform::config::{BrowserKind, BrowserSettings},
 };
 
-/// Pages whose scripts run at a time: a browser takes much memory.
+/// Maximum number of pages rendered concurrently: a browser takes much memory.
 pub(super) const AT_ONCE: usize = 1;
-/// How long a page waits for its turn, beside the time of its own.
+/// How long a page waits for its turn, in addition to its own time.
 const WAIT: Duration = Duration::from_secs(30);
-/// A page with so much text says something without its scripts, characters.
+/// Amount of visible text from which on a page counts as readable without scripts, characters.
 const ENOUGH: usize = 200;
-/// What nobody sees in a page.
+/// Elements whose content is not visible.
 const UNSEEN: [&str; 7] = [
     "script", "style", "noscript", "template", "svg", "title", "iframe",
 ];
 
-/// Why scripts did not give a page: what stands behind “it shows nothing until its scripts have run, and …”.
+/// Why rendering failed, phrased to follow “it shows nothing until its scripts have run, and …”.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trouble(LocalizedText);
 
@@ -50,7 +50,7 @@ impl Trouble {
 }
 
 impl Web {
-    /// How long a page may take beyond its own time where scripts run.
+    /// Additional time that a page may take if it is rendered.
     pub(super) fn time_of_scripts(&self) -> Duration {
         self.settings
             .browser
@@ -58,7 +58,7 @@ impl Web {
             .map_or(Duration::ZERO, |browser| browser.time + WAIT)
     }
 
-    /// The page after its scripts, where it needs them and somebody here runs them; as it is otherwise.
+    /// The rendered page if it needs scripts and a renderer is configured, otherwise the page as it is.
     pub(super) async fn with_scripts(&self, body: Body) -> Result<Body, WebProblem> {
         let Some(settings) = self.settings.browser.as_ref().filter(|_| body.is_html()) else {
             return Ok(body);
@@ -73,7 +73,7 @@ impl Web {
         match shown.await.unwrap_or_else(|_| Err(Trouble::slow())) {
             Ok(html) => {
                 let kind = HeaderValue::from_static("text/html; charset=utf-8");
-                // Its scripts may show something else tomorrow, whatever its own tag says.
+                // Always revalidate: scripts may show something else tomorrow, whatever the page's own `ETag` says.
                 let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
                 Ok(Body {
                     url: body.url,
@@ -83,7 +83,7 @@ impl Web {
             }
             Err(Trouble(words)) if is_bare => Err(WebProblem::Scripts(words)),
             Err(Trouble(words)) => {
-                tracing::debug!(%words, "a page is read without its scripts");
+                tracing::debug!(%words, "rendering failed; reading the page without scripts");
                 Ok(body)
             }
         }
@@ -124,7 +124,7 @@ impl Web {
     }
 }
 
-/// Whether a page has scripts and next to no text beside them.
+/// Whether a page has scripts and hardly any visible text.
 fn is_bare(html: &[u8]) -> bool {
     let html = String::from_utf8_lossy(html).to_ascii_lowercase();
     if !html.contains("<script") {

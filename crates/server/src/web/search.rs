@@ -1,5 +1,5 @@
-//! Searching the web as an administrator has chosen: by SearXNG, Brave or Tavily, by a tool of an MCP server, or in the pages
-//! that crawls have brought in. Of several the first that finds something wins.
+//! Web search with the configured providers: SearXNG, Brave, Tavily, a tool of an MCP server, or crawled pages. The
+//! first one that finds something wins.
 
 mod cooldowns;
 mod echo;
@@ -18,44 +18,44 @@ pub(super) use cooldowns::Cooldowns;
 use cooldowns::{NoAnswer, Why};
 use echo::Question;
 
-/// Searches at a time.
+/// Maximum number of concurrent searches.
 pub(super) const AT_ONCE: usize = 4;
-/// Longest question, characters.
+/// Maximum length of a query, characters.
 pub(super) const QUERY_CHARS: usize = 400;
-/// Most results of one search.
+/// Maximum number of results.
 pub(crate) const MAX_HITS: usize = 20;
-/// How long one may take, and one behind which another stands.
+/// Time limit of the last provider, and of one that has another to fall back to.
 const TIME: Duration = Duration::from_secs(20);
 const TIME_BEFORE_OTHERS: Duration = Duration::from_secs(8);
-/// So much is told of what one did instead of answering, characters.
+/// Maximum length of a provider's error message, characters.
 const WORDS_CHARS: usize = 200;
 const TITLE_CHARS: usize = 300;
 const SNIPPET_CHARS: usize = 600;
 
-/// A page that a search has found.
+/// A result of a web search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WebHit {
     pub(crate) title: String,
     pub(crate) url: String,
-    /// What the search tells of it; may be empty.
+    /// The provider's excerpt; may be empty.
     pub(crate) snippet: String,
-    /// Whether the address is a result's own. If not, it only stands in the question or in a text: opening it needs consent,
-    /// and nothing reads it by itself.
+    /// Whether the URL is that of a result. If not, it is only mentioned in the query or in a text: opening it needs
+    /// approval, and it is never opened automatically.
     pub(crate) is_result: bool,
 }
 
-/// What a search has come to.
+/// The outcome of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     pub(crate) hits: Vec<WebHit>,
-    /// Who found it, where there are several.
+    /// The provider that found the results, if several are configured.
     by: Option<String>,
-    /// Who was passed over, and what each did instead.
+    /// The providers that were skipped or failed, and the reason for each.
     passed: Vec<(String, String)>,
 }
 
 impl Searched {
-    /// Who was passed over, in a sentence for people and models; nothing where nobody was.
+    /// The skipped and failed providers, in a sentence for people and models; `None` if there are none.
     pub(crate) fn note(&self) -> Option<String> {
         let passed = (!self.passed.is_empty()).then(|| told(&self.passed))?;
         Some(match &self.by {
@@ -65,7 +65,7 @@ impl Searched {
     }
 }
 
-/// What each did: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
+/// The reasons as a sentence each: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
 fn told(passed: &[(String, String)]) -> String {
     let each = passed
         .iter()
@@ -73,7 +73,7 @@ fn told(passed: &[(String, String)]) -> String {
     each.collect::<Vec<_>>().join(" ")
 }
 
-/// What people call it.
+/// The provider's display name.
 fn name_of(search: &Search) -> String {
     match search {
         Search::Service(settings) => settings.kind.name().to_owned(),
@@ -83,12 +83,12 @@ fn name_of(search: &Search) -> String {
 }
 
 impl Web {
-    /// Whether somebody searches here for this account.
+    /// Whether a provider is available for this account.
     pub(crate) fn searches(&self, principal: &Principal) -> bool {
         self.searching_for(principal).next().is_some()
     }
 
-    /// Who searches for this account. Documents are an account's own, not those of a front end's people.
+    /// The providers for this account. Collections belong to accounts, not to the users of a front end.
     fn searching_for(&self, principal: &Principal) -> impl Iterator<Item = &Search> {
         let is_person = principal.is_front_end_person();
         self.settings
@@ -97,16 +97,16 @@ impl Web {
             .filter(move |search| !(is_person && matches!(search, Search::Own)))
     }
 
-    /// Whether pages may be read here.
+    /// Whether reading pages is enabled.
     pub(crate) fn reads(&self) -> bool {
         self.settings.fetch
     }
 
-    /// What the first of the chosen searches finds that finds something, the best first: at most `limit` and [`MAX_HITS`],
-    /// each address once. One that has just failed is left out, as long as there are others.
+    /// The results of the first provider that finds any, best first: at most `limit` and [`MAX_HITS`], without
+    /// duplicate URLs. Providers on cooldown are skipped unless all are.
     ///
     /// # Errors
-    /// Why nothing was asked, or what the searches say instead.
+    /// Why nothing was searched, or the providers' errors.
     pub(crate) async fn search(
         &self,
         principal: &Principal,
@@ -152,7 +152,7 @@ impl Web {
                     tracing::warn!(
                         search = name,
                         error = no_answer.words,
-                        "a search of the web did not work"
+                        "a web search failed"
                     );
                     self.resting
                         .note_no_answer(&name, &no_answer, Instant::now());
@@ -171,7 +171,7 @@ impl Web {
         }
     }
 
-    /// Who is asked, in this order, and who is left out for now: nobody, where that would leave none.
+    /// The providers to try in order, and those on cooldown; if all are on cooldown, all are tried.
     fn row<'a>(&self, all: &[&'a Search]) -> (Vec<&'a Search>, Vec<(String, String)>) {
         let (mut row, mut passed, now) = (Vec::new(), Vec::new(), Instant::now());
         for search in all {
@@ -226,7 +226,7 @@ impl Web {
     }
 }
 
-/// Each address once, and no more than wanted.
+/// Removes duplicate URLs and limits the number of results.
 fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit> {
     let mut seen = HashSet::new();
     hits.into_iter()
@@ -235,7 +235,7 @@ fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit>
         .collect()
 }
 
-/// Words on one line: searches put tags around the words that were asked for.
+/// The text on one line: providers mark the searched words with tags.
 fn plain(text: &str, limit: usize) -> String {
     let mut out = text.to_owned();
     for tag in ["<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"] {

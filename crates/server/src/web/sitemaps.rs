@@ -1,4 +1,4 @@
-//! The addresses that a site names itself: its sitemaps, those they lead to, packed or plain.
+//! Reads a site's sitemaps, including nested and compressed ones.
 
 use std::{collections::HashSet, io::Read, time::Duration};
 
@@ -8,16 +8,17 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Web, address::normalised, fetch::Fetched, links::worth_asking};
 
-/// Most sitemaps of a site, and most addresses they may name.
+/// Maximum number of sitemaps of a site, and of URLs in them.
 const MAX_SITEMAPS: usize = 20;
 const MAX_ADDRESSES: usize = 5_000;
-/// Most of one, unpacked.
+/// Maximum size of one, uncompressed, bytes.
 const TEXT_BYTES: u64 = 20_000_000;
-/// How long all of them may take.
+/// Time limit for all of them.
 const TIME: Duration = Duration::from_secs(30);
 
 impl Web {
-    /// The pages that a site names itself, each once; nothing where it names none. What does not answer is passed over.
+    /// The pages listed in a site's sitemaps, without duplicates; empty if there are none. Sitemaps that fail to load
+    /// are skipped.
     pub(super) async fn named_pages(&self, site: &Url) -> Vec<Url> {
         let deadline = Instant::now() + TIME;
         let mut to_ask = self.sitemaps_of(site, deadline).await;
@@ -46,7 +47,7 @@ impl Web {
         pages
     }
 
-    /// Those that the site's rules name, or the usual one.
+    /// The sitemaps named in `robots.txt`, or the default one.
     async fn sitemaps_of(&self, site: &Url, deadline: Instant) -> Vec<Url> {
         let host = self.hosts.of(&site.origin().ascii_serialization());
         let robots = match self.settings.robots {
@@ -70,7 +71,7 @@ impl Web {
     }
 }
 
-/// The text, unpacked where it is packed. What is longer than it may be is cut.
+/// The text, decompressed if needed and truncated to the limit.
 fn text_of(bytes: &[u8]) -> String {
     let mut text = Vec::new();
     let whole = match bytes.starts_with(&[0x1f, 0x8b]) {
@@ -81,13 +82,13 @@ fn text_of(bytes: &[u8]) -> String {
         false => bytes.take(TEXT_BYTES).read_to_end(&mut text).is_ok(),
     };
     if !whole {
-        tracing::debug!("a sitemap is not packed well; what came out of it is taken");
+        tracing::debug!("failed to decompress a sitemap; using the beginning");
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What stands in `<loc>`, or on the lines where it is plain text. A walk over the text takes whatever stands there: entities
-/// that someone declares are not known here, and nothing is nested.
+/// The content of `<loc>` elements, or the lines of a plain text. A scan is enough: custom entities are not expanded,
+/// and nothing is nested.
 fn addresses(text: &str) -> Box<dyn Iterator<Item = String> + '_> {
     if !text.contains("<loc>") {
         let lines = text
@@ -98,12 +99,12 @@ fn addresses(text: &str) -> Box<dyn Iterator<Item = String> + '_> {
     }
     Box::new(text.split("<loc>").skip(1).filter_map(|piece| {
         let address = piece.split('<').next().unwrap_or_default().trim();
-        // The guard bounds them anyway; what is far too long is no address.
+        // The guard limits them anyway; anything much longer is not a URL.
         (!address.is_empty() && address.len() <= 4_000).then(|| unescaped(address))
     }))
 }
 
-/// The five entities that XML has by itself.
+/// Replaces the five predefined XML entities.
 fn unescaped(address: &str) -> String {
     let names = [
         ("&lt;", "<"),

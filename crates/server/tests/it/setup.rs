@@ -479,7 +479,9 @@ async fn administrators_see_what_is_set_and_where() {
             .unwrap()
     };
     let steps = json!({
-        "name": "limits.steps", "variable": "GLASSHOUSE_LIMITS_STEPS", "default": 50, "value": 12, "from": "environment",
+        "name": "limits.steps", "variable": "GLASSHOUSE_LIMITS_STEPS", "summary": "Model calls of one agent.",
+        "details": "In the last one the agent has no tools, so that it answers.",
+        "default": 50, "value": 12, "from": "environment",
     });
     assert_eq!(*named("limits.steps"), steps);
     assert_eq!(named("limits.usd")["from"], "default");

@@ -293,7 +293,7 @@ async fn a_deletion_that_loses_a_deadlock_is_repeated() {
         let mut writer = PgConnection::connect(&url).await.unwrap();
         // The deletion notices the deadlock first.
         writer
-            .execute("SET deadlock_timeout = '1min'; BEGIN; UPDATE runs SET last_seq = last_seq")
+            .execute("SET deadlock_timeout = '1min'; BEGIN; UPDATE runs SET model = model")
             .await
             .unwrap();
         let delete = store.delete_chat(ann, chat.id);

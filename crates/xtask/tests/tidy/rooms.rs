@@ -8,7 +8,8 @@ use crate::{
 const SOURCES: &str = "crates/server/src/";
 
 /// The folders, each of which may use those before it. `app` puts the services together, `http` lets clients use them.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
+    "messages",
     "error",
     "platform",
     "identity",

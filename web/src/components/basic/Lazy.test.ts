@@ -1,4 +1,4 @@
-/** A lazy component: shown when its chunk has come, with an error and a retry where it does not. */
+/** Lazy components: rendered once the chunk has loaded, with an error and a retry button on failure. */
 import { render, screen } from "@testing-library/svelte";
 import type { Component, ComponentProps } from "svelte";
 import userEvent from "@testing-library/user-event";
@@ -10,7 +10,7 @@ import Lazy from "./Lazy.svelte";
 const chunk = { default: Field };
 
 function show(load: () => Promise<typeof chunk>) {
-  // What a template infers from `load`.
+  // The type that a template infers from `load`.
   const OfField = Lazy as Component<ComponentProps<typeof Field> & { load: typeof load }>;
   render(OfField, { load, label: "Name", value: "" });
 }
@@ -25,7 +25,7 @@ test("a status stands in its place until it has come", async () => {
 });
 
 test("one that fails is told, and is asked for again", async () => {
-  // Without a server the page cannot be loaded anew.
+  // Without a server the page cannot be reloaded.
   serve({ "GET /api/v1/me": () => refused(503, "unavailable", "") });
   const load = vi.fn<() => Promise<typeof chunk>>();
   load.mockRejectedValueOnce(new TypeError("failed to fetch"));

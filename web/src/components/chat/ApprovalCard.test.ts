@@ -1,4 +1,4 @@
-/** The approval card: what would run, and each way to answer it. */
+/** The approval card: what would run, and each decision. */
 import { render, screen } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
@@ -84,7 +84,7 @@ test("an edit that is closed is kept, and one that is undone is not", async () =
   await user.click(button("Edit"));
   await user.clear(textbox());
   await user.type(textbox(), "{{}");
-  // Escape, which the page handles for the form in focus.
+  // Escape, which the page handles for the focused form.
   closerOf(textbox())?.();
   await user.click(await screen.findByRole("button", { name: "Edit" }));
   expect(textbox()).toHaveValue("{}");

@@ -1,4 +1,4 @@
-/** The composer: sending now or as soon as it can, drafts, `#collections`, completions, files. */
+/** The composer: sending immediately or once possible, drafts, `#collections`, completions, files. */
 import { fireEvent, render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -210,7 +210,7 @@ test("Escape closes the list of collections, and the word stays", async () => {
   expect(sent).toHaveBeenCalledExactlyOnceWith([text("#pri")]);
 });
 
-/** A server that says how a text goes on. */
+/** A server that returns a completion. */
 function completing(ghost: string) {
   const json = JSON.stringify({ choices: [{ delta: { content: JSON.stringify({ text: ghost }) } }] });
   const stream = () =>

@@ -1,4 +1,4 @@
-/** The state machine of the composer: draft, `#` list, completion, and the message that is sent or waits to be. */
+/** State of the composer: draft, `#` list, completion, and the message being sent or queued. */
 import { onDestroy, tick, untrack } from "svelte";
 import type { ListedCollection } from "../../api/knowledge.ts";
 import type { Part } from "../../api/types.ts";
@@ -20,44 +20,44 @@ import { unsaved } from "../../state/unsaved.svelte.ts";
 import { fitting, hashAt, without, type Hash } from "./hash.ts";
 import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
 
-/** A missing model is asked for this often: it may come back by itself. */
+/** Interval for polling a missing model, which may come back. */
 const pollIntervalMs = 15_000;
 const maxOffered = 50;
 
-/** What was to be sent before it could be. */
+/** A message queued until it can be sent. */
 interface Wish {
   text: string;
   pictures: Picture[];
   files: number;
 }
 
-/** Read when they are needed. */
+/** Read lazily. */
 interface Props {
-  /** Null for a new chat. */
+  /** `null` for a new chat. */
   chat: string | null;
-  /** Whether the message went out. */
+  /** Resolves to whether the message was sent. */
   onsend: (content: Part[]) => Promise<boolean>;
 }
 
 const hasModifier = (event: KeyboardEvent) =>
   event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
 
-/** To be made while the component is created, whose effects it shares. */
+/** Must be created during component initialization, whose effects it shares. */
 export class ComposerState {
   text = $state("");
   pictures = $state.raw<Picture[]>([]);
-  /** The field that is typed into. */
+  /** The text field. */
   area = $state<HTMLTextAreaElement>();
 
-  /** The `#word` being typed, by which a collection is pointed to. */
+  /** The `#word` being typed, which references a collection. */
   #hash = $state.raw<Hash | null>(null);
-  /** Which of the offered collections Enter takes. */
+  /** Index of the collection that Enter selects. */
   at = $state(0);
   readonly offered = $derived(
     this.#hash ? fitting(collections.list ?? [], this.#hash.word).slice(0, maxOffered) : [],
   );
 
-  /** It goes out as soon as it can, unless the message has changed since. */
+  /** Sent as soon as possible, unless the message has changed since. */
   #wish = $state.raw<Wish | null>(null);
   readonly isWished = $derived(
     this.#wish !== null &&
@@ -66,9 +66,9 @@ export class ComposerState {
       this.#wish.files === attachments.list.length,
   );
 
-  /** The chat whose draft is in the field; undefined at first. */
+  /** The chat whose draft is shown; `undefined` initially. */
   #shown: string | null | undefined;
-  /** The new chat that is sent to gets its id, which is no change of the chat. */
+  /** The new chat being sent to gets its ID, which is not a change of chat. */
   #begins = false;
 
   readonly #props: Props;
@@ -84,9 +84,9 @@ export class ComposerState {
       untrack(() => this.#showDraftOf(chat));
     });
     $effect(() => this.#takePrefill());
-    // A reload keeps the text, and nothing else of the message.
+    // Only the text survives a reload, not the attachments.
     $effect(() => unsaved.hold(() => this.pictures.length > 0 || attachments.list.length > 0));
-    // Wherever in the page of a chat files are dropped, they go along with the message.
+    // Files dropped anywhere on a chat page are attached to the message.
     $effect(() => pageDrop.takeFiles((files) => void this.attach(files)));
     onDestroy(() => this.#close());
   }
@@ -101,12 +101,12 @@ export class ComposerState {
 
   get #canSend(): boolean {
     const { openChat, models } = this.#page;
-    // Where the chat is not there yet, a message would begin another branch.
+    // Until the chat is loaded, a message would start another branch.
     const isOpen = openChat.state === "ready" || openChat.state === "empty";
     return !this.#isAnswering && models.chosen !== null && isOpen && !attachments.isBusy && !this.#isEmpty;
   }
 
-  /** Whether what is missing comes by itself: what the page asks the server for, files on their way. */
+  /** Whether what is missing will arrive by itself: pending requests of the page, or uploads. */
   get #isComing(): boolean {
     const { openChat, models } = this.#page;
     return models.isLoading || openChat.state === "loading" || attachments.isBusy;
@@ -117,27 +117,27 @@ export class ComposerState {
     return !this.#canSend && !this.#isAnswering && !this.#isEmpty && mayCome;
   }
 
-  /** Whether the button does something. */
+  /** Whether the button is enabled. */
   get canPress(): boolean {
     return this.#canSend || this.#canWait;
   }
 
-  /** Sends, or takes back what waits to be sent. */
+  /** Sends the message, or cancels a queued one. */
   submit(): void {
     if (this.isWished) this.#wish = null;
     else this.#requestSend();
   }
 
-  /** The text was changed by hand. */
+  /** Handles user input. */
   typed(event: Event): void {
     keepDraft(this.#props.chat, this.text);
     this.#findHash();
-    // What an input method has not settled on is no text yet.
+    // Text still being composed by an input method is not final.
     if ("isComposing" in event && event.isComposing) completion.stop();
     else this.complete();
   }
 
-  /** The completion belongs to the end of the text: not where the caret has gone elsewhere. */
+  /** The completion applies only while the caret is at the end of the text. */
   caretMoved(): void {
     if (!this.#isAtEnd) completion.stop();
   }
@@ -178,7 +178,7 @@ export class ComposerState {
     this.pictures = this.pictures.filter((other) => other !== picture);
   }
 
-  /** The collection goes along in the place of its `#word`. */
+  /** Attaches the collection and removes its `#word`. */
   pick(collection: ListedCollection): void {
     if (!this.#hash) return;
     const rest = without(this.text, this.#hash);
@@ -192,7 +192,7 @@ export class ComposerState {
     });
   }
 
-  /** Where the text ends, a model may say how it goes on. */
+  /** Requests a completion if the caret is at the end of the text. */
   complete(): void {
     const { chosen } = this.#page.models;
     const { me } = this.#page.session;
@@ -202,7 +202,7 @@ export class ComposerState {
     } else completion.stop();
   }
 
-  /** Takes what is offered, or its beginning. */
+  /** Accepts the suggestion, or the start of it. */
   takeCompletion(words: string): void {
     this.text += words;
     keepDraft(this.#props.chat, this.text);
@@ -226,7 +226,7 @@ export class ComposerState {
     if (this.#hash?.word !== before?.word) this.at = 0;
   }
 
-  /** Whether the key was for the list of collections. */
+  /** Whether the collection list handled the key. */
   #pressedInList(event: KeyboardEvent): boolean {
     const { offered, at } = this;
     const chosen = offered[at];
@@ -241,7 +241,7 @@ export class ComposerState {
     return true;
   }
 
-  /** Whether the key was for the completion: Tab takes all of it, the right arrow a word, Escape drops it. */
+  /** Whether the completion handled the key: Tab accepts all of it, the right arrow a word, Escape dismisses it. */
   #pressedInCompletion(event: KeyboardEvent): boolean {
     const { ghost } = completion;
     if (ghost === "" || isInputMethod(event) || hasModifier(event) || !this.#isAtEnd) return false;
@@ -254,7 +254,7 @@ export class ComposerState {
     return true;
   }
 
-  /** Sends as soon as that is possible: now, or when what the message waits for has come. */
+  /** Sends now, or once everything the message waits for is there. */
   #requestSend(): void {
     const { models } = this.#page;
     if (this.#canSend) {
@@ -267,7 +267,7 @@ export class ComposerState {
       return;
     }
     if (!this.#canWait || this.isWished) return;
-    // What did not come before is asked for again.
+    // Retry what failed to load.
     if (!models.loaded && !models.isLoading) void attempt(() => models.load());
     completion.stop();
     this.#wish = { text: this.text, pictures: this.pictures, files: attachments.list.length };
@@ -290,7 +290,7 @@ export class ComposerState {
     this.pictures = [];
     keepDraft(chat, "");
     if (await onsend(content)) return;
-    // It did not go out: nothing typed is lost.
+    // Sending failed: restore the input.
     this.text = text;
     this.pictures = pictures;
     attachments.putBack(attached);
@@ -328,7 +328,7 @@ export class ComposerState {
     attachments.open(chat);
   }
 
-  /** What is typed already stays below it. */
+  /** The prefill goes above text that is already there. */
   #takePrefill(): void {
     if (prefill.words === null) return;
     const words = prefill.take() ?? "";
@@ -345,7 +345,7 @@ export class ComposerState {
     completion.stop();
     research.reset();
     keepPictures(this.#props.chat, this.pictures);
-    // What another page adds is for a new chat.
+    // Attachments added from another page go to a new chat.
     attachments.open(null);
   }
 }

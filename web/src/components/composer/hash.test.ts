@@ -1,4 +1,4 @@
-/** Where a `#word` is one that points to a collection, and what it fits. */
+/** Detecting a `#word` that references a collection, and matching it. */
 import { expect, test } from "vitest";
 import { fitting, hashAt, without } from "./hash.ts";
 

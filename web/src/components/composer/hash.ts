@@ -1,14 +1,14 @@
-/** The `#word` that is being typed, by which a collection is pointed to. */
+/** A `#word` being typed, which references a collection. */
 
 export interface Hash {
-  /** Where the `#` stands. */
+  /** Index of the `#`. */
   start: number;
   end: number;
-  /** What follows it. */
+  /** The text after the `#`. */
   word: string;
 }
 
-/** The one that ends at the caret. A heading of Markdown is none: a blank follows its `#`. */
+/** The `#word` that ends at the caret. A Markdown heading does not match: a space follows its `#`. */
 export function hashAt(text: string, caret: number): Hash | null {
   const match = /(?:^|\s)#([^\s#]*)$/u.exec(text.slice(0, caret));
   if (!match) return null;
@@ -16,7 +16,7 @@ export function hashAt(text: string, caret: number): Hash | null {
   return { start: caret - word.length - 1, end: caret, word };
 }
 
-/** Those whose name has the word in it, those that begin with it first. */
+/** Items whose name contains the word, those that start with it first. */
 export function fitting<T extends { name: string }>(list: T[], word: string): T[] {
   const wanted = word.toLocaleLowerCase();
   const place = ({ name }: T) => name.toLocaleLowerCase().indexOf(wanted);
@@ -24,7 +24,7 @@ export function fitting<T extends { name: string }>(list: T[], word: string): T[
   return list.filter((one) => place(one) >= 0).sort((a, b) => begins(a) - begins(b));
 }
 
-/** The text without it, and where the caret is then. */
+/** The text without the `#word`, and the new caret position. */
 export function without(text: string, { start, end }: Hash): { text: string; caret: number } {
   const [before, after] = [text.slice(0, start), text.slice(end)];
   const rest = before.endsWith(" ") && after.startsWith(" ") ? after.slice(1) : after;

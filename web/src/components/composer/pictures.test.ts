@@ -1,4 +1,4 @@
-/** Which files go along with a message as pictures, sounds and films, and how large they may be. */
+/** Which files are attached as images, audio and video, and their size limits. */
 import { expect, test } from "vitest";
 import { kindOf, maxMediumBytes, readPicture } from "./pictures.ts";
 

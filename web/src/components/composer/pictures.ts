@@ -1,4 +1,4 @@
-/** Takes pictures, sounds and films from the clipboard, a drop or a file dialog as data URLs. */
+/** Reads images, audio and video from the clipboard, a drop or a file dialog as data URLs. */
 
 export interface Picture {
   id: number;
@@ -10,12 +10,12 @@ export interface Picture {
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 export const maxPictureBytes = 8 * 1024 * 1024;
 
-/** As a data URL such a file still fits into a request. */
+/** Maximum size that still fits into a request as a data URL. */
 export const maxMediumBytes = 7_000_000;
 
 export type PictureProblem = "composer.tooLarge" | "composer.mediumTooLarge" | "composer.notPicture";
 
-// By name, as `.ts` is “video/mp2t” for many systems, and a playlist “audio/x-mpegurl”.
+// By name, because many systems report `.ts` as “video/mp2t” and a playlist as “audio/x-mpegurl”.
 const audio = [
   "aac",
   "aiff",
@@ -34,7 +34,7 @@ const audio = [
 const soundTypes = audio.flatMap((name) => [`audio/${name}`, `audio/x-${name}`]);
 const filmTypes = ["mp4", "mpeg", "ogg", "quicktime", "webm", "x-matroska"].map((name) => `video/${name}`);
 
-/** What this file is as a part of a message; undefined for all that is read as a document. */
+/** Media type of the file as a message part; `undefined` if it is read as a document. */
 export function kindOf({ type }: Pick<File, "type">): Picture["kind"] | undefined {
   if (pictureTypes.includes(type)) return "image";
   if (soundTypes.includes(type)) return "audio";
@@ -43,7 +43,7 @@ export function kindOf({ type }: Pick<File, "type">): Picture["kind"] | undefine
 
 let nextId = 1;
 
-/** The picture, or the key of what to tell the person. */
+/** Returns the picture, or the key of the error message. */
 export async function readPicture(file: File): Promise<Picture | PictureProblem> {
   const kind = kindOf(file);
   if (kind === undefined) return "composer.notPicture";
@@ -58,7 +58,7 @@ export async function readPicture(file: File): Promise<Picture | PictureProblem>
   return { id: nextId++, kind, name: file.name, url };
 }
 
-/** Pictures of messages that were not sent, by chat, while the page is not loaded anew. */
+/** Media of unsent messages, by chat, until the page is reloaded. */
 const kept = new Map<string | null, Picture[]>();
 
 export function keepPictures(chat: string | null, pictures: Picture[]): void {
@@ -66,7 +66,7 @@ export function keepPictures(chat: string | null, pictures: Picture[]): void {
   else kept.delete(chat);
 }
 
-/** Gives those of a chat, and forgets them. */
+/** Returns and removes those of a chat. */
 export function takePictures(chat: string | null): Picture[] {
   const pictures = kept.get(chat) ?? [];
   kept.delete(chat);

@@ -1,4 +1,4 @@
-//! A field as the model asks for it.
+//! A form field as requested by the model.
 
 use domain::form::{Choice, Field, Kind, TextFormat};
 use schemars::JsonSchema;

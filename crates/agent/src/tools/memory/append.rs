@@ -1,4 +1,4 @@
-//! `memory_append`: adds to one of the texts that are kept of a person.
+//! `memory_append`: appends to one of the person's memories.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `memory_list`: the memories by name.
+//! `memory_list`: lists the memories by name.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

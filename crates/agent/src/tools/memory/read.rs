@@ -1,4 +1,4 @@
-//! `memory_read`: one of the texts that are kept of a person.
+//! `memory_read`: reads one of the person's memories.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

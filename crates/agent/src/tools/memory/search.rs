@@ -1,4 +1,4 @@
-//! `memory_search`: the lines of the memories that contain all words.
+//! `memory_search`: finds the lines of memories that contain all words.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `memory_write`: writes one of the texts that are kept of a person, or forgets it.
+//! `memory_write`: writes or deletes one of the person's memories.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! What is written beside a chat once it is answered: its title and tags the first time, and what could be said next. Given up as
-//! soon as something new is said.
+//! Pipelines that run after an answer: title and tags the first time, and follow-ups. Cancelled when a new message is
+//! sent.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Looks after chats as their runs end, until the server stops.
+/// Runs the pipelines of chats whose runs end, until the server stops.
 pub(crate) async fn keep_pipelines(pipelines: Arc<Pipelines>) {
     let mut ends = pipelines.runs.ends();
     loop {
@@ -33,23 +33,23 @@ pub(crate) async fn keep_pipelines(pipelines: Arc<Pipelines>) {
         };
         match run {
             Ok(run) => drop(pipelines.tasks.spawn(Arc::clone(&pipelines).after_run(run))),
-            // Those that were missed keep their first words as a title.
+            // Chats that were missed keep their first words as the title.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// Pipelines that are asked in one call.
+/// Pipelines that share one model call.
 struct Group {
     pipelines: Vec<Pipeline>,
     template: Template,
-    /// That of the first, which stands for all.
+    /// The settings of the first pipeline, used for all.
     set: InForce,
     model: ResolvedModel,
 }
 
-/// A chat that was answered.
+/// An answered chat.
 struct Answer {
     run: Run,
     chat: Chat,
@@ -61,9 +61,9 @@ impl Pipelines {
     async fn after_run(self: Arc<Self>, run: RunId) {
         let answer = match self.answered_by(run).await {
             Ok(Some(answer)) => answer,
-            // No chat's, or deleted meanwhile.
+            // Not in a chat, or deleted meanwhile.
             Ok(None) | Err(StoreError::NotFound) => return,
-            Err(error) => return tracing::warn!(%run, %error, "nothing is written beside a chat"),
+            Err(error) => return tracing::warn!(%run, %error, "failed to run pipelines of a chat"),
         };
         let chat = answer.chat.id;
         let work = self.work.begin(chat);
@@ -79,13 +79,13 @@ impl Pipelines {
             () = self.stopping.cancelled() => {}
             () = work.cancelled() => {}
             written = written => if let Err(error) = written {
-                tracing::info!(%run, %error, "nothing is written beside a chat");
+                tracing::info!(%run, %error, "failed to run pipelines of a chat");
             }
         }
         self.work.end(chat, &work);
     }
 
-    /// The chat that the run has answered, if it has answered one.
+    /// The chat that the run has answered, if any.
     async fn answered_by(&self, run: RunId) -> Result<Option<Answer>, StoreError> {
         let run = self.store.run(run).await?;
         let completed = run
@@ -116,7 +116,7 @@ impl Pipelines {
         {
             Ok(found) => Some((found?, set)),
             Err(error) => {
-                tracing::warn!(pipeline = set.pipeline.name(), %error, "a pipeline is skipped: its model is missing");
+                tracing::warn!(pipeline = set.pipeline.name(), %error, "skipping a pipeline whose model is missing");
                 None
             }
         };
@@ -132,11 +132,11 @@ impl Pipelines {
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
         }
-        tracing::debug!(chat = %chat.id, "written beside a chat");
+        tracing::debug!(chat = %chat.id, "pipelines of a chat completed");
         Ok(())
     }
 
-    /// What is to be written, of what is on.
+    /// The enabled pipelines that are due for this answer.
     async fn due(&self, answer: &Answer) -> Result<Vec<InForce>, StoreError> {
         let chat = &answer.chat;
         let mut due = self.effective_pipelines.pipelines_in_force().await?;
@@ -157,7 +157,7 @@ impl Pipelines {
             .alternative_answers(chat.id)
             .await?
             .remove(&answer.message);
-        // The chat may go on from another one.
+        // The user may continue the chat from another alternative.
         let is_one_of_several = beside.is_some_and(|beside| beside.made_of.is_empty());
         due.retain(|set| match set.pipeline {
             Pipeline::Title => !is_named,
@@ -186,7 +186,7 @@ impl Pipelines {
         let mut had = Notes::default();
         let read = |text: &str| {
             Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| {
-                // What one try leaves out another may have.
+                // One attempt may contain what another one lacks.
                 had = part.or(std::mem::take(&mut had));
                 (
                     fault,
@@ -224,7 +224,7 @@ impl Pipelines {
     }
 }
 
-/// One call for all whose templates nobody has changed and that ask the same model; one each for the others.
+/// One call for all pipelines that use the default template and the same model; one call each for the others.
 fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (model, set) in due {
@@ -252,7 +252,7 @@ fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
     groups
 }
 
-/// What was said in the branch that ends with this message.
+/// The text of the branch that ends with this message.
 pub(crate) fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said> {
     let told = |message: &ChatMessage| Message {
         content: message.content.clone(),
@@ -275,7 +275,7 @@ fn shown(notes: &Notes) -> String {
 }
 
 impl Activity {
-    /// Something was written beside a chat; its title where that is new.
+    /// A pipeline has changed a chat; `title` is its new title, or empty if it is unchanged.
     pub(crate) fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
         Self {
             principal,

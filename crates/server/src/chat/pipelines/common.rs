@@ -1,5 +1,5 @@
-//! What is set for the pipelines together, by an administrator, else in the configuration: the models for all, and what is told
-//! apart in one of them.
+//! Settings that all pipelines share, set by an administrator or else by the configuration: the models for all, and
+//! options within one of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,58 +15,58 @@ use crate::{
     platform::config::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults},
 };
 
-/// Where it is kept; the pipelines' own settings have a colon there.
+/// The key of these settings; those of single pipelines contain a colon.
 pub(super) const KEPT: &str = "pipelines";
 
-/// What an administrator has set; what is left out is as the configuration says.
+/// What an administrator has set; absent fields use the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CommonSettings {
     /// The model of chats with a local model; empty for the chat's own.
     pub(crate) task_model: Option<String>,
-    /// The same of chats with a model elsewhere.
+    /// The same for chats with a remote model.
     pub(crate) task_model_external: Option<String>,
-    /// Whether queries for the web are worked out.
+    /// Whether web search queries are generated.
     pub(crate) search_queries: Option<bool>,
-    /// Whether queries for documents are worked out.
+    /// Whether document search queries are generated.
     pub(crate) retrieval_queries: Option<bool>,
-    /// Longest text that is completed, characters; any where negative.
+    /// Maximum length of text that is completed, characters; negative for no limit.
     pub(crate) input_max_length: Option<i64>,
-    /// How often one model is asked for answers side by side, where nobody says.
+    /// How many alternative answers one model is asked for by default.
     pub(crate) moa_samples: Option<usize>,
-    /// How often is answered before answers are merged, where nobody says.
+    /// How many layers of answers precede merging, by default.
     pub(crate) moa_layers: Option<u32>,
-    /// Most passages of what was found, for one message.
+    /// Maximum number of passages inserted for one message.
     pub(crate) rag_top_k: Option<u32>,
-    /// Whether what was found is told with the instructions, and not with the message.
+    /// Whether passages are inserted into the instructions, and not into the message.
     pub(crate) rag_system_context: Option<bool>,
-    /// How often code in a row may fail before none is run any more in an answer.
+    /// How many times in a row code may fail before no more is run in an answer.
     pub(crate) code_max_retries: Option<u32>,
 }
 
-/// What is set for all pipelines.
+/// The settings that all pipelines share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PipelineCommonSettings")]
 pub(crate) struct Common {
     /// The model of chats with a local model; empty for the chat's own.
     pub(crate) task_model: String,
-    /// The same of chats with a model elsewhere.
+    /// The same for chats with a remote model.
     pub(crate) task_model_external: String,
-    /// Whether queries for the web are written.
+    /// Whether web search queries are generated.
     pub(crate) search_queries: bool,
-    /// Whether queries for documents are written.
+    /// Whether document search queries are generated.
     pub(crate) retrieval_queries: bool,
-    /// Longest text that is completed, characters; any if negative.
+    /// Maximum length of text that is completed, characters; negative for no limit.
     pub(crate) input_max_length: i64,
     /// How many alternative answers one model is asked for by default.
     pub(crate) moa_samples: usize,
     /// How often answers are refined before they are merged, by default.
     pub(crate) moa_layers: u32,
-    /// Most passages that are inserted for one message.
+    /// Maximum number of passages inserted for one message.
     pub(crate) rag_top_k: u32,
     /// Whether passages are inserted into the instructions, and not into the message.
     pub(crate) rag_system_context: bool,
-    /// How often in a row code may fail before none is run any more in an answer.
+    /// How many times in a row code may fail before no more is run in an answer.
     pub(crate) code_max_retries: u32,
 }
 
@@ -101,10 +101,10 @@ impl Common {
 }
 
 impl EffectivePipelines {
-    /// What is set for all of them, as it is in force.
+    /// The shared settings that are in effect.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn common_settings(&self) -> Result<Common, StoreError> {
         Ok(Common::of(
             self.set_for_all().await?,
@@ -119,9 +119,10 @@ impl EffectivePipelines {
             .unwrap_or_default())
     }
 
-    /// Sets what is named; absent ones stay unchanged.
+    /// Changes the given settings; absent ones stay unchanged.
     ///
-    /// # Errors 400 where a model is not known, or a number out of its bounds.
+    /// # Errors
+    /// 400 if a model is unknown or a number is out of range.
     pub(crate) async fn change_common_settings(
         &self,
         change: CommonSettings,

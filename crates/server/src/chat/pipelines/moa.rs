@@ -1,5 +1,5 @@
-//! Several answers to one message become one: which model is asked and how, and the note of what it has come to. The call itself
-//! is a run of the model alone, so that it streams, is paid for, stopped and kept like any other.
+//! Merging several answers to one message into one: the model, the prompt and the record of the call. The call itself
+//! is a run of the model without an agent, so that it is streamed, paid for, stopped and stored like any other.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::{
     identity::auth::Caller, messages, platform::built_in::TOUR,
 };
 
-/// How much of a model's window the answers may fill: so many characters for each of its tokens.
+/// How much of a model's context window the answers may fill, characters per token.
 const CHARS_PER_TOKEN_OF_WINDOW: f64 = 1.5;
 
-/// How answers are made one.
+/// The model and settings that merge answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Merging {
     set: InForce,
-    /// Who is asked.
+    /// The model that merges.
     pub(crate) model: ResolvedModel,
 }
 
 impl Pipelines {
-    /// How answers are made one, and by whom: the model that an administrator has chosen for it, where the caller may use that,
-    /// else `model`, without the agent that works with it.
+    /// The model and settings that merge answers: the model that an administrator has chosen, if the caller may use it,
+    /// otherwise `model`, without the agent that uses it.
     ///
     /// # Errors
-    /// 400 if it is turned off, or only the tour is there; 404 or 503 if the chosen model is not there.
+    /// 400 if merging is disabled, or only the tour is available; 404 or 503 if the chosen model does not exist.
     pub(crate) async fn merging(
         &self,
         caller: &Caller,
@@ -47,7 +47,7 @@ impl Pipelines {
         }
         let model = match set.model.as_deref() {
             Some(id) => {
-                // One that is missing is told; one that is for others is not.
+                // A missing model is an error; one that the caller may not use is not.
                 self.gateway.resolve(
                     Some(id),
                     &self
@@ -73,7 +73,7 @@ impl Pipelines {
         Ok(Merging { set, model })
     }
 
-    /// Notes among the calls of the pipelines what the run has come to that merges, once it is over.
+    /// Records the result of the merging run as a pipeline call, once the run has ended.
     pub(crate) fn note_merging(
         self: &Arc<Self>,
         run: RunId,
@@ -86,7 +86,7 @@ impl Pipelines {
             pipelines: Pipeline::Moa.name().to_owned(),
             owner,
             chat,
-            // It is the run, and not beside it.
+            // The call is the run itself, and does not follow one.
             run: None,
             model,
             at: app.clock.now_ms(),
@@ -102,12 +102,12 @@ impl Pipelines {
             };
             match app.store.note_pipeline_call(&call).await {
                 Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
+                Err(error) => tracing::warn!(%error, "failed to record a pipeline call"),
             }
         });
     }
 
-    /// The note, once the run is over. Nothing where its log cannot be read.
+    /// The record, once the run has ended. `None` if its log cannot be read.
     async fn end_of_merging(&self, run: RunId, call: PipelineCall) -> Option<PipelineCall> {
         let mut reader = self.runs.read(run, 0);
         while let Some(events) = reader.next().await.ok()? {
@@ -142,10 +142,10 @@ impl Pipelines {
 }
 
 impl Merging {
-    /// What the model is asked: the template with what was said and what was answered to it.
+    /// The prompt: the template with the conversation and the answers.
     ///
     /// # Errors
-    /// 400 where no answer says anything.
+    /// 400 if all answers are empty.
     pub(crate) fn prompt<'a>(
         &self,
         prompt: &str,
@@ -167,12 +167,12 @@ impl Merging {
         }))
     }
 
-    /// How often is answered before answers are merged, where nobody says.
+    /// The default number of layers.
     pub(crate) fn layers(&self) -> u32 {
         self.set.common.moa_layers
     }
 
-    /// The run that merges: the model alone, within the bounds of the pipeline.
+    /// The run that merges: the model without an agent, within the pipeline's bounds.
     pub(crate) fn spec(&self) -> RunSpec {
         let parameters = ModelParameters {
             max_output_tokens: Some(self.set.bounds.output_tokens),

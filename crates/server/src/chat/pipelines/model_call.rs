@@ -1,5 +1,5 @@
-//! One model call of pipelines: within the account's limits, in the ledger, and noted with what it came to, also where it is
-//! given up.
+//! One model call of pipelines: checked against the account's limits, booked as usage, and recorded with its result,
+//! even if it is cancelled.
 
 use std::sync::{
     Arc,
@@ -31,43 +31,43 @@ use crate::{
     },
 };
 
-/// How much of what was written is kept with a call, characters.
+/// How much of the text of a call is recorded, characters.
 const DETAIL_CHARS: usize = 500;
 const BYTES_PER_TOKEN: usize = 4;
 
-/// A call that is to be made.
+/// A call to make.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    /// What it is for.
+    /// The pipelines it is for.
     pub(crate) pipelines: &'a [Pipeline],
-    /// The chat that it is about.
+    /// The chat it is about.
     pub(crate) chat: Option<ChatId>,
-    /// The run that it follows.
+    /// The run it follows.
     pub(crate) run: Option<RunId>,
-    /// Who is asked.
+    /// The model to call.
     pub(crate) model: ResolvedModel,
-    /// How much it may cost.
+    /// Its limits.
     pub(crate) bounds: Bounds,
-    /// What the caller says of it, for model servers that are told.
+    /// Metadata from the caller, for model servers that receive it.
     pub(crate) metadata: Map<String, Value>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Answered<T> {
-    /// What could be read.
+    /// The parsed answer.
     pub(crate) read: Option<T>,
-    /// What was wrong with the answer otherwise.
+    /// Otherwise, what was wrong with the answer.
     pub(crate) fault: Option<LocalizedText>,
-    /// What it has used.
+    /// Its usage and cost.
     pub(crate) used: Used,
 }
 
 impl Pipelines {
-    /// Asks the model. `read` reads its answer, and `shown` says in short what was read.
+    /// Calls the model. `read` parses its answer, and `shown` summarizes the parsed answer.
     ///
     /// # Errors
-    /// Where a limit is reached or the model's server does not answer.
+    /// If a limit is reached or the model's server does not answer.
     pub(crate) async fn ask_pipeline<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
@@ -94,11 +94,11 @@ impl Pipelines {
         .await
     }
 
-    /// Has the model continue a text instead, of which `heard` is told as it is written. Who `reads_along` is not kept waiting by
-    /// the length of it.
+    /// Has the model continue a text instead; `heard` gets the text as it is written. If the caller `reads_along`, the
+    /// text is not cut short when it takes long.
     ///
     /// # Errors
-    /// As for [`Pipelines::ask_pipeline`]; and where [`cannot_continue`] says that it cannot do it.
+    /// As for [`Pipelines::ask_pipeline`]; and an error for which [`cannot_continue`] returns `true`.
     pub(crate) async fn continue_pipeline(
         self: &Arc<Self>,
         job: &Job<'_>,
@@ -122,7 +122,7 @@ impl Pipelines {
         let call = continue_text(model, text, enough, job.bounds, heard, |said| {
             Ok(read(said))
         });
-        // What cannot be continued is asked for.
+        // If the text cannot be continued, the caller asks for it instead.
         let outcome = |error: &ApiError| {
             if cannot_continue(error) {
                 "fallback"
@@ -140,7 +140,7 @@ impl Pipelines {
         .await
     }
 
-    /// How the job's call is made, and for whom.
+    /// The call's metadata and caller information.
     async fn about(&self, job: &Job<'_>) -> Result<OneShotAbout, ApiError> {
         let mut metadata = job.metadata.clone();
         if let Some(task) = job.pipelines.first().map(|pipeline| pipeline.task()) {
@@ -152,8 +152,8 @@ impl Pipelines {
             .await?)
     }
 
-    /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed. The
-    /// number of bytes that were shown says what a call has used that breaks off.
+    /// Makes the call within the account's limits and records its result; `outcome` names that of a failed call. The
+    /// usage of an aborted call is estimated from the number of bytes that were shown.
     async fn pay_and_note<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
@@ -209,7 +209,7 @@ impl Pipelines {
         };
         let principal = model.authority.principal.clone();
         let mut paid = PaidCall::begin(&self.usage, principal, model.model.name(), wish).await?;
-        // If the caller gives up, what was sent is booked.
+        // If the caller cancels, what was sent is booked.
         paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
         match call.await {
             Ok(asked) => {
@@ -225,7 +225,7 @@ impl Pipelines {
     }
 }
 
-/// Whether a model's server has refused to continue a text, and would again.
+/// Whether a model's server has refused to continue a text, and would refuse again.
 pub(crate) fn cannot_continue(error: &ApiError) -> bool {
     let code = error.problem().code;
     matches!(
@@ -234,7 +234,7 @@ pub(crate) fn cannot_continue(error: &ApiError) -> bool {
     )
 }
 
-/// The note of a call, written when it ends; dropped before, it was given up.
+/// The record of a call, written when it ends; as cancelled if it is dropped before.
 struct Note {
     pipelines: Arc<Pipelines>,
     begun: Instant,
@@ -258,7 +258,7 @@ impl Note {
             model: job.model.model_id.clone(),
             at: pipelines.clock.now_ms(),
             duration_ms: 0,
-            // What one that is given up has used at least.
+            // The minimum usage of a cancelled call.
             usage: Usage::of((prompt_bytes / BYTES_PER_TOKEN) as u64, 0),
             cost_micro_usd: None,
             outcome: String::new(),
@@ -276,7 +276,7 @@ impl Note {
         self.write(outcome, detail);
     }
 
-    /// Beside all else: nobody waits for it.
+    /// In the background, so that the caller does not wait.
     fn write(&mut self, outcome: &str, detail: LocalizedText) {
         if std::mem::replace(&mut self.is_written, true) {
             return;
@@ -306,7 +306,7 @@ impl Note {
         self.pipelines.tasks.spawn(async move {
             match store.note_pipeline_call(&call).await {
                 Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
+                Err(error) => tracing::warn!(%error, "failed to record a pipeline call"),
             }
         });
     }

@@ -1,5 +1,5 @@
-//! What is set for each pipeline: in the page by an administrator, else in the configuration. Read from the database when it is
-//! needed, so that it is the same for all servers on it.
+//! Settings of each pipeline, set by an administrator or else by the configuration. Read from the database on each use,
+//! so that all servers that share it agree.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,12 +16,12 @@ use crate::{
 };
 
 const PREFIX: &str = "pipeline:";
-/// What the names of all of them begin with, and that of what is set for all together.
+/// The common prefix of the keys of all pipeline settings, including the shared ones.
 const ALL: &str = "pipeline";
-/// Most that a model may write for one, tokens, and how long that may take, seconds.
+/// Maximum output, tokens, and maximum duration, seconds, of one pipeline.
 const MAX_TOKENS: u64 = 32_000;
 const MAX_SECONDS: u32 = 600;
-/// Open WebUI's templates ask for the ids of `<source>` tags, and for no marks where there are none.
+/// Open WebUI's templates ask for the ids of `<source>` tags, and for no citations if there are none.
 const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below is the id of its source: [1] stands for \
     <source id=\"1\">, [2] for <source id=\"2\">, and so on.]";
 
@@ -29,43 +29,43 @@ const NUMBERS_ARE_IDS: &str = "[The number in brackets before each passage below
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PipelineSettings {
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub(crate) enabled: Option<bool>,
     /// The prompt. 400 with the line and column of an error in it.
     pub(crate) template: Option<String>,
-    /// The id of the model that is asked.
+    /// The id of the model to call.
     pub(crate) model: Option<String>,
-    /// The longest answer.
+    /// Maximum output, tokens.
     pub(crate) output_tokens: Option<u64>,
-    /// How long it may take.
+    /// Maximum duration, seconds.
     pub(crate) seconds: Option<u32>,
 }
 
-/// A pipeline as it is.
+/// A pipeline with its effective settings.
 #[derive(Debug, Clone)]
 pub(crate) struct InForce {
-    /// Which.
+    /// The pipeline.
     pub(crate) pipeline: Pipeline,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub(crate) enabled: bool,
-    /// How the model is asked.
+    /// The prompt template.
     pub(crate) template: Option<Template>,
-    /// The same as it was written.
+    /// The source text of the template.
     pub(crate) text: String,
-    /// Whether nobody has written one.
+    /// Whether the default template is used.
     pub(crate) is_default: bool,
     /// The model that an administrator has chosen for it.
     pub(crate) model: Option<String>,
-    /// How much it may cost.
+    /// Its limits.
     pub(crate) bounds: Bounds,
     /// What an administrator has set.
     pub(crate) set: PipelineSettings,
-    /// What is set for all of them.
+    /// The settings that all pipelines share.
     pub(crate) common: Common,
 }
 
 impl InForce {
-    /// What was found, as this template has it told.
+    /// Search results in the form that the template expects.
     pub(crate) fn context_of(&self, found: &str) -> String {
         let found = found.trim_end();
         let has_tags = !self.is_default && self.text.to_lowercase().contains("<source");
@@ -86,7 +86,7 @@ impl InForce {
             set.template.as_deref().unwrap_or_default(),
             defaults.template(pipeline).1,
         ];
-        // One that a later version has written may not be known here.
+        // A template of a later version may not be valid here.
         let usable = |text: &&str| !text.trim().is_empty() && pipeline.template(text).is_ok();
         let own = written.into_iter().find(usable).map(str::to_owned);
         let is_default = own.is_none();
@@ -106,7 +106,7 @@ impl InForce {
         Self {
             pipeline,
             enabled: match pipeline {
-                // What is on of it is told apart.
+                // Enabled per kind of query.
                 Pipeline::Queries => {
                     set.enabled.unwrap_or(true)
                         && (common.search_queries || common.retrieval_queries)
@@ -126,7 +126,7 @@ impl InForce {
     }
 }
 
-/// What a pipeline costs where nobody has set anything. What people wait for is asked once.
+/// The default bounds of a pipeline. There is no repair attempt for calls that users wait for.
 fn usual(pipeline: Pipeline) -> Bounds {
     let bounds = |output_tokens, seconds, repair| Bounds {
         output_tokens,
@@ -137,26 +137,26 @@ fn usual(pipeline: Pipeline) -> Bounds {
         Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps => bounds(1_000, 60, true),
         Pipeline::Queries => bounds(500, 8, false),
         Pipeline::Autocomplete => bounds(30, 5, false),
-        // The answer that people get, and thoughts before it.
+        // Covers the answer for the user and the reasoning before it.
         Pipeline::Moa => bounds(8_000, 300, false),
-        // It is told to the model that answers, and asks none.
+        // These are inserted into the prompt of the answering model, and call none.
         Pipeline::Rag | Pipeline::Tools | Pipeline::CodeInterpreter => bounds(0, 0, false),
     }
 }
 
 impl EffectivePipelines {
-    /// All pipelines as they are.
+    /// All pipelines with their effective settings.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn pipelines_in_force(&self) -> Result<Vec<InForce>, StoreError> {
         Ok(self.these_in_force(Pipeline::ALL).await?.into())
     }
 
-    /// One of them.
+    /// One pipeline.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn pipeline_in_force(
         &self,
         pipeline: Pipeline,
@@ -165,10 +165,10 @@ impl EffectivePipelines {
         Ok(one)
     }
 
-    /// Some of them, read together.
+    /// Some pipelines, read together.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn these_in_force<const N: usize>(
         &self,
         wanted: [Pipeline; N],
@@ -188,10 +188,10 @@ impl EffectivePipelines {
         }))
     }
 
-    /// Sets all of it for one pipeline.
+    /// Replaces all settings of one pipeline.
     ///
     /// # Errors
-    /// 422 in words, with the place where a template is wrong.
+    /// 400 with a message, and with the position of an error in the template.
     pub(crate) async fn put_pipeline_settings(
         &self,
         pipeline: Pipeline,
@@ -235,7 +235,7 @@ impl EffectivePipelines {
     }
 }
 
-/// What is wrong with a template, for the administrator who wrote it.
+/// The error of an invalid template, for the administrator who wrote it.
 pub(crate) fn wrong_template(error: &TemplateError) -> ApiError {
     ApiError::invalid(error.refusal()).with_field(Some("template"))
 }

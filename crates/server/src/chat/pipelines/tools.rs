@@ -1,4 +1,4 @@
-//! How tools are told to models that are not offered them by the protocol.
+//! Prompt texts that describe tools to models whose protocol does not offer them.
 
 use crate::chat::pipelines::EffectivePipelines;
 use agent::{
@@ -12,11 +12,11 @@ use store::StoreError;
 use super::{InForce, values};
 
 impl EffectivePipelines {
-    /// The words for a run of this person, nothing where such models are to have no tools; and how often code in a row may fail in
-    /// an answer, of any model.
+    /// The tool prompt for a run of this user, or `None` if such models get no tools; and how many times in a row code
+    /// may fail in an answer, for any model.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database does not answer.
     pub(crate) async fn tool_prompt(
         &self,
         owner: UserId,

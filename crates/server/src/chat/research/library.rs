@@ -1,4 +1,4 @@
-//! Collections of documents, and the web, as research looks in them.
+//! Libraries that research searches: document collections and the web.
 
 use std::sync::{Arc, Weak};
 
@@ -16,14 +16,14 @@ use crate::{
     web::{Web, WebHit},
 };
 
-/// What one person may search, and nothing else.
+/// The documents that one user may search.
 #[derive(Debug)]
 pub(crate) struct DocumentLibrary {
     documents: Arc<Documents>,
     principal: Principal,
-    /// The collections and documents that the person points to; nothing where they point to none.
+    /// The collections and documents that the user refers to; `None` to search all.
     within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
-    /// Whether each passage is a place of its own, and not each document.
+    /// Whether each passage is a hit of its own, rather than each document.
     by_passage: bool,
 }
 
@@ -44,7 +44,7 @@ impl DocumentLibrary {
         }
     }
 
-    /// Those of these collections and documents, passage by passage.
+    /// A library of these collections and documents, with one hit per passage.
     pub(crate) fn passages(
         documents: Arc<Documents>,
         principal: &Principal,
@@ -83,7 +83,7 @@ impl DocumentLibrary {
             };
             return Ok(found.into_iter().take(limit).map(hit).collect());
         }
-        // Several passages of a document are one place.
+        // Several passages of one document are one hit.
         for found in found {
             let url = format!("/knowledge/{}/{}", found.collection, found.document);
             if hits.len() < limit && !hits.iter().any(|hit| hit.url == url) {
@@ -113,7 +113,7 @@ impl DocumentLibrary {
             error => ToolFailure(error.to_string()),
         };
         let store = &self.documents.store;
-        // Asked again each time: it may have been shared no more since it was found.
+        // Checked on each read: the collection may no longer be shared.
         store
             .readable_collection(self.principal.account, collection)
             .await
@@ -149,7 +149,7 @@ impl Library for DocumentLibrary {
     }
 }
 
-/// The web, as one person reads it: what is read is kept as their copy.
+/// The web for one user: pages that are read are stored as the user's copies.
 #[derive(Debug)]
 pub(crate) struct Pages {
     web: Weak<Web>,
@@ -174,7 +174,7 @@ impl Pages {
         let found = self.web()?.search(&self.principal, query, limit).await;
         let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
         let note = found.note();
-        // What is found here is read without anybody being asked.
+        // Hits are read without asking the user, so only search results count.
         let results = found.hits.into_iter().filter(|hit| hit.is_result);
         let place = |WebHit {
                          title,

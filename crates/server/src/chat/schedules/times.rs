@@ -8,27 +8,27 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::messages;
 
-/// Two times of a schedule are at least so far apart, milliseconds.
+/// Minimum time between two times of a schedule, minutes.
 const MIN_GAP_MINUTES: u32 = 10;
-/// So many times are looked at to find two that are nearer.
+/// How many times are checked for the minimum gap.
 const LOOKED_AT: usize = 200;
-/// Longest cron expression, characters.
+/// Maximum length of a cron expression, characters.
 const LIMIT_CHARS: usize = 100;
-/// So far back missed times are told apart.
+/// Maximum number of missed times that are stepped through.
 const MAX_MISSED: usize = 2000;
 
-/// When something is done.
+/// When a schedule runs.
 #[derive(Debug, Clone)]
 pub(crate) enum Times {
-    /// Again and again.
+    /// Repeatedly.
     Cron(Box<Cron>, TimeZone),
-    /// At this moment.
+    /// Once, at this time.
     Once(i64),
 }
 
 impl Times {
     /// # Errors
-    /// With a sentence about what is wrong with the expression or the zone.
+    /// A message about what is wrong with the expression or the time zone.
     pub(crate) fn parse(
         cron: Option<&str>,
         once_at: Option<i64>,
@@ -44,7 +44,7 @@ impl Times {
         }
     }
 
-    /// The first time after `after`, in milliseconds since 1970; nothing where there is none any more.
+    /// The first time after `after`, in milliseconds since 1970; `None` if there is none.
     pub(crate) fn next_after(&self, after: i64) -> Option<i64> {
         match self {
             Self::Once(at) => Some(*at).filter(|at| *at > after),
@@ -58,7 +58,7 @@ impl Times {
         }
     }
 
-    /// The last time that has come, where `due` was the first that nobody saw to.
+    /// The latest time that is due, if `due` is the first that has not been handled.
     pub(crate) fn latest(&self, due: i64, now: i64) -> i64 {
         let later = std::iter::successors(Some(due), |at| self.next_after(*at));
         later
@@ -69,7 +69,7 @@ impl Times {
     }
 
     /// # Errors
-    /// With a sentence, where there is no time after `now`, or two are too near to each other.
+    /// If there is no time after `now`, or two times are too close to each other.
     pub(crate) fn check(&self, now: i64) -> Result<(), messages::Settings> {
         let Some(first) = self.next_after(now) else {
             return Err(messages::Settings::NoTimeToCome);
@@ -123,7 +123,7 @@ mod tests {
         Times::parse(Some(cron), None, zone).unwrap()
     }
 
-    /// The next times after `after`, each as it is written in UTC.
+    /// Checks the next times after `after`, each as written in UTC.
     fn check(times: &Times, after: &str, expected: &[&str]) {
         let mut at = ms(after);
         for expected in expected {

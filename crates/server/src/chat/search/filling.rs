@@ -1,5 +1,5 @@
-//! Makes the search know what is said: beside all else, the newest first, a few messages at a time. What is left to do stands in
-//! the database, so after a restart it goes on.
+//! Fills the search index: in the background, newest messages first, in small batches. The pending messages are stored
+//! in the database, so indexing resumes after a restart.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use tokio::time::Instant;
 use super::{beginning, results::readable, words::words_of};
 use crate::{chat::search::ChatSearch, platform::jobs::Next};
 
-/// Messages of one transaction: on SQLite all others who write wait for it.
+/// Maximum number of messages per transaction: on SQLite it blocks all other writers.
 const MOST: u32 = 64;
-/// Words of one transaction, where the messages are long.
+/// Maximum number of words per transaction, if the messages are long.
 const MAX_WORDS: usize = 20_000;
-/// So many answers of tools in one run are searched.
+/// Maximum number of tool results per run that are indexed.
 const MAX_ANSWERS: usize = 200;
 
 impl ChatSearch {
-    /// Makes some messages searchable, and then rests as long as that took, so that others get to write, too.
+    /// Indexes a batch of messages, then pauses for as long as that took, so that other writers get their turn.
     pub(crate) async fn index_next(self: Arc<Self>) -> Result<Next, StoreError> {
         let begun = Instant::now();
         Ok(match self.make_searchable().await? {
@@ -27,10 +27,10 @@ impl ChatSearch {
         })
     }
 
-    /// Makes some messages searchable. Whether there were any.
+    /// Indexes a batch of messages. Returns whether there were any.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn make_searchable(&self) -> Result<bool, StoreError> {
         let due = self.store.search_due(MOST).await?;
         if due.is_empty() {
@@ -46,7 +46,7 @@ impl ChatSearch {
             }
         }
         match self.store.make_searchable(&known).await {
-            // Another server was quicker with one of them; it is looked at again.
+            // Another server was faster with one of them; the batch is retried.
             Err(StoreError::Conflict(_)) | Ok(()) => Ok(true),
             Err(error) => Err(error),
         }
@@ -70,16 +70,16 @@ impl ChatSearch {
         Ok(pieces)
     }
 
-    /// Adds what the tools of a run have answered.
+    /// Adds the tool results of a run.
     async fn answers(&self, run: RunId, pieces: &mut Vec<SearchPiece>) -> Result<(), StoreError> {
         let mut reader = self.runs.read_stored(run);
         loop {
             let events = match reader.next().await {
                 Ok(Some(events)) => events,
                 Ok(None) => return Ok(()),
-                // One log that cannot be read must not keep all that comes later from being found.
+                // One unreadable log must not keep everything after it from being indexed.
                 Err(error @ StoreError::Corrupt(_)) => {
-                    tracing::warn!(%run, %error, "the rest of a damaged log will not be found by search");
+                    tracing::warn!(%run, %error, "not indexing the rest of a damaged log");
                     return Ok(());
                 }
                 Err(error) => return Err(error),

@@ -1,14 +1,14 @@
-//! What is found as people read it: Markdown without its marks, for excerpts.
+//! Converts Markdown to plain text for search excerpts.
 
 use std::ops::Range;
 
-/// So far the end of a link is looked for, bytes.
+/// How far the end of a link is searched for, bytes.
 const LINK_BYTES: usize = 400;
-/// So many marks of emphasis wait for their other ends at a time.
+/// Maximum number of open emphasis marks at a time.
 const MAX_OPEN: usize = 100;
 
-/// A Markdown text without the marks of headings, quotes, lists, emphasis, code and links. What may be no Markdown keeps its
-/// `_`: more of them stand in names of programs than around words.
+/// A Markdown text without the marks of headings, quotes, lists, emphasis, code and links. Keeps `_`, as the text may
+/// not be Markdown: it is more common in identifiers than as emphasis.
 pub(super) fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let (mut paragraph, mut fence) = (String::new(), None::<&str>);
@@ -23,7 +23,7 @@ pub(super) fn plain(markdown: &str) -> String {
             }
             (None, None) => {
                 let text = without_beginning(line);
-                // Emphasis does not go on from one block to the next.
+                // Emphasis does not span blocks.
                 if bare.is_empty() || text.len() < line.trim_start().len() {
                     without_marks(&std::mem::take(&mut paragraph), &mut out);
                 }
@@ -37,7 +37,7 @@ pub(super) fn plain(markdown: &str) -> String {
     out
 }
 
-/// The mark that opens or closes a block of code.
+/// The mark that opens or closes a code block.
 fn fence_of(line: &str) -> Option<&str> {
     let mark = ['`', '~']
         .into_iter()
@@ -47,7 +47,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (length >= 3 && !rest.contains('`')).then(|| &line[..length])
 }
 
-/// A line without the marks of a quote, a heading or a list.
+/// A line without the marks of quotes, headings and lists.
 fn without_beginning(line: &str) -> &str {
     let mut rest = line.trim_start();
     while let Some(quoted) = rest.strip_prefix('>') {
@@ -65,7 +65,7 @@ fn without_beginning(line: &str) -> &str {
     }
 }
 
-/// Whether a line parts paragraphs, or the head of a table from its rows.
+/// Whether a line is a rule between paragraphs, or between the head and the rows of a table.
 fn is_rule(line: &str) -> bool {
     let is_mark = |c: char| matches!(c, '-' | '*' | '_' | '=');
     line.chars().filter(|c| is_mark(*c)).count() >= 3
@@ -74,7 +74,7 @@ fn is_rule(line: &str) -> bool {
             .all(|c| is_mark(c) || matches!(c, '|' | ':' | ' '))
 }
 
-/// Writes a block of text without the marks inside it.
+/// Writes a block of text without its inline marks.
 fn without_marks(text: &str, out: &mut String) {
     let mut marks = Marks::default();
     let (mut written, mut at) = (String::with_capacity(text.len()), 0);
@@ -122,17 +122,17 @@ fn without_marks(text: &str, out: &mut String) {
     out.push_str(&written[from..]);
 }
 
-/// The marks of emphasis in what is written.
+/// The emphasis marks in the written text.
 #[derive(Default)]
 struct Marks {
-    /// Those that nothing has closed yet.
+    /// Marks that are not closed yet.
     open: Vec<(char, Range<usize>)>,
-    /// Those of which there are two that belong together.
+    /// Marks that belong to a pair.
     real: Vec<Range<usize>>,
 }
 
 impl Marks {
-    /// A row of marks that is written at `at`, between these texts.
+    /// Handles a run of marks that is written at `at`, between these texts.
     fn read(&mut self, before: &str, row: &str, behind: &str, at: usize) {
         let Some(char) = row
             .chars()
@@ -169,12 +169,12 @@ impl Marks {
     }
 }
 
-/// How many of this character a text begins with.
+/// How many times a text starts with this character.
 fn row_of(char: char, text: &str) -> usize {
     text.len() - text.trim_start_matches(char).len()
 }
 
-/// The code between a row of backticks, so many, and the next such row.
+/// The code between a run of `length` backticks and the next such run.
 fn code_in(text: &str, length: usize) -> Option<&str> {
     let mut at = length;
     while let Some(next) = text[at..].find('`') {
@@ -187,7 +187,7 @@ fn code_in(text: &str, length: usize) -> Option<&str> {
     None
 }
 
-/// The words of a link or picture with which a text begins, and the size of all of it.
+/// The text of a link or image at the start of `text`, and the length of the whole link.
 fn link(text: &str) -> Option<(&str, usize)> {
     let near = &text[..text.floor_char_boundary(LINK_BYTES)];
     let begin = near.len()
@@ -264,7 +264,7 @@ mod tests {
         #[test]
         fn letters_stay(text in "[a-zé #>*_`~\\\\!\n-]{0,60}") {
             let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
-            // What stands behind the mark of a block of code is no text.
+            // The info string of a code block is not part of the text.
             prop_assume!(!text.contains("```") && !text.contains("~~~"));
             prop_assert_eq!(letters(&plain(&text)), letters(&text));
         }

@@ -1,4 +1,4 @@
-//! What tools have answered, as text: many answer with JSON, in which `\n` stands before the first word of a line.
+//! Tool results as searchable text: many are JSON, in which an escaped `\n` precedes the first word of a line.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::TEXT_BYTES;
 
-/// The values of JSON, each in a line behind its name; any other text as it stands.
+/// The values of JSON, one per line after its name; any other text unchanged.
 pub(super) fn readable(result: &str) -> Cow<'_, str> {
     if !result.starts_with(['{', '[']) {
         return Cow::Borrowed(result);

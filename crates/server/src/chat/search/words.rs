@@ -1,7 +1,7 @@
-//! Texts and questions as the words that are compared, and where those of a question stand in a text.
+//! Splits texts and queries into the words that are compared, and finds the words of a query in a text.
 //!
-//! The words are those of the search through documents, without their endings, and beside them as they stand there, so that the
-//! beginning of a word finds it. Scripts without spaces are single characters and pairs of them.
+//! The words are the stems of the document search, and also the full words, so that a prefix of a word finds it.
+//! Scripts without spaces are split into single characters and pairs of them.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -10,12 +10,12 @@ use store::SearchWord;
 
 use super::TERMS;
 
-/// Longer questions are cut.
+/// Longer queries are cut.
 const QUESTION_CHARS: usize = 200;
 const QUESTION_WORDS: usize = 12;
-/// Different words of one text.
+/// Maximum number of different words per text.
 const MAX_WORDS: usize = 8_000;
-/// So much of a text is shown, characters, and so much of it before the first word that was found.
+/// Length of an excerpt, characters, and of its part before the first match.
 const SHOWN_CHARS: usize = 220;
 const BEFORE_CHARS: usize = 60;
 
@@ -37,13 +37,13 @@ pub(super) fn words_of(text: &str) -> HashSet<String> {
     words
 }
 
-/// What a person looks for.
+/// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question(Vec<SearchWord>);
 
 impl Question {
-    /// The words of a text that is typed in; the last may be unfinished where nothing stands behind it. Common ones count only
-    /// where there are no others.
+    /// Parses a query as typed; its last word may be a prefix if nothing follows it. Common words count only if there
+    /// are no others.
     pub(crate) fn parse(text: &str) -> Self {
         let text: String = text.chars().take(QUESTION_CHARS).collect();
         let mut words: Vec<(SearchWord, bool)> = Vec::new();
@@ -76,7 +76,7 @@ impl Question {
         Self(asked)
     }
 
-    /// Whether there is no word in it.
+    /// Whether it has no words.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -85,12 +85,12 @@ impl Question {
         self.0.clone()
     }
 
-    /// All of a text, with the words marked.
+    /// The whole text, with the words marked.
     pub(crate) fn whole(&self, text: &str) -> Excerpt {
         Excerpt::new(text, &self.marks(text), "", "")
     }
 
-    /// Whether one of the words stands in a text.
+    /// Whether one of the words occurs in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
         self.first_in(text).is_some()
     }
@@ -103,12 +103,12 @@ impl Question {
         })
     }
 
-    /// The words as they stand in a text, with some of it around the first.
+    /// The words as they occur in a text, with some context around the first.
     pub(crate) fn excerpt(&self, text: &str) -> Excerpt {
         let first = self.first_in(text).map_or(0, |mark| mark.start);
         let begin = match text[..first].char_indices().rev().nth(BEFORE_CHARS) {
             None => 0,
-            // Not in the middle of a word, where there is a blank.
+            // Not in the middle of a word, if there is whitespace.
             Some((at, _)) => text[at..first]
                 .find(char::is_whitespace)
                 .map_or(at, |blank| at + blank),
@@ -125,7 +125,7 @@ impl Question {
         Excerpt::new(shown, &self.marks(shown), before, behind)
     }
 
-    /// Where the words stand, in order.
+    /// The places of the words, in order.
     fn marks(&self, text: &str) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         for run in runs(text) {
@@ -139,7 +139,7 @@ impl Question {
         marks
     }
 
-    /// Where they stand in a run of letters that begins at `from`: all of it, or some of it where nothing parts words.
+    /// Their places in a run of letters that begins at `from`: the whole run, or parts of it in scripts without spaces.
     fn marks_in(&self, run: &str, from: usize) -> Vec<Range<usize>> {
         if run.chars().next().is_some_and(is_unspaced) {
             let mut marks: Vec<Range<usize>> = self
@@ -167,7 +167,7 @@ impl Question {
     }
 }
 
-/// A piece of a text with some of it marked.
+/// A part of a text with the matches marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt(pub(crate) Vec<(String, bool)>);
 
@@ -204,7 +204,7 @@ impl Excerpt {
     }
 }
 
-/// Every row of blanks as one.
+/// Collapses whitespace to single spaces.
 fn in_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {
@@ -217,21 +217,21 @@ fn in_one_line(text: &str) -> String {
     line
 }
 
-/// Whether words may be found by it as their beginning: a single letter begins too many.
+/// Whether a word may be a prefix of others: a single letter matches too many.
 fn may_be_start(word: &str) -> bool {
     let mut chars = word.chars();
     let first = chars.next();
     first.is_some_and(|first| !is_unspaced(first)) && chars.next().is_some()
 }
 
-/// Without what would part a word in the index; words of all other scripts stay as they are.
+/// Removes what would split a word in the index; words of all other scripts stay as they are.
 fn clean(word: &str) -> String {
     word.chars()
         .filter(|char| !char.is_ascii() || char.is_ascii_alphanumeric())
         .collect()
 }
 
-/// The text with a blank wherever a script with spaces meets one without.
+/// The text with a space wherever a script with spaces meets one without.
 fn apart(text: &str) -> String {
     let mut parted = String::with_capacity(text.len());
     let mut before: Option<char> = None;
@@ -250,7 +250,7 @@ fn apart(text: &str) -> String {
     parted
 }
 
-/// The runs of letters and digits in a text, of one kind of script each.
+/// The runs of letters and digits in a text, each in one kind of script.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -258,7 +258,7 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
         let kind = text[start..].chars().next().is_some_and(is_unspaced);
         let goes_on = |char: char| match char.is_alphanumeric() {
             true => is_unspaced(char) == kind,
-            // Accents and vowel signs that are characters of their own.
+            // Combining accents and vowel signs.
             false => !char.is_ascii() && !char.is_whitespace() && is_mark(char),
         };
         let length = text[start..]
@@ -280,7 +280,7 @@ mod tests {
 
     use super::*;
 
-    /// What is marked of a text, in brackets.
+    /// An excerpt with the matches in brackets.
     fn marked(question: &str, text: &str) -> String {
         let Excerpt(parts) = Question::parse(question).excerpt(text);
         parts
@@ -289,7 +289,7 @@ mod tests {
             .collect()
     }
 
-    /// Whether a question finds a text, by the rule of the index.
+    /// Whether a query finds a text, by the rule of the index.
     fn finds(question: &str, text: &str) -> bool {
         let words = words_of(text);
         let has = |asked: &SearchWord| {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a text holds: its words fit into the index, and each finds it.
+        /// For any text: its words fit into the index, and each of them finds it.
         #[test]
         fn every_word_finds_its_text(text in "\\PC{0,60}|[а-яА-ЯёЁ ]{0,40}|[a-zA-Z_.'-]{0,40}|[知識管理のRust ]{0,20}") {
             for word in words_of(&text) {

@@ -1,5 +1,5 @@
-//! Alternative answers: several models answer the same message side by side, and their answers can be merged into one more. Each
-//! is an ordinary answer with a run of its own.
+//! Alternative answers: several models answer the same message concurrently, and their answers can be merged into
+//! another one. Each is an ordinary answer with a run of its own.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,9 +19,9 @@ use crate::{
 
 /// Maximum number of alternatives in one request.
 pub(crate) const MAX_ALTERNATIVES: usize = 8;
-/// Maximum number of layers of answers.
+/// Maximum number of layers of answers before merging.
 pub(crate) const MAX_LAYERS: u32 = 3;
-/// Maximum number of answers side by side.
+/// Maximum number of alternatives to one message.
 const MAX_BESIDE: usize = 16;
 
 /// A request to merge alternatives.
@@ -39,12 +39,12 @@ pub(crate) struct MergeRequest {
     pub(crate) idempotency: Option<IdempotencyKey>,
 }
 
-/// The alternatives to one answer, with it.
+/// An answer with its alternatives.
 struct Row<'a> {
     first: MessageId,
     /// The message that they answer.
     asked: &'a ChatMessage,
-    /// The oldest first, without merged ones.
+    /// Oldest first, without merged ones.
     answers: Vec<&'a ChatMessage>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// The answers to merge: the chosen ones, or all, if they have ended by themselves with a text.
+    /// The answers to merge: the chosen ones, or all, of those that have completed or reached a limit with a text.
     fn to_merge(&self, chosen: Option<&[MessageId]>) -> Result<Vec<&'a ChatMessage>, ApiError> {
         let is_here = |id: &MessageId| self.answers.iter().any(|answer| answer.id == *id);
         if let Some(chosen) = chosen
@@ -110,7 +110,7 @@ fn says_something(answer: &ChatMessage) -> bool {
 }
 
 impl Turns {
-    /// Checks that so many more alternatives may be started.
+    /// Checks whether this many more alternatives may be started.
     ///
     /// # Errors
     /// 404 if the answer does not exist, 409 if there would be too many, 429 if a limit is reached.

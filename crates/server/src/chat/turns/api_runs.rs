@@ -1,4 +1,5 @@
-//! Runs started by other programs through an API: without a chat, or as a turn of a chat whose conversation the program keeps.
+//! Runs started by other programs through an API: without a chat, or as a turn of a chat whose conversation the program
+//! keeps.
 
 use agent::RunSpec;
 use domain::{Message, MessageId, Part, Role, RunId};
@@ -52,7 +53,7 @@ impl ApiRun {
 pub struct ApiTurn {
     /// The message it follows in our chat; `None` at the beginning.
     pub parent: Option<MessageId>,
-    /// The person's message. `None` to continue the last answer with the results of the caller's tools.
+    /// The user's message. `None` to continue the last answer with the results of the caller's tools.
     pub said: Option<Vec<Part>>,
     /// The conversation for the model.
     pub history: Vec<Message>,
@@ -87,8 +88,8 @@ impl ApiTurn {
         }
     }
 
-    /// A turn after the current end of the chat. Its message is the last one of the user in `history`: for callers that send
-    /// the whole conversation themselves.
+    /// A turn after the current end of the chat. Its message is the last one of the user in `history`: for callers that
+    /// send the whole conversation themselves.
     #[must_use]
     pub fn of_history(
         chat: &Chat,
@@ -169,7 +170,7 @@ impl Turns {
     /// Starts the run of another program's turn, and stores the exchange in the chat.
     ///
     /// # Errors
-    /// 4xx if the person's message is empty, or the parent is not in the chat.
+    /// 4xx if the user's message is empty, or the parent is not in the chat.
     pub async fn start_turn(&self, chat: Chat, turn: ApiTurn) -> Result<Exchange, ApiError> {
         let ApiTurn {
             parent,

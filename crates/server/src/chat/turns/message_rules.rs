@@ -1,15 +1,15 @@
-//! What a person says: whether it can be said, and the title a chat gets from it.
+//! Rules for a user's message: whether it is valid, and the chat title made from it.
 
 use domain::Part;
 
 use crate::{error::ApiError, messages};
 
-/// Longest title made from a first message, characters.
+/// Maximum length of a title made from a first message, characters.
 const TITLE_LIMIT_CHARS: usize = 60;
-/// Most parts of one message.
+/// Maximum number of parts of one message.
 const PARTS_LIMIT: usize = 50;
 
-/// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
+/// Rejects a message without content, or with images from URLs that the server would have to fetch.
 pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if content.len() > PARTS_LIMIT {
         return Err(ApiError::invalid(messages::Chats::TooManyParts {
@@ -28,7 +28,7 @@ pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The first words of a message.
+/// The first words of a message as a chat title.
 pub(super) fn title_of(content: &[Part]) -> String {
     let text = domain::message::plain_text(content);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,5 +1,5 @@
-//! Retrieval before the answer: from the web if the person asks for it, and from documents that earlier messages refer to. The
-//! query pipeline generates the queries if it is on.
+//! Retrieval before the answer: from the web if the user asks for it, and from documents that earlier messages refer
+//! to. The query pipeline generates the queries if it is enabled.
 
 use std::sync::Arc;
 
@@ -40,8 +40,9 @@ pub(super) enum Queries {
 }
 
 impl Preparation {
-    /// The queries that documents are searched with before the answer, if they are searched at all. The first message is its own
-    /// query, without a model call. Unless queries are generated, only a message that refers to documents has one.
+    /// The queries that documents are searched with before the answer, if they are searched at all. The first message
+    /// is its own query, without a model call. Unless queries are generated, only a message that refers to documents
+    /// has one.
     pub(super) async fn document_queries(
         &self,
         run: &RunSubject<'_>,
@@ -75,8 +76,9 @@ impl Preparation {
         })
     }
 
-    /// The retrieval before the answer; `None` if there is nothing to search. `searched` are the referenced documents that are not
-    /// in the prompt in full. If there are none and queries are generated, the agent's own documents are searched.
+    /// The retrieval before the answer; `None` if there is nothing to search. `searched` are the referenced documents
+    /// that are not in the prompt in full. If there are none and queries are generated, the agent's own documents are
+    /// searched.
     pub(super) async fn look_up(
         self: &Arc<Self>,
         subject: &RunSubject<'_>,
@@ -159,7 +161,7 @@ impl Preparation {
     }
 }
 
-/// Asks the query pipeline on the person's account.
+/// Calls the query pipeline on the user's account.
 #[derive(Debug)]
 struct Looking {
     preparation: Arc<Preparation>,

@@ -47,12 +47,12 @@ pub(crate) struct RunSubject<'a> {
 }
 
 impl RunSubject<'_> {
-    /// On whose behalf it runs.
+    /// The principal that it runs for.
     pub(crate) fn principal(&self) -> &Principal {
         &self.model.authority.principal
     }
 
-    /// Whether an agent works on it: neither a model alone, nor the tour, which is the same for everybody.
+    /// Whether an agent works on it: neither a model alone nor the tour, which is the same for all users.
     pub(crate) fn has_agent(&self) -> bool {
         self.spec.worker == Worker::Agent && self.model.model_id != TOUR
     }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Preparation {
 }
 
 impl Preparation {
-    /// What the agents of a run with this authority may use, whose files are in this directory.
+    /// What the agents of a run with this authority, and with its files in this directory, may use.
     pub(crate) fn run_permits(
         &self,
         authority: Authority,
@@ -104,7 +104,7 @@ impl Preparation {
     /// Prepares a run in named steps: references, agents, research, retrieval, dependencies, limits.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub(crate) async fn prepare(
         self: &Arc<Self>,
         start: StartingRun,
@@ -155,7 +155,7 @@ impl Preparation {
         Ok(PreparedRun { spec, deps, input })
     }
 
-    /// The agents with the tools that they may use, and those of other servers that come later.
+    /// The agents with the tools that they may use, and the tools of other servers that are added later.
     async fn agents(
         self: &Arc<Self>,
         run: &RunSubject<'_>,
@@ -308,12 +308,12 @@ impl Preparation {
     }
 }
 
-/// The agents without skills where those cannot be given, which does not happen.
+/// The agents with these skills, or without any if adding them fails, which does not happen.
 fn with_skills(agents: Agents, skills: &Skills) -> Agents {
     match agents.with_skills(skills) {
         Ok(agents) => agents,
         Err(failure) => {
-            tracing::error!(%failure, "agents get no skills");
+            tracing::error!(%failure, "failed to add skills to the agents");
             agents
         }
     }

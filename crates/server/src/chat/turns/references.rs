@@ -1,5 +1,5 @@
-//! References to documents and collections in a conversation. Sending one binds it to the chat; a turn resolves it and puts it into
-//! the prompt: a document in full if it fits, otherwise its best passages.
+//! References to documents and collections in a conversation. Sending one binds it to the chat; a turn resolves it and
+//! puts it into the prompt: a document in full if it fits, otherwise its best passages.
 
 use std::fmt::Write;
 
@@ -183,10 +183,11 @@ struct PromptPart {
 }
 
 impl Preparation {
-    /// Checks the references in a new message of this chat, attaches its files to the chat, and puts them into the workspace.
+    /// Checks the references in a new message of this chat, attaches its files to the chat, and puts them into the
+    /// workspace.
     ///
     /// # Errors
-    /// 404 if a target does not exist or is not readable for this person.
+    /// 404 if a target does not exist or the user may not read it.
     pub(super) async fn bind_references(
         &self,
         chat: &Chat,
@@ -240,7 +241,8 @@ impl Preparation {
             .map_err(gone)
     }
 
-    /// Puts the file into the chat's workspace. Returns its path, or `None` if the workspace refuses it, such as for its size.
+    /// Puts the file into the chat's workspace. Returns its path, or `None` if the workspace refuses it, such as for
+    /// its size.
     async fn place_file(
         &self,
         chat: &Chat,
@@ -268,7 +270,7 @@ impl Preparation {
         }
     }
 
-    /// The references in the messages, resolved as far as this person may read the targets now.
+    /// The references in the messages, resolved to those targets that the user may read now.
     pub(super) async fn references(
         &self,
         principal: &Principal,
@@ -332,8 +334,8 @@ impl Preparation {
         }
     }
 
-    /// The prompt material of the references; the latest messages come first. Documents that are too long are searched for
-    /// passages that fit the last message, or with `leaves_search` returned for the retrieval before the answer.
+    /// The prompt material of the references; the latest messages come first. Documents that are too long are searched
+    /// for passages that fit the last message, or with `leaves_search` returned for the retrieval before the answer.
     pub(super) async fn context_material(
         &self,
         run: &RunSubject<'_>,
@@ -545,7 +547,7 @@ impl Preparation {
         )))
     }
 
-    /// Tells the passages that answer best. That nothing could be looked for is told too.
+    /// Adds the best passages to the prompt, or a note if the search fails.
     async fn add_passages(
         &self,
         principal: &Principal,
@@ -588,7 +590,7 @@ impl Preparation {
     }
 }
 
-/// The text without what would end the tag that it is told in: material stays material.
+/// Replaces what could close the tag around the text, so that material stays material.
 fn without_tags(text: &str) -> String {
     const TAG: &str = "context";
     let mut out = String::with_capacity(text.len());
@@ -607,7 +609,7 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// Why a document cannot be read, where that is known.
+/// Why a document cannot be read, if that is known.
 fn why(document: &Document) -> String {
     let problem = document
         .problem

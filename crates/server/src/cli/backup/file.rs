@@ -1,5 +1,5 @@
-//! The file of a copy: lines of JSON, compressed with gzip. The first says what it is, the last how much there was and its
-//! hash; between them are the parts of the database, then files.
+//! The backup file: lines of JSON, compressed with gzip. The first line is the header, the last has the number of lines
+//! and their hash; between them are the parts of the database, then files.
 //!
 //! ```text
 //! {"glasshouse_backup":1,"version":"0.1.0","made_at":1795000000000}
@@ -26,13 +26,13 @@ use ring::digest;
 use serde_json::{Value, json};
 use store::{Damage, Datum, Part};
 
-/// The number of this format.
+/// Version of this format.
 const FORMAT: u64 = 1;
-/// Longest line, bytes: a file of a chat has 10 MB at most, and an answer fewer, each byte of which may become seven in a
-/// log's segment.
+/// Maximum length of a line, bytes: a file of a chat has 10 MB at most, and an answer less, each byte of which may
+/// become seven in a segment of a log.
 const LINE_LIMIT_BYTES: u64 = 256_000_000;
 
-/// Writes one.
+/// Writes a backup file.
 pub(super) struct Writer<'a> {
     out: GzEncoder<BufWriter<&'a File>>,
     hash: digest::Context,
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         self.line(&json!({ "file": name, "base64": STANDARD.encode(content) }))
     }
 
-    /// Ends it; how many rows it has.
+    /// Writes the end; returns the number of rows.
     pub(super) fn finish(mut self) -> io::Result<u64> {
         let sha256 = HEXLOWER.encode(self.hash.clone().finish().as_ref());
         let end = json!({ "end": { "lines": self.lines, "sha256": sha256 } });
@@ -95,14 +95,14 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Something in a copy.
+/// An entry of a backup.
 #[derive(Debug, PartialEq)]
 pub(super) enum Entry {
     Part(Part),
     File { name: String, content: Vec<u8> },
 }
 
-/// Reads one. The last entry has come only once the hash was found right; what does not end so is an error.
+/// Reads a backup file. Yields the last entry only after the hash was verified; a file without a valid end is an error.
 pub(super) struct Copy {
     input: BufReader<GzDecoder<BufReader<File>>>,
     hash: digest::Context,
@@ -133,7 +133,7 @@ impl Copy {
         }
     }
 
-    /// The next line; it counts for the hash unless it is the last.
+    /// The next line; it is hashed unless it is the last.
     fn line(&mut self) -> anyhow::Result<Value> {
         let mut line = Vec::new();
         (&mut self.input)
@@ -235,7 +235,7 @@ fn write_datum(datum: &Datum) -> Value {
         Datum::Null => Value::Null,
         Datum::Text(text) => json!(text),
         Datum::Integer(number) => json!(number),
-        // So that 1.0 does not become a whole number.
+        // Keeps 1.0 from becoming an integer.
         Datum::Real(number) => json!({ "real": number }),
         Datum::Boolean(is_so) => json!(is_so),
         Datum::Bytes(bytes) => json!({ "base64": STANDARD.encode(bytes) }),
@@ -339,7 +339,7 @@ mod tests {
             let mut bad = good.clone();
             bad[at] ^= 0x40;
             std::fs::write(&path, bad).unwrap();
-            // Some bits only fill up: what is read must be the same, then.
+            // Some bits are padding only; then the content must be the same.
             assert!(
                 read(&path).map_or(true, |read| read == entries),
                 "byte {at}"

@@ -1,4 +1,4 @@
-//! What an administrator should know of an agent that can be one: names of things that are not there (now).
+//! Warnings for an administrator about a valid agent that refers to things that do not exist (at the moment).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
 };
 
-/// Checks definitions of agents against the models and tools there are.
+/// Checks agent definitions against the existing models and tools.
 pub(crate) struct AgentChecks {
     pub(crate) agents: Arc<Agents>,
     pub(crate) config: Arc<Config>,
@@ -22,11 +22,11 @@ pub(crate) struct AgentChecks {
 }
 
 impl AgentChecks {
-    /// The names of all tools that there are now.
+    /// The names of all tools that exist now.
     pub(crate) fn tool_names(&self) -> Vec<String> {
         let built_in = &self.programs.agents().unwrap_or(&self.agents).main.tools;
         let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
-        // It is there as soon as there are skills.
+        // The tool exists as soon as there are skills.
         names.push("skill".to_owned());
         names.extend(
             self.mcp_servers
@@ -38,7 +38,7 @@ impl AgentChecks {
         names
     }
 
-    /// What is odd about an agent, in sentences. Most may come right later: servers come up, agents are made.
+    /// Warnings about an agent, in sentences. Most may resolve themselves: servers come up, agents are created.
     pub(crate) fn agent_warnings(&self, known: &KnownAgent, there_are: &Skills) -> Vec<String> {
         let AgentDefinition {
             name,

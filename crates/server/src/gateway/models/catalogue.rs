@@ -1,4 +1,4 @@
-//! The catalogue: every model that can be chosen, under an id of its own. Pure; built anew at each change.
+//! The model catalogue: every available model under a unique id. Immutable; rebuilt on every change.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,29 +27,29 @@ use crate::{
     },
 };
 
-/// A model server we know.
+/// A known model server.
 #[derive(Debug, Clone)]
 pub struct KnownConnection {
     /// Its id.
     pub id: ConnectionId,
-    /// The server as it is now: its name, address, weight and open keys are in its settings.
+    /// The current server; its settings contain the name, address, weight and decrypted keys.
     pub server: Arc<Server>,
-    /// Its keys; those that can be opened are the server's, in the same order.
+    /// Its keys; those that could be decrypted are the server's, in the same order.
     pub keys: Vec<KnownKey>,
-    /// Who has set it up.
+    /// Where it is configured.
     pub source: ConnectionSource,
     /// Whether it is used.
     pub enabled: bool,
-    /// Whether it serves models of the same name together with others.
+    /// Whether it is pooled with other connections that serve models of the same name.
     pub together: bool,
-    /// The models it offered when last asked.
+    /// The models it offered when it was last queried.
     pub models: Vec<ListedModel>,
-    /// Why it does not work, in words.
+    /// Why it does not work, as a sentence.
     pub problem: Option<LocalizedText>,
 }
 
 impl KnownConnection {
-    /// Whether it can be changed here.
+    /// Whether it can be changed in the settings.
     #[must_use]
     pub fn is_changeable(&self) -> bool {
         self.source == ConnectionSource::Settings
@@ -59,40 +59,40 @@ impl KnownConnection {
 /// A key of a model server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownKey {
-    /// Its id; nothing where it comes from the environment.
+    /// Its id; `None` if it comes from the environment or the configuration file.
     pub id: Option<ConnectionKeyId>,
-    /// How many of the requests it gets.
+    /// Its relative share of the requests.
     pub weight: u32,
-    /// Whether it could be opened.
+    /// Whether it could be decrypted.
     pub is_open: bool,
 }
 
-/// What an administrator set for a model.
+/// An administrator's settings for a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelSettings {
-    /// How tools are described to it.
+    /// How tools are offered to it.
     pub tool_mode: ToolMode,
-    /// What is set for its calls, where neither a chat nor an agent sets it.
+    /// The parameters for its calls, unless a chat or an agent sets them.
     #[serde(flatten)]
     pub parameters: ModelParameters,
     /// The parameters that it does not accept; `null` for those known from its servers and its name.
     pub unsupported_parameters: Option<Vec<Parameter>>,
-    /// How much it can read.
+    /// The context window, in tokens.
     pub context_tokens: Option<u64>,
-    /// US dollars for a million input tokens.
+    /// US dollars per million input tokens.
     pub input_usd_per_million: Option<f64>,
-    /// US dollars for a million output tokens.
+    /// US dollars per million output tokens.
     pub output_usd_per_million: Option<f64>,
-    /// US dollars for a million input tokens that the provider has in its cache.
+    /// US dollars per million input tokens read from the provider's cache.
     pub cached_input_usd_per_million: Option<f64>,
-    /// US dollars for a million input tokens that the provider puts into its cache.
+    /// US dollars per million input tokens written to the provider's cache.
     pub cache_write_usd_per_million: Option<f64>,
-    /// US dollars for a million input tokens of sound.
+    /// US dollars per million audio input tokens.
     pub audio_input_usd_per_million: Option<f64>,
-    /// US dollars for a million output tokens of sound.
+    /// US dollars per million audio output tokens.
     pub audio_output_usd_per_million: Option<f64>,
-    /// The models to ask where its server fails, by their ids.
+    /// The ids of the models to fall back to if its server fails.
     pub fallbacks: Vec<String>,
 }
 
@@ -100,36 +100,36 @@ pub struct ModelSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ModelBasics")]
 pub struct Model {
-    /// What requests name it by; unique.
+    /// The unique id that requests use.
     pub id: String,
     /// Its name on its server.
     pub name: String,
     /// The connection that serves it; `null` for the tour.
     pub connection: Option<ConnectionId>,
-    /// All connections that serve it together, that one first.
+    /// All connections that serve it, `connection` first.
     pub connections: Vec<ConnectionId>,
     /// Whether it is the scripted tour.
     pub tour: bool,
     /// What its servers report about it.
     pub listed: Listed,
-    /// What an administrator set.
+    /// The administrator's settings.
     #[serde(flatten)]
     pub settings: ModelSettings,
     /// The [price](docs/models/prices.md) of a call; `null` if unknown.
     pub price: Option<ModelPrice>,
 }
 
-/// What the servers of a model report about it; for several, what holds for all.
+/// The properties of a model as its servers report them; for several servers, what they have in common.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[schemars(rename = "ListedModel")]
 pub struct Listed {
-    /// What people call it.
+    /// Its display name.
     pub display_name: Option<String>,
-    /// The context window.
+    /// The context window, in tokens.
     pub context_tokens: Option<u64>,
-    /// The longest answer.
+    /// The maximum number of output tokens.
     pub max_output_tokens: Option<u64>,
-    /// What it can do.
+    /// Its capabilities.
     pub abilities: Capabilities,
 }
 
@@ -152,13 +152,13 @@ impl From<ListedModel> for Listed {
 }
 
 impl Model {
-    /// Its context window: what an administrator has set, or else what its servers say.
+    /// The context window: the administrator's setting, or else what its servers report.
     #[must_use]
     pub fn context_tokens(&self) -> Option<u64> {
         self.settings.context_tokens.or(self.listed.context_tokens)
     }
 
-    /// The same for people who may use it: what it is told is for administrators.
+    /// The model as its users see it: the system prompt is visible to administrators only.
     #[must_use]
     pub fn without_system_prompt(&self) -> Self {
         let mut shown = self.clone();
@@ -167,12 +167,12 @@ impl Model {
     }
 }
 
-/// What answers a request that names no model.
+/// The model for a request that names none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default<'a> {
     /// This model.
     Model(&'a Model),
-    /// The model of this id was chosen, but it is not there (any more).
+    /// The model of this id was chosen, but it does not exist (any more).
     Missing(&'a str),
     /// There is no model that the caller may use.
     None,
@@ -189,14 +189,14 @@ impl<'a> Default<'a> {
     }
 }
 
-/// All connections and models at one moment.
+/// A snapshot of all connections and models.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// All model servers.
     pub connections: Vec<KnownConnection>,
     /// All models, the tour last.
     pub models: Vec<Model>,
-    /// The model that an administrator chose for requests that name none, whether or not it is there now.
+    /// The model that an administrator chose for requests that name none, whether or not it exists now.
     chosen_default: Option<String>,
     /// The servers of each model, by its id.
     pools: HashMap<String, Arc<Pool>>,
@@ -205,7 +205,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Puts it together; `settings` are by model id.
+    /// Builds the catalogue; `settings` are by model id.
     #[must_use]
     pub fn new(
         connections: Vec<KnownConnection>,
@@ -216,7 +216,7 @@ impl Catalogue {
         let mut taken = HashSet::from([TOUR.to_owned()]);
         let mut models: Vec<Model> = Vec::new();
         let mut listed: Vec<ListedModel> = Vec::new();
-        // Where a model of this name is that several connections of one kind serve together.
+        // The indices of models that several connections of one kind may serve together.
         let mut shared: HashMap<(ProviderKind, &str), usize> = HashMap::new();
         for connection in connections.iter().filter(|connection| connection.enabled) {
             let server = &connection.server.settings;
@@ -225,7 +225,7 @@ impl Catalogue {
                 if let Some(at) = shared.get(&key).copied().filter(|_| connection.together)
                     && let (Some(model), Some(listed)) = (models.get_mut(at), listed.get_mut(at))
                 {
-                    // A server may name a model twice.
+                    // A server may list a model twice.
                     if !model.connections.contains(&connection.id) {
                         model.connections.push(connection.id);
                         *listed = listed.in_common(offered);
@@ -282,7 +282,7 @@ impl Catalogue {
         }
     }
 
-    /// The same with model aliases.
+    /// This catalogue with model aliases.
     #[must_use]
     pub fn with_aliases(self, aliases: Aliases) -> Self {
         Self { aliases, ..self }
@@ -294,7 +294,7 @@ impl Catalogue {
         &self.aliases
     }
 
-    /// The id that a request means by this name: a model of that name if there is one, else the alias's target.
+    /// Resolves a name: the model of that name if there is one, or else the alias's target.
     #[must_use]
     pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
         match self.model(name) {
@@ -303,14 +303,15 @@ impl Catalogue {
         }
     }
 
-    /// The servers of the model with this id; none for the tour.
+    /// The servers of the model with this id; `None` for the tour.
     #[must_use]
     pub fn pool(&self, id: &str) -> Option<&Arc<Pool>> {
         self.pools.get(id)
     }
 
-    /// The model for requests that name none: the chosen one, or, if none was chosen or it is for others, the first that
-    /// the caller may use. Never another one in place of a chosen one that is missing, and the tour only if it was chosen.
+    /// The model for requests that name none: the chosen one, or the first that the caller may use if none was chosen
+    /// or the caller may not use it. A chosen model that is missing is never replaced, and the tour is used only if it
+    /// was chosen.
     #[must_use]
     pub fn default_for(&self, permit: &Permissions) -> Default<'_> {
         let allowed = |model: &&Model| permit.allows(Resource::Model(&model.id));
@@ -331,7 +332,7 @@ impl Catalogue {
         self.models.iter().find(|model| model.id == id)
     }
 
-    /// Whether any server in use is told who asks.
+    /// Whether the caller's identity is sent to any enabled server.
     #[must_use]
     pub fn trusts_any(&self) -> bool {
         self.connections
@@ -360,8 +361,8 @@ fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, A
     models.iter().filter_map(pool).collect()
 }
 
-/// The model's own name; with its connection's in front, and then a number, where that is taken. The names of agents are
-/// ours: those of another Glasshouse have its connection's in front.
+/// The model's own name; if it is taken, with the connection's name as a prefix, and then with a number. The agent
+/// prefix is reserved: agents of another Glasshouse always get the connection's name as a prefix.
 fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String {
     let prefixed = format!("{connection}/{name}");
     let numbered = (2..).map(|number| format!("{prefixed}-{number}"));

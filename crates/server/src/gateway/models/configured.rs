@@ -1,5 +1,5 @@
-//! The connections that the configuration file and the environment name. Their models are only in memory, so they are listed
-//! anew after each start.
+//! Connections from the configuration file and the environment. Their models are only kept in memory, so they are
+//! listed again after each start.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::{Asked, KnownConnection, KnownKey, Models, connection_changes::LIST_TIMEOUT};
 use crate::{error::ApiError, platform::config::ConfiguredConnection};
 
-/// How long a request waits for the first list: as long as asking for it may take, and a little for what comes before.
+/// How long a request waits for the first list: the timeout of listing models, plus a margin for what precedes it.
 const FIRST_LOOK_TIMEOUT: Duration = LIST_TIMEOUT.saturating_add(Duration::from_secs(2));
 
-/// The setting that says whether a configured server is trusted, with the connection's id behind it. The first version
-/// knew only the one connection of the environment and had no id there.
+/// The setting for whether a configured server is trusted, followed by the connection's id. The first version only had
+/// the one connection of the environment, without an id.
 pub(super) const TRUST: &str = "environment_connection";
 
-/// What an administrator has set for a configured server.
+/// An administrator's trust setting for a configured server.
 #[derive(Debug, Serialize, Deserialize)]
 struct Trust {
     base_url: String,
@@ -27,7 +27,7 @@ struct Trust {
 }
 
 impl Asked {
-    /// Whether it has listed its models, or has said something that will not change by itself.
+    /// Whether it has listed its models, or failed with an error that is not transient.
     fn is_answered(&self) -> bool {
         let may_pass = |code: &ProblemCode| {
             matches!(
@@ -46,7 +46,7 @@ impl Asked {
                 .is_some_and(|(code, _)| may_pass(code))
     }
 
-    /// What is wrong with a connection whose models are `named`: a server need not list them then.
+    /// The problem of a connection whose models are `named` in the configuration: such a server need not list them.
     fn problem_of(&self, named: &[String]) -> Option<&LocalizedText> {
         let (code, words) = self.problem.as_ref()?;
         (named.is_empty() || *code != ProblemCode::ModelProtocol).then_some(words)
@@ -73,15 +73,15 @@ impl Models {
         self.catalogue().model(id).is_none() && self.configured_are_awaited()
     }
 
-    /// Waits until all configured servers were asked for their models once, whatever they answered. Before that, a model
-    /// may seem missing that is there.
+    /// Waits until all configured servers were queried for their models once, whether or not they answered. Before
+    /// that, an existing model may seem to be missing.
     pub async fn first_look(&self) {
         let mut looked = self.first_look.subscribe();
-        // In vain if a server is slow; whoever asked is told that the models are awaited.
+        // If a server is slow, this times out, and the caller gets the error that the models are still being listed.
         _ = tokio::time::timeout(FIRST_LOOK_TIMEOUT, looked.wait_for(|looked| *looked)).await;
     }
 
-    /// Asks all configured servers for their models.
+    /// Queries all configured servers for their models.
     ///
     /// # Errors
     /// If one of them did not answer with a list of models.
@@ -95,7 +95,7 @@ impl Models {
         .await
     }
 
-    /// Asks those again that have not listed their models yet.
+    /// Queries again the configured servers that have not listed their models yet.
     ///
     /// # Errors
     /// If one of them did not answer with a list of models.
@@ -121,7 +121,8 @@ impl Models {
         Ok(())
     }
 
-    /// Sets whether a configured server is told who asks, for as long as it is this server.
+    /// Sets whether the caller's identity is sent to a configured server. Applies only while its base URL stays the
+    /// same.
     pub(super) async fn trust_configured(
         &self,
         id: ConnectionId,
@@ -142,7 +143,7 @@ impl Models {
         Ok(self.store.put_setting(&trust_setting(id), &value).await?)
     }
 
-    /// `trust` is what administrators have set, by the names of the settings.
+    /// `trust` holds the administrators' trust settings, by setting name.
     pub(super) fn configured_connections(&self, trust: &[(String, Value)]) -> Vec<KnownConnection> {
         self.configured
             .iter()
@@ -165,7 +166,7 @@ impl Models {
         let set = |name: &str| {
             let (_, value) = trust.iter().find(|(setting, _)| setting == name)?;
             let trust = serde_json::from_value::<Trust>(value.clone()).ok()?;
-            // Said of another server it says nothing.
+            // A setting for another base URL does not apply.
             (trust.base_url == settings.base_url.to_string()).then_some(trust.trusted)
         };
         let trusted = set(&trust_setting(*id)).unwrap_or(settings.trusted);

@@ -1,4 +1,4 @@
-//! Adds, changes and removes model servers and their keys.
+//! Adding, changing and removing model servers and their keys.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,47 +12,47 @@ use store::{Connection, ConnectionKey, StoreError};
 use super::{Asked, KnownConnection, Models, connection_settings};
 use crate::{error::ApiError, messages, platform::config::ConnectionSource};
 
-/// Somebody waits at a form.
+/// Short, since an administrator waits at a form.
 pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(10);
-/// More would be tried one after the other at a bad time.
+/// More keys would be tried one after the other during an outage.
 const MAX_KEYS: u32 = 16;
 
-/// A server to add, which offered `models` just now.
+/// A server to add, with the `models` that it just listed.
 #[derive(Debug)]
 pub struct NewConnection {
-    /// What was set for it, with its first key if it wants one.
+    /// Its settings, with its first key if it needs one.
     pub settings: ServerSettings,
     /// The models it offers.
     pub models: Vec<ListedModel>,
 }
 
-/// What is to change in a connection; the rest stays.
+/// A partial update of a connection: `None` and empty maps leave the rest unchanged.
 #[derive(Debug, Default)]
 pub struct Change {
-    /// What people call it.
+    /// Its display name.
     pub name: Option<String>,
-    /// The name of its kind.
+    /// The name of its provider kind.
     pub kind: Option<String>,
-    /// What its kind needs beside address and key.
+    /// The options of its kind, other than address and key.
     pub options: Option<ProviderOptions>,
     /// Its address.
     pub base_url: Option<String>,
-    /// Headers for every request, by their names; `None` removes one.
+    /// Headers for every request, by name; `None` removes one.
     pub headers: BTreeMap<String, Option<Secret>>,
     /// Query parameters, likewise.
     pub query: BTreeMap<String, Option<Secret>>,
-    /// Whether it is told who asks.
+    /// Whether the caller's identity is sent to it.
     pub trusted: Option<bool>,
-    /// How many of the requests it gets.
+    /// Its relative share of the requests.
     pub weight: Option<u32>,
     /// Whether it is used.
     pub enabled: Option<bool>,
-    /// Whether it serves models together with others.
+    /// Whether it is pooled with other connections that serve models of the same name.
     pub together: Option<bool>,
 }
 
 impl Change {
-    /// Whether it is told who asks, if nothing else is to change.
+    /// The new value of `trusted`, if nothing else changes.
     fn only_trusted(&self) -> Option<bool> {
         let Self {
             name: None,
@@ -72,7 +72,7 @@ impl Change {
         trusted.filter(|_| headers.is_empty() && query.is_empty())
     }
 
-    /// The settings of `server` with this change.
+    /// The settings of `server` with this change applied.
     fn apply(&self, server: &ServerSettings) -> Result<ServerSettings, ApiError> {
         let kind = self
             .kind
@@ -85,7 +85,7 @@ impl Change {
         let options = connection_settings::options(kind, options)?;
         let base_url = match self.base_url.as_deref() {
             Some(text) => connection_settings::address(kind, &options, Some(text))?,
-            // One that follows from what was set follows it.
+            // An address derived from the options is derived again.
             None if is_at_provider(server) => {
                 connection_settings::address(kind, &options, kind.address(&options).as_deref())?
             }
@@ -109,10 +109,10 @@ impl Change {
 }
 
 impl Models {
-    /// Asks a server with its first key which models it offers.
+    /// Lists the models of a server with its first key.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// If the server does not list its models, with a message.
     pub async fn ask(&self, settings: &ServerSettings) -> Result<Vec<ListedModel>, ModelError> {
         list_models(
             settings,
@@ -126,7 +126,7 @@ impl Models {
     /// Adds a server.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn connect(
         &self,
         new: NewConnection,
@@ -150,7 +150,7 @@ impl Models {
         self.connection(id)
     }
 
-    /// The row of a server; keys, models and what it does beside others are to be filled in.
+    /// The database row of a server; keys, models and `together` remain to be filled in.
     fn row(&self, id: ConnectionId, settings: &ServerSettings) -> Result<Connection, ApiError> {
         Ok(Connection {
             id,
@@ -169,11 +169,11 @@ impl Models {
         })
     }
 
-    /// Asks a known server again which models it offers. A failure is told in the connection's `problem`, and
-    /// the models known before stay.
+    /// Lists the models of a known server again. A failure is reported in the connection's `problem`, and the models
+    /// known before are kept.
     ///
     /// # Errors
-    /// 404 where there is no such connection.
+    /// 404 if there is no such connection.
     pub async fn refresh(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let known = self.connection(id)?;
         let answer = self.ask(&known.server.settings).await;
@@ -185,12 +185,12 @@ impl Models {
         self.connection(id)
     }
 
-    /// Changes what is set for a server. Its keys and headers stay where they were meant to go: the address can only be
-    /// changed to another machine if there are none.
+    /// Changes the settings of a server. Keys and headers are never sent to another host: the address can be changed to
+    /// another host only if there are none.
     ///
     /// # Errors
-    /// 400 and 422 if what is wanted cannot be, 404 if there is no such connection, 409 if it has keys or headers for
-    /// another machine, or is not set up here and more is to change than whether it is trusted.
+    /// 400 and 422 if the change is invalid, 404 if there is no such connection, 409 if it has keys or headers for
+    /// another host, or if it is configured outside of the settings and more than `trusted` changes.
     pub async fn change(
         &self,
         id: ConnectionId,
@@ -207,7 +207,7 @@ impl Models {
         let before = &known.server.settings;
         let after = change.apply(before)?;
         let has_secrets = !known.keys.is_empty() || !before.extras.is_empty();
-        // Another region of the same provider takes the same keys.
+        // Another region of the same provider accepts the same keys.
         let stays = after.base_url.is_same_server(&before.base_url)
             || after.kind == before.kind && is_at_provider(before) && is_at_provider(&after);
         if has_secrets && !stays {
@@ -223,10 +223,10 @@ impl Models {
         self.connection(id)
     }
 
-    /// Forgets a server and its keys.
+    /// Deletes a server and its keys.
     ///
     /// # Errors
-    /// 404 where there is no such connection, 409 where it is not set up here.
+    /// 404 if there is no such connection, 409 if it is configured outside of the settings.
     pub async fn disconnect(&self, id: ConnectionId) -> Result<(), ApiError> {
         self.changeable(id)?;
         self.store.delete_connection(id).await?;
@@ -237,8 +237,8 @@ impl Models {
     /// Adds a key.
     ///
     /// # Errors
-    /// 404 where there is no such connection, 409 where it is not set up here, has the key already, or has as
-    /// many as it may.
+    /// 404 if there is no such connection, 409 if it is configured outside of the settings, already has this key, or
+    /// has the maximum number of keys.
     pub async fn add_key(
         &self,
         id: ConnectionId,
@@ -272,10 +272,10 @@ impl Models {
         self.connection(id)
     }
 
-    /// Sets how many of the requests a key gets.
+    /// Sets a key's relative share of the requests.
     ///
     /// # Errors
-    /// 404 where there is no such key, 409 where it is not set up here.
+    /// 404 if there is no such key, 409 if the connection is configured outside of the settings.
     pub async fn weigh_key(
         &self,
         id: ConnectionId,
@@ -291,10 +291,10 @@ impl Models {
         self.connection(id)
     }
 
-    /// Forgets a key.
+    /// Deletes a key.
     ///
     /// # Errors
-    /// 404 where there is no such key, 409 where it is not set up here.
+    /// 404 if there is no such key, 409 if the connection is configured outside of the settings.
     pub async fn remove_key(
         &self,
         id: ConnectionId,
@@ -312,7 +312,7 @@ impl Models {
     /// The connection with this id.
     ///
     /// # Errors
-    /// 404 where there is no such connection.
+    /// 404 if there is no such connection.
     pub(super) fn connection(&self, id: ConnectionId) -> Result<KnownConnection, ApiError> {
         let catalogue = self.catalogue();
         let known = catalogue.connection(id).cloned();
@@ -330,7 +330,7 @@ impl Models {
         }
     }
 
-    /// All keys of a connection are sealed in its name.
+    /// All keys of a connection are sealed with its id as the context.
     fn seal(
         &self,
         id: ConnectionId,
@@ -365,7 +365,7 @@ impl Models {
     }
 }
 
-/// Whether a server has the address that its kind and options say.
+/// Whether a server has the default address of its kind and options.
 fn is_at_provider(server: &ServerSettings) -> bool {
     let usual = server.kind.address(&server.options);
     usual.is_some_and(|usual| {

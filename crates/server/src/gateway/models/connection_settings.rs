@@ -1,4 +1,4 @@
-//! The settings of a connection: from a request to checked ones, and from and to the row that is stored.
+//! Connection settings: validation of requests, and conversion from and to the stored row.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{error::ApiError, messages};
 
 const MAX_ADDRESS_BYTES: usize = 2000;
 const MAX_KEY_BYTES: usize = 4000;
-/// A service account is a file with a private key.
+/// The key of a service account is a JSON file that contains a private key.
 const MAX_ACCOUNT_BYTES: usize = 16_000;
 
 /// A model server.
@@ -28,13 +28,13 @@ pub struct ConnectionRequest {
     /// each needs](docs/models/connect.md).
     #[serde(default)]
     pub kind: Option<String>,
-    /// Can be left out if the provider has one address.
+    /// Optional if the provider has a single address.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// What its kind needs beside address and key.
+    /// The options of its kind, other than address and key.
     #[serde(default)]
     pub settings: ProviderOptions,
-    /// Its key.
+    /// Its API key.
     #[serde(default)]
     pub api_key: Option<String>,
     /// Headers for every request, by name. The values are encrypted like keys and not shown again.
@@ -45,7 +45,7 @@ pub struct ConnectionRequest {
     pub query: BTreeMap<String, String>,
 }
 
-/// Headers and query parameters as they are sealed.
+/// Headers and query parameters in the form in which they are sealed.
 #[derive(Serialize, Deserialize)]
 struct StoredExtras {
     headers: BTreeMap<String, String>,
@@ -53,10 +53,10 @@ struct StoredExtras {
 }
 
 impl ConnectionRequest {
-    /// What can be connected.
+    /// Validates the request.
     ///
     /// # Errors
-    /// 400 or 422 with the field that is wrong.
+    /// 400 or 422 with the invalid field.
     pub fn check(self, name: &str, trusted: bool) -> Result<ServerSettings, ApiError> {
         let kind = self
             .kind
@@ -87,7 +87,7 @@ impl ConnectionRequest {
     }
 }
 
-/// The kind of this name.
+/// The provider kind of this name.
 pub(super) fn kind(name: &str) -> Result<ProviderKind, ApiError> {
     ProviderKind::of_name(name).ok_or_else(|| {
         let kinds = ProviderKind::ALL.map(ProviderKind::name).join(", ");
@@ -129,7 +129,7 @@ pub(super) fn options(
     })
 }
 
-/// The address that is written, or else the provider's own.
+/// The given address, or else the provider's default.
 pub(super) fn address(
     kind: ProviderKind,
     options: &ProviderOptions,
@@ -143,7 +143,7 @@ pub(super) fn address(
     let usual = kind.address(options);
     let text = match (written.filter(|text| !text.trim().is_empty()), &usual) {
         (Some(text), _) => text,
-        // One of this kind may be anywhere, such as on this machine.
+        // A server of this kind may be anywhere, such as on this machine.
         (None, Some(usual)) if kind != ProviderKind::Openai => usual,
         (None, _) => {
             let kind = kind.name().to_owned();
@@ -163,7 +163,7 @@ pub(super) fn address(
     BaseUrl::parse_of(kind, text).map_err(|error| unprocessable(error.0.into()))
 }
 
-/// A key stands in a header, or is the file of a service account at Google Cloud.
+/// Validates a key: a header value, or the JSON file of a Google Cloud service account.
 pub(super) fn check_key(kind: ProviderKind, key: &Secret) -> Result<Secret, ApiError> {
     let text = key.reveal();
     if kind == ProviderKind::Vertex && text.starts_with('{') && text.len() <= MAX_ACCOUNT_BYTES {
@@ -184,7 +184,7 @@ pub(super) fn check_key(kind: ProviderKind, key: &Secret) -> Result<Secret, ApiE
     Ok(key.clone())
 }
 
-/// The extras with these changes: a value sets, `None` removes.
+/// Applies changes to the extras: a value sets, `None` removes.
 pub(super) fn changed(
     extras: &Extras,
     headers: BTreeMap<String, Option<Secret>>,
@@ -195,7 +195,7 @@ pub(super) fn changed(
         .map(|(name, value)| (name.to_owned(), Secret::new(value)))
         .collect();
     for (name, value) in headers {
-        // As headers are compared.
+        // Header names are compared in lower case.
         let name = name.to_ascii_lowercase();
         match value {
             Some(value) => _ = all_headers.insert(name, value),
@@ -216,7 +216,7 @@ pub(super) fn changed(
 }
 
 impl Models {
-    /// What is stored of a server beside its keys, and why a part of it cannot be read.
+    /// The stored settings of a server without its keys, and the reason if a part of them cannot be read.
     pub(super) fn stored_settings(
         &self,
         row: &Connection,
@@ -254,7 +254,7 @@ impl Models {
         )?)
     }
 
-    /// Sealed in the name of the connection, as its keys are.
+    /// Sealed with the connection's id as the context, like its keys.
     pub(super) fn seal_extras(
         &self,
         id: ConnectionId,

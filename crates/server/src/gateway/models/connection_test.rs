@@ -1,4 +1,4 @@
-//! Tries a connection for an administrator: each key, and a tiny answer of a model. Nothing of it is kept.
+//! Tests a connection for an administrator: each key, and a short answer of a model. No result is stored.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::{Models, connection_changes::LIST_TIMEOUT};
 use crate::{error::ApiError, messages};
 
-/// A small model may have to be loaded first.
+/// Long enough to load a small model first.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(45);
 const MAX_TOKENS: u64 = 64;
 const SHOWN_CHARS: usize = 200;
@@ -26,15 +26,15 @@ const SHOWN_CHARS: usize = 200;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConnectionTest")]
 pub struct ConnectionTest {
-    /// How many models it offers.
+    /// The number of models it offers; `null` if it does not list them.
     pub models: Option<usize>,
-    /// Why it does not list them.
+    /// Why it does not list its models.
     pub problem: Option<LocalizedText>,
-    /// How long that took.
+    /// How long listing the models took, in milliseconds.
     pub took_ms: u64,
-    /// Each key alone.
+    /// A separate result for each key.
     pub keys: Vec<KeyTest>,
-    /// What the model answered, where one was named.
+    /// The model's answer; `null` if the request names no model.
     pub answer: Option<ModelTest>,
 }
 
@@ -52,19 +52,19 @@ pub struct KeyTest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ModelTest")]
 pub struct ModelTest {
-    /// Its beginning.
+    /// The beginning of the answer.
     pub text: String,
-    /// Why there is none.
+    /// Why there is no answer.
     pub problem: Option<LocalizedText>,
-    /// How long that took.
+    /// How long the answer took, in milliseconds.
     pub took_ms: u64,
 }
 
 impl Models {
-    /// Asks a server for its models with each of its keys, and one model to say something.
+    /// Lists a server's models with each of its keys, and asks one model for a short answer.
     ///
     /// # Errors
-    /// 404 where there is no such connection.
+    /// 404 if there is no such connection.
     pub async fn try_out(
         &self,
         id: ConnectionId,
@@ -193,7 +193,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             | ModelEvent::Finished { .. } => {}
         }
     }
-    // One that thinks may not come to its answer within so few tokens.
+    // A reasoning model may not reach its answer within so few tokens.
     Ok(if text.trim().is_empty() {
         thoughts
     } else {

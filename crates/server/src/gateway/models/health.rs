@@ -1,4 +1,4 @@
-//! Looks after model servers that nobody has asked for a while, and after those that are left alone.
+//! Health checks of model servers that have been idle for a while or whose circuit breaker is open.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use store::StoreError;
 
 use super::{KnownConnection, Models};
 
-/// Nobody waits for it.
+/// Short, since the check runs in the background.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_AT_ONCE: usize = 4;
 
 impl Models {
-    /// Asks the servers for their models that are used, and were not heard for so long or are left alone.
+    /// Checks the enabled servers that have been silent for `idle` or whose circuit breaker is open.
     pub async fn check_idle(&self, idle: Duration) {
         let catalogue = self.catalogue();
         let is_due = |known: &&KnownConnection| {
@@ -27,7 +27,7 @@ impl Models {
             .await;
     }
 
-    /// Takes the prices of a list that was brought while we run.
+    /// Switches to a price list that was installed while the server runs.
     ///
     /// # Errors
     /// If the database fails.
@@ -43,7 +43,7 @@ impl Models {
         let key = settings.keys.first().map(|(key, _)| key);
         let answer = list_models(settings, key, &self.http, CHECK_TIMEOUT).await;
         let failure = answer.err().filter(|error| {
-            // A server that refuses the key or has no such list is there all the same.
+            // A server that refuses the key or has no model list is still up.
             let is_down = [
                 ProblemCode::ModelUnreachable,
                 ProblemCode::ModelTimeout,
@@ -53,7 +53,7 @@ impl Models {
             is_down.contains(&error.code)
         });
         if let Some(error) = &failure {
-            tracing::debug!(connection = %known.id, %error, "a model server does not answer a check");
+            tracing::debug!(connection = %known.id, %error, "health check of a model server failed");
         }
         known.server.record_check(failure.map(ModelError::words));
     }

@@ -1,11 +1,11 @@
-//! Names that a misspelt one may mean.
+//! Suggestions for misspelt names.
 
-/// Most names that are suggested.
+/// The maximum number of suggestions.
 const MAX_NAMES: usize = 3;
 
-/// The names most like this one, the likest first; none where nothing is alike.
+/// The most similar names, best match first; empty if none is similar.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    // Nobody misspells more of it.
+    // A longer name is not a plausible misspelling.
     let wanted: String = name.to_lowercase().chars().take(100).collect();
     let is_alike = |known: &str, distance: usize| {
         let longer = wanted.chars().count().max(known.chars().count());

@@ -1,4 +1,4 @@
-//! What a model costs: what an administrator has set, and for the rest the price catalogue.
+//! The price of a model: an administrator's settings, completed from the price catalogue.
 
 use agent::{Prices, Rates};
 use schemars::JsonSchema;
@@ -10,30 +10,30 @@ use crate::gateway::prices::ListedPrice;
 /// A model's price and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelPrice {
-    /// US dollars for a million input tokens.
+    /// US dollars per million input tokens.
     input_usd_per_million: f64,
-    /// US dollars for a million output tokens.
+    /// US dollars per million output tokens.
     output_usd_per_million: f64,
-    /// Of input that the provider has in its cache, where it is another one.
+    /// For input read from the provider's cache, if it differs.
     cached_input_usd_per_million: Option<f64>,
-    /// Of input that the provider puts into its cache, where it is another one.
+    /// For input written to the provider's cache, if it differs.
     cache_write_usd_per_million: Option<f64>,
-    /// Of sound that is read, where it is another one.
+    /// For audio input, if it differs.
     audio_input_usd_per_million: Option<f64>,
-    /// Of sound that is written, where it is another one.
+    /// For audio output, if it differs.
     audio_output_usd_per_million: Option<f64>,
-    /// Prompts with more tokens have other prices, the first of them with more than these.
+    /// Prompts with more tokens than this have other prices; the lowest such threshold.
     long_context_above_tokens: Option<u64>,
-    /// Where it comes from.
+    /// The source of the price.
     source: PriceSource,
-    /// The list, with the name that the provider and the model have in it.
+    /// The entry of the price list, with the list's names for the provider and the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<ListEntry>,
     #[serde(skip)]
     prices: Prices,
 }
 
-/// Where a price comes from.
+/// The source of a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceSource {
@@ -43,20 +43,20 @@ pub enum PriceSource {
     Catalogue,
 }
 
-/// Where a price stands in the catalogue.
+/// An entry of the price catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "PriceListEntry")]
 pub struct ListEntry {
     source: String,
-    /// The day of the list, such as 2026-11-26.
+    /// The date of the list, such as 2026-11-26.
     date: String,
     provider: String,
     model: String,
 }
 
 impl ModelPrice {
-    /// The price of a model with these settings, which stand before what is listed. A price that is set for one of input
-    /// and output makes the other one 0 if it is neither set nor listed.
+    /// The price of a model with these settings, which override the listed price. If only one of the input and output
+    /// prices is set, the other one defaults to 0 unless it is listed.
     #[must_use]
     pub(crate) fn of(settings: &ModelSettings, listed: Option<ListedPrice>) -> Option<Self> {
         let set = [
@@ -92,7 +92,7 @@ impl ModelPrice {
             audio_input: audio_input.or(list.base.audio_input),
             audio_output: audio_output.or(list.base.audio_output),
         };
-        // Whoever sets a price sets it for prompts of every length.
+        // A price that an administrator sets applies to prompts of every length.
         let long_context = if is_set { [None; 2] } else { list.long_context };
         let entry = |listed: ListedPrice| {
             let ListedPrice {
@@ -127,7 +127,7 @@ impl ModelPrice {
         })
     }
 
-    /// To reckon with.
+    /// The prices, for calculating costs.
     #[must_use]
     pub fn prices(&self) -> Prices {
         self.prices
@@ -189,7 +189,7 @@ mod tests {
         );
         let alone = ModelPrice::of(&set, None).unwrap().prices();
         assert_eq!(alone, Prices::of(2.0, 0.0));
-        // A price for part of the input is none for all of it.
+        // A price for cached input alone does not set the price of input.
         let part = ModelSettings {
             cached_input_usd_per_million: Some(0.1),
             ..none

@@ -1,4 +1,4 @@
-//! The parameters that a model does not take, as far as its servers, its name and its settings tell.
+//! The parameters that a model does not accept, according to its servers, its name and its settings.
 
 use domain::{Capabilities, Parameter};
 use llm::openai::ServerSettings;
@@ -6,7 +6,7 @@ use llm::openai::ServerSettings;
 use super::Model;
 
 impl Model {
-    /// The parameters that it does not take: those that an administrator has named, or else all that are known.
+    /// The parameters that it does not accept: those set by an administrator, or else all known ones.
     #[must_use]
     pub fn unsupported_parameters(&self) -> &[Parameter] {
         let known = &self.listed.abilities.unsupported_parameters;
@@ -17,7 +17,8 @@ impl Model {
     }
 }
 
-/// Adds the parameters that the model does not take by what its server says of reasoning and by its name.
+/// Adds the parameters that the model does not accept, derived from the reasoning support its server reports and from
+/// its name.
 pub(super) fn add_unsupported(abilities: &mut Capabilities, server: &ServerSettings, model: &str) {
     let known = &mut abilities.unsupported_parameters;
     known.extend((abilities.reasoning == Some(false)).then_some(Parameter::ReasoningEffort));

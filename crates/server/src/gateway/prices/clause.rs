@@ -1,16 +1,16 @@
-//! How a price list tells models by their names: text with a sign in front, or several of them.
+//! Patterns that match model names in a price list: text with a sign in front, or combinations of them.
 
 use std::sync::OnceLock;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-/// What a model's name has to be like.
+/// A condition on a model's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Clause {
-    /// A text whose first character says what it is of the name: `=` all of it, `^` its beginning, `$` its end, `*` a
-    /// part; `~` a regular expression that it matches and `!` one that it does not.
+    /// A text whose first character says how it is matched: `=` the whole name, `^` its beginning, `$` its end, `*` a
+    /// part of it, `~` a regular expression that matches and `!` one that does not.
     One(Pattern),
     /// All of these.
     All {
@@ -29,7 +29,7 @@ pub(super) enum Clause {
 #[serde(from = "String", into = "String")]
 pub(super) struct Pattern {
     text: String,
-    /// Made when it is first asked; `None` for an expression that cannot be read, which matches nothing.
+    /// Compiled on first use; `None` for an invalid expression, which matches nothing.
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -78,7 +78,7 @@ impl Clause {
         Self::One(format!("{sign}{text}").into())
     }
 
-    /// Whether a name in lower case is like that.
+    /// Whether a name in lower case matches.
     pub(super) fn matches(&self, name: &str) -> bool {
         match self {
             Self::One(pattern) => pattern.matches(name),

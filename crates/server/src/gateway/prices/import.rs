@@ -1,5 +1,4 @@
-//! Makes a price list of genai-prices' `data.json`: the prices of today of providers that people connect, without what
-//! is no price of tokens.
+//! Converts genai-prices' `data.json` to a price list: the current token prices of the providers that users connect.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +9,8 @@ use serde_json::Value;
 
 use super::{Clause, ListFile, ListedModel, ListedProvider, ListedRates, ListedTier};
 
-/// The providers that are taken over. Those that nobody can connect here, or that few do, would only make the list long.
+/// The providers to import. Those that cannot be connected here, or that few users connect, would only make the list
+/// longer.
 const PROVIDERS: [&str; 38] = [
     "openai",
     "anthropic",
@@ -98,12 +98,12 @@ struct Conditional {
 
 #[derive(Deserialize)]
 struct Constraint {
-    /// Nothing for a price of some hours of the day.
+    /// `None` for a price that applies only at some hours of the day.
     #[serde(default)]
     start_date: Option<String>,
 }
 
-/// A price, with those of longer prompts.
+/// A price, with tiers for longer prompts.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Figure {
@@ -117,10 +117,10 @@ struct Tier {
     price: f64,
 }
 
-/// Reads the list as of `today`.
+/// Converts the list as of `today`.
 ///
 /// # Errors
-/// Where it is not shaped like the list.
+/// If it does not have the format of the list.
 pub(super) fn import(providers: Vec<Value>, today: Date) -> anyhow::Result<ListFile> {
     let mut taken = Vec::new();
     for provider in providers {
@@ -175,7 +175,7 @@ fn clause(of: Match) -> Clause {
         Match::StartsWith(text) => Clause::one('^', &text.to_lowercase()),
         Match::EndsWith(text) => Clause::one('$', &text.to_lowercase()),
         Match::Contains(text) => Clause::one('*', &text.to_lowercase()),
-        // The only look-around of the list, which our expressions do not have.
+        // The only lookaround in the list, which the `regex` crate does not support.
         Match::Regex(text) => match text
             .strip_prefix("^(?!")
             .and_then(|rest| rest.strip_suffix(')'))
@@ -192,8 +192,8 @@ fn clause(of: Match) -> Clause {
     }
 }
 
-/// The prices of today: of several the last one that holds. Those of some hours of the day are left out, and with them
-/// what is cheaper then.
+/// The current prices: of several conditional ones the last that applies. Prices for some hours of the day are left
+/// out, and so are the discounts at those hours.
 fn prices(price: Price, today: Date) -> Option<(ListedRates, Vec<ListedTier>)> {
     let fields = match price {
         Price::Always(fields) => fields,
@@ -201,7 +201,7 @@ fn prices(price: Price, today: Date) -> Option<(ListedRates, Vec<ListedTier>)> {
             let now = today.to_string();
             let holds = |price: &Conditional| match &price.constraint {
                 None => true,
-                // Dates of this form are in the order of their texts.
+                // Dates in this format sort lexicographically.
                 Some(constraint) => constraint
                     .start_date
                     .as_ref()
@@ -243,7 +243,7 @@ fn prices(price: Price, today: Date) -> Option<(ListedRates, Vec<ListedTier>)> {
 }
 
 impl Figure {
-    /// The price of prompts with more tokens than these.
+    /// The price for prompts with more tokens than this.
     fn above(&self, tokens: Option<u64>) -> f64 {
         match self {
             Self::Plain(usd) => *usd,

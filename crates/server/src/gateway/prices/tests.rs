@@ -1,4 +1,4 @@
-//! What the price list says of models at their providers.
+//! Tests of model lookups in the built-in price list.
 
 use llm::BaseUrl;
 

@@ -1,4 +1,4 @@
-//! `glasshouse prices`: brings a newer price list into the data folder, and says what models cost.
+//! `glasshouse prices`: installs a newer price list in the data directory, and shows prices of models.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, time::Duration};
 
@@ -12,19 +12,19 @@ use serde_json::Value;
 use super::{FILE, ListFile, PriceList, import::import};
 use crate::platform::data_dir::create_data_dir;
 
-/// The list that the built-in one is made of.
+/// The source of the built-in list.
 const LIST_URL: &str = "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/data.json";
 const LIMIT_BYTES: usize = 32 << 20;
 const CONNECTING: Duration = Duration::from_secs(20);
 const FETCHING: Duration = Duration::from_secs(120);
-/// Lines about changes; of more only their number is told.
+/// The maximum number of change lines shown; further changes are only counted.
 const MAX_LINES: usize = 40;
 
-/// Reads a newer list from a file or a web address, checks it and writes it into the data folder. Gives lines that say
-/// what changes.
+/// Reads a newer list from a file or URL, validates it and writes it to the data directory. Returns lines that describe
+/// the changes.
 ///
 /// # Errors
-/// With a sentence for the person at the terminal; then everything stays as it was.
+/// With a message for the terminal; the list in use is then unchanged.
 pub(crate) async fn update(
     data_dir: &Path,
     from: Option<&str>,
@@ -62,11 +62,11 @@ pub(crate) async fn update(
     Ok(lines)
 }
 
-/// What the providers take for a model, by the list in use. `model` may have its provider's id in front, as in
+/// The prices of a model at each provider, from the list in use. `model` may be prefixed with a provider's id, as in
 /// `openai/gpt-5`.
 ///
 /// # Errors
-/// Where nobody has a price for it.
+/// If no provider in the list has a price for it.
 pub(crate) fn show(data_dir: &Path, model: &str) -> anyhow::Result<Vec<String>> {
     let list = PriceList::of(data_dir);
     let name = model.to_lowercase();
@@ -98,7 +98,7 @@ pub(crate) fn show(data_dir: &Path, model: &str) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// Reads a list of ours or one of genai-prices.
+/// Parses a list in this program's format or in that of genai-prices.
 fn read(text: &str, today: Date) -> anyhow::Result<PriceList> {
     let file = match serde_json::from_str(text).context("it is not JSON")? {
         Value::Array(providers) => import(providers, today)?,
@@ -108,7 +108,7 @@ fn read(text: &str, today: Date) -> anyhow::Result<PriceList> {
 }
 
 async fn fetch(address: &str) -> anyhow::Result<String> {
-    // It also says who does TLS, of which this client knows nothing.
+    // This also installs the default TLS provider, which the client below needs.
     HttpClient::new()?;
     let client = Client::builder()
         .connect_timeout(CONNECTING)
@@ -136,7 +136,7 @@ async fn fetch(address: &str) -> anyhow::Result<String> {
     String::from_utf8(bytes).with_context(|| format!("{address} is not text"))
 }
 
-/// The list as a file: a line for each model, so that changes can be read.
+/// Serializes the list with one line per model, so that diffs are readable.
 fn written(file: &ListFile) -> anyhow::Result<String> {
     let ListFile {
         source,
@@ -191,7 +191,7 @@ fn priced(file: &ListFile) -> BTreeMap<String, Prices> {
     models.collect()
 }
 
-/// What is new, gone and costs something else.
+/// Added, removed and changed prices.
 fn changes(before: &ListFile, after: &ListFile) -> Vec<String> {
     let (before, after) = (priced(before), priced(after));
     let mut lines = Vec::new();
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(again.file, list.file);
     }
 
-    /// The form of genai-prices' `data.json`, with figures of our own.
+    /// The format of genai-prices' `data.json`, with invented prices.
     const UPSTREAM: &str = r#"[
         {"id":"openai","name":"OpenAI","api_pattern":"https://api\\.openai\\.com","models":[
             {"id":"m","match":{"or":[{"equals":"M"},{"and":[{"starts_with":"m-"},{"regex":"^(?!.*-tts$)"}]}]},

@@ -1,4 +1,4 @@
-//! What one subject has used in the minute, the day and the month, and what is under way.
+//! Usage of one subject in the current minute, day and month, and by running calls.
 
 use std::ops::AddAssign;
 
@@ -16,21 +16,21 @@ use crate::messages;
 
 pub(super) const DAY_MS: i64 = 86_400_000;
 const MINUTE_MS: i64 = 60_000;
-/// An account is in use for so long after it was used.
+/// How long an account counts as in use after its last use.
 const IN_USE_MS: i64 = 120_000;
-/// What an answer is expected to be long before there was one, tokens.
+/// The expected output of the first call, in tokens.
 const FIRST_GUESS: f64 = 500.0;
-/// The longest answer that is expected because of those before it, tokens.
+/// The upper bound of the expected output, in tokens.
 const MAX_GUESS: u64 = 200_000;
-/// How much a new answer changes what is expected of the next.
+/// The weight of a new observation in the moving average of the expected output.
 const WEIGHT: f64 = 0.2;
 
-/// Requests, tokens and money.
+/// A number of requests, tokens and money.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Model calls.
     pub requests: u64,
-    /// Tokens, read and written.
+    /// Input and output tokens.
     pub tokens: u64,
     /// Millionths of a US dollar.
     pub micro_usd: u64,
@@ -45,7 +45,7 @@ impl AddAssign for Amount {
 }
 
 impl Amount {
-    /// The same as the ledger has it.
+    /// The amount of a ledger entry.
     #[must_use]
     pub fn of(sum: UsageSum) -> Self {
         let tokens = sum.input_tokens.saturating_add(sum.output_tokens);
@@ -77,19 +77,19 @@ impl Amount {
     }
 }
 
-/// What is known of a call before it is made.
+/// The expected usage of a call before it is made.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageEstimate {
-    /// What it sends, by rule of thumb.
+    /// The approximate number of input tokens.
     pub input_tokens: u64,
-    /// The most it may get.
+    /// The maximum number of output tokens.
     pub max_output_tokens: Option<u64>,
-    /// What it costs, where known.
+    /// The prices, if known.
     pub prices: Option<Prices>,
 }
 
 impl UsageEstimate {
-    /// Of a call of which nothing is known yet.
+    /// The estimate for a call of which nothing is known yet.
     #[must_use]
     pub fn nothing() -> Self {
         Self {
@@ -100,21 +100,21 @@ impl UsageEstimate {
     }
 }
 
-/// The time that a limit counts in.
+/// The time window of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "LimitSpan")]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
-    /// By the clock.
+    /// A minute of the clock.
     Minute,
-    /// UTC.
+    /// A day in UTC.
     Day,
-    /// UTC.
+    /// A calendar month in UTC.
     Month,
 }
 
 impl Span {
-    /// When the next stretch begins after the one that this moment is in.
+    /// The start of the window after the one that contains `now`.
     fn end_after(self, now: i64) -> i64 {
         let of = |length: i64| (now.div_euclid(length) + 1) * length;
         match self {
@@ -125,7 +125,7 @@ impl Span {
     }
 }
 
-/// Where the month of this moment begins, and where the next one does, UTC.
+/// The start of the month that contains `now` and the start of the next month, in UTC.
 pub(super) fn month_of(now: i64) -> (i64, i64) {
     let date = jiff::Timestamp::from_millisecond(now)
         .unwrap_or_default()
@@ -137,11 +137,11 @@ pub(super) fn month_of(now: i64) -> (i64, i64) {
     (start, start + i64::from(first.days_in_month()) * DAY_MS)
 }
 
-/// What was used in one stretch.
+/// The usage in one time window.
 #[derive(Debug)]
 struct Window {
     span: Span,
-    /// When the next one begins.
+    /// The start of the next window.
     end: i64,
     used: Amount,
 }
@@ -156,26 +156,26 @@ impl Window {
     }
 
     fn roll(&mut self, now: i64) {
-        // A clock that is set back must not begin an old stretch anew.
+        // A clock that is set back must not restart an earlier window.
         if now >= self.end {
             *self = Self::new(self.span, now);
         }
     }
 }
 
-/// One subject's.
+/// The account of one subject.
 #[derive(Debug)]
 pub(super) struct Account {
     windows: [Window; 3],
-    /// What calls under way may use, and what those used that are over and not noted; no requests, which count when they
-    /// begin.
+    /// The reserved usage of running calls, and the usage of completed calls that is not noted yet. No requests: those
+    /// count when a call begins.
     open: Amount,
-    /// What counts and is not written down.
+    /// Usage that counts but is not flushed yet.
     unwritten: Amount,
-    /// How long answers were of late, tokens; nothing before the first one.
+    /// A moving average of recent output lengths, in tokens; `None` before the first call.
     output: Option<f64>,
     used_at: i64,
-    /// Whether what was used before is in it.
+    /// Whether stored usage has been loaded.
     is_known: bool,
 }
 
@@ -195,7 +195,7 @@ impl Account {
         self.is_known
     }
 
-    /// What was used before is to be asked again: it is that of other people now.
+    /// Marks stored usage as stale, because the members of a group have changed.
     pub(super) fn doubt(&mut self) {
         self.is_known = false;
         self.unwritten = Amount::default();
@@ -210,7 +210,7 @@ impl Account {
         self.windows.iter_mut().for_each(|window| window.roll(now));
     }
 
-    /// What is written down of the day and the month; what is not comes on top.
+    /// Sets the stored usage of the day and the month, and adds what is not flushed yet.
     pub(super) fn set(&mut self, now: i64, (day, month): (Amount, Amount)) {
         self.roll(now);
         let [_, of_day, of_month] = &mut self.windows;
@@ -220,7 +220,7 @@ impl Account {
         self.is_known = true;
     }
 
-    /// What a call is expected to use, after those before it.
+    /// The expected usage of a call, based on previous calls.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -235,8 +235,8 @@ impl Account {
         Amount::of_call(usage, call_cost(wish.prices, usage))
     }
 
-    /// Refuses what would go beyond a limit. Where nothing was used, anything may be: else a call that is larger than
-    /// its limit could never be made.
+    /// Checks that a call would not exceed a limit. If nothing was used yet, any call is allowed: otherwise a call that
+    /// is larger than its limit could never be made.
     pub(super) fn check(&self, limits: &Limits, estimate: Amount) -> Result<(), Over> {
         for (window, most) in self.windows.iter().zip(spans(limits)) {
             let Amount {
@@ -268,7 +268,7 @@ impl Account {
                 })
                 .or_else(|| {
                     let most = micro_usd_of(most.usd?);
-                    // What costs nothing may be had with nothing left.
+                    // Free calls are allowed even if no money is left.
                     let is_over = micro_usd.saturating_add(self.open.micro_usd) >= most;
                     let more = estimate.micro_usd.max(u64::from(is_over));
                     over(What::Money, most, micro_usd, self.open.micro_usd, more)
@@ -280,7 +280,7 @@ impl Account {
         Ok(())
     }
 
-    /// A call begins.
+    /// Begins a call: counts the request and reserves its estimate.
     pub(super) fn begin(&mut self, estimate: Amount) {
         let request = Amount {
             requests: estimate.requests,
@@ -296,7 +296,7 @@ impl Account {
         };
     }
 
-    /// A call is over.
+    /// Ends a call: replaces its estimate with the actual usage, or releases it if the call failed.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn end(
         &mut self,
@@ -317,13 +317,13 @@ impl Account {
                     requests: 0,
                     ..used
                 };
-                // What goes beyond the guess of what was read is expected to go beyond the next one too.
+                // Usage beyond the estimated input counts as output, and is expected of the next call too.
                 let beyond = used.tokens.saturating_sub(wish.input_tokens).min(MAX_GUESS) as f64;
                 let before = self.output.unwrap_or(beyond);
                 self.output = Some(before + (beyond - before) * WEIGHT);
             }
             None => {
-                // The minute keeps it: trying again and again is what that limit is for.
+                // The minute keeps the request: limiting rapid retries is the purpose of that limit.
                 let request = Amount {
                     requests: estimate.requests,
                     ..Amount::default()
@@ -336,7 +336,7 @@ impl Account {
         }
     }
 
-    /// What was used is noted in the ledger. Its request counted when it began.
+    /// Counts noted usage. The request was already counted when the call began.
     pub(super) fn count(&mut self, now: i64, used: Amount) {
         self.roll(now);
         let used = Amount {
@@ -411,27 +411,27 @@ fn micro_usd_of(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
 
-/// A limit, and how much of it is used.
+/// A limit and its current usage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitStatus {
-    /// In which time.
+    /// The time window.
     pub span: Span,
     /// The limit.
     pub most: Most,
-    /// What is used or under way.
+    /// The amount used or reserved.
     pub used: Amount,
-    /// When it begins again.
+    /// When the next window begins.
     pub resets_at: i64,
 }
 
-/// What is left of one limit.
+/// The remaining allowance of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowed {
     /// The limit.
     pub limit: u64,
-    /// What is left.
+    /// The amount left.
     pub remaining: u64,
-    /// Until it begins again.
+    /// Milliseconds until the next window begins.
     pub reset_ms: u64,
 }
 
@@ -444,7 +444,7 @@ impl Allowed {
         }
     }
 
-    /// The one of which less is left.
+    /// The one with less remaining.
     pub(super) fn nearer(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
@@ -453,7 +453,7 @@ impl Allowed {
     }
 }
 
-/// What a limit is on.
+/// The unit of a limit.
 #[derive(Debug, Clone, Copy)]
 enum What {
     Requests,
@@ -461,7 +461,7 @@ enum What {
     Money,
 }
 
-/// A limit that would be broken.
+/// A limit that a call would exceed.
 #[derive(Debug)]
 pub(super) struct Over {
     what: What,

@@ -1,11 +1,11 @@
-//! What was used and is not written down yet.
+//! The in-memory ledger of usage that is not flushed yet.
 
 use std::collections::HashMap;
 
 use domain::{EventBody, RunId};
 use store::{Booking, BookingOutcome, RunUsage, UsageKey, UsageSum};
 
-/// Not more than a second's worth, unless the database does not answer.
+/// Holds at most a second's worth of usage, unless the database is down.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     loose: HashMap<UsageKey, UsageSum>,
@@ -14,15 +14,15 @@ pub(super) struct Ledger {
 
 #[derive(Debug, Default)]
 struct OfRun {
-    /// How far the database has it.
+    /// The sequence number up to which the database has it.
     written: u64,
-    /// How far we have it.
+    /// The sequence number up to which this ledger has it.
     upto: u64,
     is_over: bool,
     sums: HashMap<UsageKey, UsageSum>,
 }
 
-/// The model and what it used, where the event tells of a model call.
+/// The model and its usage, if the event reports a model call.
 pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
     let (model, usage, cost) = match body {
         EventBody::ModelCalled {
@@ -42,7 +42,7 @@ pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
     Some((model, UsageSum::of_call(*usage, *cost)))
 }
 
-/// The same in parts, one for each run and each key without a run.
+/// Splits a booking into parts, one for each run and each key without a run.
 pub(super) fn apart(booking: Booking) -> impl Iterator<Item = Booking> {
     let Booking { loose, runs } = booking;
     let loose = loose.into_iter().map(|loose| Booking {
@@ -56,7 +56,7 @@ pub(super) fn apart(booking: Booking) -> impl Iterator<Item = Booking> {
     loose.chain(runs)
 }
 
-/// How far the runs' logs are, without what was used in them.
+/// The positions in the runs' logs, without their usage.
 pub(super) fn without_sums(booking: &Booking) -> Booking {
     let runs = booking.runs.iter().map(|run| RunUsage {
         sums: Vec::new(),
@@ -100,7 +100,7 @@ impl Ledger {
         }
     }
 
-    /// All that is new, to be written down.
+    /// Takes all new usage, to be flushed.
     pub(super) fn take(&mut self) -> Option<Booking> {
         let loose: Vec<_> = self.loose.drain().collect();
         let news = self
@@ -119,7 +119,7 @@ impl Ledger {
         (!loose.is_empty() || !runs.is_empty()).then_some(Booking { loose, runs })
     }
 
-    /// It was not written down.
+    /// Restores a booking that could not be flushed.
     pub(super) fn give_back(&mut self, booking: Booking) {
         booking
             .loose
@@ -138,7 +138,7 @@ impl Ledger {
         }
     }
 
-    /// It was written down, as these say.
+    /// Applies the outcomes of a flush.
     pub(super) fn settle(&mut self, booking: Booking, outcomes: Vec<BookingOutcome>) {
         for (run, outcome) in booking.runs.into_iter().zip(outcomes) {
             match outcome {

@@ -1,4 +1,4 @@
-//! How much may be used: what administrators have set, and which of it holds for whom.
+//! Usage limits that administrators set, and which of them apply to a call.
 
 use std::collections::HashMap;
 
@@ -10,80 +10,80 @@ use store::{Principal, Store, StoreError, UsageOf};
 
 use crate::{error::ApiError, messages};
 
-/// The names of the settings begin with it.
+/// The prefix of the settings' names.
 const PREFIX: &str = "limits:";
-/// A larger figure is a slip.
+/// The maximum of a limit; a larger number is a typo.
 const MOST: u64 = 1_000_000_000_000;
 
-/// How much may be used in each of these times.
+/// Usage limits per time window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// By the clock, from second 0 to 59.
+    /// Per minute of the clock, from second 0 to 59.
     pub minute: Most,
-    /// UTC.
+    /// Per day, in UTC.
     pub day: Most,
-    /// UTC.
+    /// Per calendar month, in UTC.
     pub month: Most,
 }
 
-/// How much may be used; `null` for no limit.
+/// Limits on usage; `null` for no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Limit")]
 #[serde(default, deny_unknown_fields)]
 pub struct Most {
     /// Model calls.
     pub requests: Option<u64>,
-    /// Tokens, read and written.
+    /// Input and output tokens.
     pub tokens: Option<u64>,
-    /// US dollars, where prices are known.
+    /// US dollars, for models with known prices.
     pub usd: Option<f64>,
 }
 
-/// Who has limits.
+/// The owner of a set of limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LimitsOf {
-    /// Every account that has none of its own.
+    /// Every account without limits of its own.
     Default,
     /// An account.
     User(UserId),
-    /// Each account in a group that has none of its own.
+    /// Each account in a group, unless it has limits of its own.
     Group(GroupId),
-    /// All in a group together.
+    /// All accounts in a group together.
     GroupTotal(GroupId),
     /// A key.
     Key(ApiKeyId),
-    /// Each person of a front end, by its key.
+    /// Each person of a front end, identified by the front end's key.
     People(ApiKeyId),
 }
 
-/// Whose usage is held against limits.
+/// The subject whose usage is compared with limits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// An account's.
+    /// An account.
     User(UserId),
-    /// That of all who are in a group now.
+    /// All current members of a group together.
     Group(GroupId),
-    /// A key's.
+    /// A key.
     Key(ApiKeyId),
-    /// That of a person of the key's front end.
+    /// A person of the front end that uses this key.
     Person(ApiKeyId, String),
 }
 
-/// All limits there are.
+/// All configured limits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LimitRules {
-    /// Of accounts without their own.
+    /// For accounts without limits of their own.
     pub default: Limits,
-    /// Of accounts.
+    /// For single accounts.
     pub users: HashMap<UserId, Limits>,
-    /// Of each account in a group that has none of its own.
+    /// For each account in a group, unless it has limits of its own.
     pub groups: HashMap<GroupId, Limits>,
-    /// Of all in a group together.
+    /// For all accounts in a group together.
     pub group_totals: HashMap<GroupId, Limits>,
-    /// Of keys.
+    /// For keys.
     pub keys: HashMap<ApiKeyId, Limits>,
-    /// Of each person of the keys' front ends.
+    /// For each person of the front ends that use these keys.
     pub people: HashMap<ApiKeyId, Limits>,
 }
 
@@ -94,10 +94,10 @@ impl Limits {
         *self == Self::default()
     }
 
-    /// Refuses figures that mean nothing.
+    /// Rejects invalid numbers.
     ///
     /// # Errors
-    /// 400 that says which.
+    /// 400 if a number is out of range.
     pub fn checked(self) -> Result<Self, ApiError> {
         for most in [self.minute, self.day, self.month] {
             let too_large = [most.requests, most.tokens]
@@ -112,7 +112,7 @@ impl Limits {
         Ok(self)
     }
 
-    /// Of several that limit the same, the most generous counts; what only one of them limits is limited.
+    /// For each limit the more generous of two; a limit that only one of them sets still applies.
     fn most_generous(self, other: Self) -> Self {
         let wider = |a: Most, b: Most| Most {
             requests: a.requests.max(b.requests),
@@ -130,13 +130,13 @@ impl Limits {
     }
 
     pub(super) fn to_value(self) -> Value {
-        // Its figures are finite.
+        // Serialization cannot fail, as all numbers are finite.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
 impl LimitsOf {
-    /// The name of the setting.
+    /// The name of the setting that stores these limits.
     pub(super) fn setting(&self) -> String {
         match self {
             Self::Default => format!("{PREFIX}default"),
@@ -150,7 +150,7 @@ impl LimitsOf {
 }
 
 impl Subject {
-    /// All whose limits a call counts against.
+    /// All subjects whose limits a call counts against.
     pub(super) fn all_of(principal: &Principal, groups: &[GroupId]) -> impl Iterator<Item = Self> {
         let key = principal.key.map(Self::Key);
         let person = principal
@@ -177,9 +177,9 @@ impl LimitRules {
     pub(super) async fn read(store: &Store) -> Result<Self, StoreError> {
         let mut rules = Self::default();
         for (name, value) in store.settings(PREFIX).await? {
-            // What a later version wrote is better left out than fatal.
+            // Limits that a later version wrote are skipped, not fatal.
             let Ok(limits) = serde_json::from_value::<Limits>(value) else {
-                tracing::error!(name, "limits cannot be read and are left out");
+                tracing::error!(name, "skipping unreadable limits");
                 continue;
             };
             let of = &name[PREFIX.len()..];
@@ -203,9 +203,9 @@ impl LimitRules {
         Ok(rules)
     }
 
-    /// The limits that hold for a call, each with whose usage is held against it; all of them have to be kept. The one
-    /// place that decides this: an account's own limits stand before those of the groups it is in, and these before the
-    /// default ones; what a group may use together, a key or a person comes on top.
+    /// The limits that apply to a call, each with the subject whose usage counts; all of them must hold. This is the
+    /// only place that decides: an account's own limits override those of its groups, which override the defaults;
+    /// group totals and the limits of keys and people apply in addition.
     #[must_use]
     pub fn apply_to(&self, principal: &Principal, groups: &[GroupId]) -> Vec<(Subject, Limits)> {
         let of_groups = || {

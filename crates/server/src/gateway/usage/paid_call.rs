@@ -1,4 +1,4 @@
-//! A model call that is of no run: within the limits of whoever asks for it, and in the ledger.
+//! A metered model call outside of runs: checked against the limits of the account and recorded in the ledger.
 
 use std::sync::Arc;
 
@@ -8,23 +8,24 @@ use store::{Principal, UsageSum};
 use super::{Amount, Held, Usage, UsageEstimate};
 use crate::error::ApiError;
 
-/// A call under way. Dropped without [`PaidCall::end`], it has used what [`PaidCall::has_used`] was told last, or nothing.
+/// A running call. If it is dropped without [`PaidCall::end`], the usage last passed to [`PaidCall::has_used`] is
+/// booked, or none.
 pub(crate) struct PaidCall {
     usage: Arc<Usage>,
     principal: Principal,
-    /// As its server knows it.
+    /// The name of the model on its server.
     model: String,
     wish: UsageEstimate,
-    /// Nothing once it is over.
+    /// `None` after the call has ended.
     held: Option<Held>,
     so_far: Option<Tokens>,
 }
 
 impl PaidCall {
-    /// Begins a call of the model that its server knows by this name, on the account of this principal.
+    /// Begins a call of the model with this name on its server, on the account of this principal.
     ///
     /// # Errors
-    /// 429 where a limit is reached, or would be.
+    /// 429 if a limit is reached, or would be exceeded.
     pub(crate) async fn begin(
         usage: &Arc<Usage>,
         principal: Principal,
@@ -43,17 +44,17 @@ impl PaidCall {
         })
     }
 
-    /// What so much costs by our price, millionths of a US dollar.
+    /// The cost of this usage by the known price, in millionths of a US dollar.
     pub(crate) fn price_of(&self, used: Tokens) -> Option<u64> {
         self.wish.prices.map(|prices| prices.cost_micro_usd(used))
     }
 
-    /// It has used so much so far, which is booked if it is dropped; `None` if it has failed.
+    /// Sets the usage so far, which is booked if the call is dropped; `None` if it has failed.
     pub(crate) fn has_used(&mut self, so_far: Option<Tokens>) {
         self.so_far = so_far;
     }
 
-    /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
+    /// Books the final usage. Returns its cost in millionths of a US dollar, if the price is known.
     pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
         self.book(used)
     }

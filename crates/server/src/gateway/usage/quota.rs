@@ -1,4 +1,4 @@
-//! The limits, and what may be used, as the agents of a run meet them before each call.
+//! Limits and permissions as seen by the agents of a run, checked before each call.
 
 use std::{fmt, sync::Arc};
 
@@ -9,7 +9,7 @@ use store::Principal;
 use super::{Amount, Refused, Usage, UsageEstimate};
 use crate::identity::groups::RunPermits;
 
-/// On whose account a run calls models.
+/// The account on which a run calls models, with its limits and permissions.
 pub struct RunQuota {
     usage: Arc<Usage>,
     principal: Principal,
@@ -17,7 +17,7 @@ pub struct RunQuota {
 }
 
 impl RunQuota {
-    /// Of a run of this principal.
+    /// The quota of a run of this principal.
     #[must_use]
     pub fn new(usage: Arc<Usage>, principal: Principal, permits: RunPermits) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Brings what a person answered to the run that waits for it, and finds the place where its stream goes on.
+//! Passes the client's answers to the run that waits for them, and finds the position at which its stream continues.
 
 use agent::ApprovalDecision;
 use domain::{Form, Reply, RunId, event::Decision};
@@ -13,7 +13,7 @@ use crate::{
     runtime::commands::{Command, or_answered},
 };
 
-/// A run that goes on for its client.
+/// A run that continues in a new run of the client.
 pub(in crate::http) struct GoOn {
     pub(in crate::http) run: RunId,
     /// The last event the client has.
@@ -22,8 +22,8 @@ pub(in crate::http) struct GoOn {
     pub(in crate::http) opening: Vec<Frame>,
 }
 
-/// The run of this chat that the input answers, or that waits for an answer; nothing where a new one is to begin.
-/// Where not everything that the client knows of is answered, nothing is done and the client is asked again.
+/// The run of this chat that the input answers, or that waits for an answer; `None` to start a new run. If the input
+/// does not answer every open request that the client knows of, no answer is passed on and the client is asked again.
 pub(in crate::http) async fn go_on(
     app: &App,
     chat: &Chat,
@@ -50,7 +50,8 @@ pub(in crate::http) async fn go_on(
         let brought: Vec<(&Ask, Command)> = brought
             .map(|(ask, answer)| (ask, command(ask, answer)))
             .collect();
-        // All of them are taken, or none. Where somebody else was quicker, the stream shows what came of it.
+        // Check all answers before sending any, so that either all are accepted or none. If another client answered
+        // first, the stream shows the result.
         for (_, command) in &brought {
             or_answered(app.commands.check(run, command).await)?;
         }
@@ -69,7 +70,7 @@ pub(in crate::http) async fn go_on(
     }))
 }
 
-/// The run to go on with and, where the input says, the place where its client's stream ended.
+/// The run to continue and, if the input says so, the event at which the client's stream ended.
 async fn waiting_run(
     app: &App,
     chat: &Chat,
@@ -87,9 +88,9 @@ async fn waiting_run(
             {
                 return Ok(Some((run.id, Some(interrupt.seq))));
             }
-            // An entry for something else is none of our business.
+            // Ignore answers that belong to another thread.
             Ok(_) | Err(store::StoreError::NotFound) => {
-                tracing::warn!(run = %interrupt.run, "an answer to an interrupt that is not of this thread");
+                tracing::warn!(run = %interrupt.run, "ignoring an answer to an interrupt of another thread");
             }
             Err(error) => return Err(error.into()),
         }
@@ -102,11 +103,11 @@ async fn waiting_run(
     Ok(None)
 }
 
-/// The place in a log where a client's stream ended.
+/// The position in a log at which a client's stream ended.
 struct Place {
     encoder: AgUiEncoder,
     after: u64,
-    /// What the client was asked there and nobody has answered since.
+    /// The requests that were open at this position and are still unanswered.
     open: Vec<Ask>,
 }
 
@@ -128,7 +129,7 @@ async fn read_to(
             }
             encoder.prime(event);
             after = event.seq;
-            // Whoever does not say where it stopped, did so where it first could.
+            // If the client does not say where its stream ended, assume the first event at which it could have paused.
             if at.is_none() && encoder.paused_at() == Some(event.seq) {
                 paused = Some((encoder.clone(), event.seq));
             }
@@ -152,8 +153,8 @@ async fn read_to(
     })
 }
 
-/// What the input says to an ask: as an answer to an interrupt, or as the result of the call that waits, which is how
-/// clients do it that know no interrupts.
+/// The input's answer to a request: either to the interrupt, or as the result of the waiting tool call, from clients
+/// without support for interrupts.
 fn answer_to(ask: &Ask, run: RunId, input: &RunInput) -> Option<Answer> {
     let resumed = input.resume.iter().find(|resume| {
         resume
@@ -177,7 +178,7 @@ fn command(ask: &Ask, answer: Answer) -> Command {
     }
 }
 
-/// `{approved, editedArgs?, reason?}`, or what other servers' clients send; what cannot be understood is a no.
+/// Parses `{approved, editedArgs?, reason?}` or the forms that clients of other servers send. Anything else denies.
 fn decision(answer: Answer) -> ApprovalDecision {
     let denied = |reason: String| ApprovalDecision {
         reason: Some(reason).filter(|reason| !reason.is_empty()),
@@ -208,7 +209,7 @@ fn decision(answer: Answer) -> ApprovalDecision {
     }
 }
 
-/// The values of the form, a text, or `{answer}`, as it is for questions without a form.
+/// Parses the values of the form, a string, or `{answer}` as for questions without a form.
 fn reply(answer: Answer, form: Option<&Form>) -> Reply {
     let said = match answer {
         Answer::Cancelled | Answer::Resolved(Value::Null) => return Reply::Declined(None),

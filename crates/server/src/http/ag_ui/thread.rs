@@ -1,4 +1,4 @@
-//! A thread of an AG-UI client: its runs begun, and all of it shown again.
+//! Starts runs in a thread of an AG-UI client, and rebuilds the thread's messages and state.
 
 use agent::RunSpec;
 use std::collections::HashMap;
@@ -20,14 +20,14 @@ use crate::{
     runtime::{client_tools::CallNames, conversation::path_to},
 };
 
-/// How this format names calls.
+/// This format's names for tool calls.
 const CALL_NAMES: CallNames = CallNames {
     run_of: run_of_call,
     name: |run, call, _| outer_call_id(run, call),
 };
 
-/// What an agent's name stands for: the default agent uses the model that is asked for or the default one, a defined one
-/// too where it has none of its own, and each model is an agent of its own name.
+/// Resolves an agent's name. The default agent uses the requested model or the default one, as does a defined agent
+/// without a model of its own. Each model is also an agent under its own name.
 pub(in crate::http) async fn model(
     app: &App,
     caller: &Caller,
@@ -57,8 +57,8 @@ pub(in crate::http) async fn model(
     }
 }
 
-/// The shared state at the beginning of a run: the client's, with the files as they are. Where a chat's directory is
-/// not to be had there are none: the conversation goes on, and the tools say why.
+/// The shared state at the start of a run: the client's, with the current files. If the chat's directory is not
+/// available, the list of files is empty: the conversation continues, and the tools report the reason.
 pub(in crate::http) async fn state(
     app: &App,
     chat: &Chat,
@@ -66,7 +66,7 @@ pub(in crate::http) async fn state(
 ) -> Result<Map<String, Value>, ApiError> {
     let files = app.chat_files.files_of(chat).await?.rows().await;
     let files =
-        files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "no files to show"));
+        files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "failed to list files"));
     let (files, _more) = files.unwrap_or_default();
     let files: Map<String, Value> = files
         .into_iter()
@@ -92,7 +92,7 @@ pub(in crate::http) async fn start(
     let messages = app.store.messages(chat.id).await?;
     let known = app.store.run_inputs(chat.id).await?;
     let parent = last_known(&messages, input);
-    // Without a message to go on from, what was said last begins the chat.
+    // If no earlier message is known, the last message starts the conversation.
     let said = input
         .said()
         .or_else(|| input.said_last().filter(|_| parent.is_none()));
@@ -114,8 +114,8 @@ pub(in crate::http) async fn start(
     let run = app.turns.start_turn(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
-        // The run has begun; only showing it again will lack the client's own names.
-        tracing::warn!(%error, %run, "what came with a run could not be kept");
+        // The run has started; only the client's own message ids will be missing when the thread is shown again.
+        tracing::warn!(%error, %run, "failed to store the input of a run");
     }
     Ok(run)
 }
@@ -133,7 +133,7 @@ fn tool_spec(tool: &wire::ag_ui::ClientTool) -> ToolSpec {
     }
 }
 
-/// The last answer of ours that the client's conversation holds: it may have gone back to an earlier one.
+/// The last of our answers that the client's conversation contains, as the client may have gone back to an earlier one.
 fn last_known(messages: &[ChatMessage], input: &RunInput) -> Option<MessageId> {
     let runs = input.runs();
     let is_known = |message: &&ChatMessage| message.run.is_some_and(|run| runs.contains(&run));
@@ -144,7 +144,7 @@ fn last_known(messages: &[ChatMessage], input: &RunInput) -> Option<MessageId> {
         .map(|message| message.id)
 }
 
-/// The messages of the input that no earlier run of the thread came with.
+/// The input's messages that came with no earlier run of the thread.
 fn unknown(input: &RunInput, known: &[(RunId, Value)], run: RunId) -> Vec<Value> {
     let known = |id: &Value| {
         let earlier = known
@@ -168,17 +168,17 @@ fn unknown(input: &RunInput, known: &[(RunId, Value)], run: RunId) -> Vec<Value>
     new
 }
 
-/// A thread as far as it has come.
+/// The current content of a thread.
 pub(in crate::http) struct Shown {
-    /// Its messages, without those of the run that is going.
+    /// Its messages, without those of the live run.
     pub(in crate::http) transcript: Transcript,
-    /// The state the client had sent last, with our part.
+    /// The client's last state, with the parts that we add.
     pub(in crate::http) state: Map<String, Value>,
-    /// The run that is going, and what the client calls it.
+    /// The live run and the client's id for it.
     pub(in crate::http) live: Option<(RunId, String)>,
 }
 
-/// Gathers what a client that comes back has to see.
+/// Collects what a reconnecting client has to show.
 pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiError> {
     let messages = app.store.messages(chat.id).await?;
     let inputs: HashMap<RunId, Value> = app.store.run_inputs(chat.id).await?.into_iter().collect();
@@ -195,7 +195,7 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
                 transcript.add_input(input["messages"].as_array().map_or(&[], Vec::as_slice));
                 state = input["state"].as_object().cloned().unwrap_or_default();
             }
-            // Said in our own app, or through another door.
+            // Sent in our own web app or through another protocol.
             (None, Some(said)) => transcript.add_input(&[said]),
             (None, None) => {}
         }
@@ -254,7 +254,7 @@ fn part(part: &Part) -> Value {
             };
             json!({"type": kind, "source": source})
         }
-        // It has no address that such a client could use.
+        // It has no URL that such a client could use.
         Part::Document { name, .. } | Part::Collection { name, .. } => {
             json!({"type": "text", "text": format!("[{name}]")})
         }

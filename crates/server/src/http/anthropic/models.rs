@@ -1,16 +1,16 @@
-//! The list of models as Anthropic's packages read it.
+//! The list of models in Anthropic's format.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 
-/// Most models of a page, and those of one where the caller does not say: lists here are short.
+/// Maximum page size, and the default: lists here are short.
 const MAX_MODELS: usize = 1000;
-/// What Anthropic says where it does not know.
+/// Anthropic's value for an unknown time.
 const UNKNOWN_TIME: &str = "1970-01-01T00:00:00Z";
 
-/// Which page, in Anthropic's format.
+/// Pagination in Anthropic's format.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "AnthropicPageQuery")]
 pub(in crate::http) struct PageQuery {
@@ -28,7 +28,7 @@ pub(in crate::http) struct ModelPage {
     last_id: Option<String>,
 }
 
-/// A model as Anthropic's format shows it.
+/// A model in Anthropic's format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(in crate::http) struct ModelView {
     #[serde(rename = "type")]
@@ -36,12 +36,12 @@ pub(in crate::http) struct ModelView {
     id: String,
     display_name: String,
     created_at: &'static str,
-    /// How much it can read, where known.
+    /// The context window, if known.
     max_input_tokens: Option<u64>,
 }
 
 impl ModelView {
-    /// The model of this id.
+    /// The model with this id.
     pub(in crate::http) fn new(id: &str, max_input_tokens: Option<u64>) -> Self {
         let (id, display_name) = (id.to_owned(), id.to_owned());
         Self {
@@ -54,10 +54,10 @@ impl ModelView {
     }
 }
 
-/// Cuts the page out of the list.
+/// Returns the requested page of the list.
 ///
 /// # Errors
-/// 400 for a limit that is no number from 1 to 1000, or a model that is not in the list.
+/// 400 if the limit is not a number from 1 to 1000, or a named model is not in the list.
 pub(in crate::http) fn page(
     models: Vec<ModelView>,
     query: &PageQuery,
@@ -90,7 +90,7 @@ pub(in crate::http) fn page(
     let (mut start, mut end) = (after.map_or(0, |at| at + 1), before.unwrap_or(models.len()));
     start = start.min(end);
     let has_more = end - start > limit;
-    // Backwards the page ends where the other one began.
+    // When paging backwards, the page ends where the previous one began.
     match before {
         Some(_) => start = start.max(end.saturating_sub(limit)),
         None => end = end.min(start + limit),

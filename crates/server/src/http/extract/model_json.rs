@@ -1,4 +1,4 @@
-//! Bodies in the format of a model provider, with characters that nobody can keep replaced.
+//! JSON bodies in the format of a model provider, with characters that cannot be stored replaced.
 
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
@@ -9,10 +9,10 @@ use crate::{
     http::{body::read_body, state::AppState},
 };
 
-/// A request for a model, for a decoder of its own.
+/// A request for a model, for a custom decoder.
 ///
-/// Programs send a conversation again with each turn. A NUL or half a surrogate pair in it, such as from a binary file that
-/// their tool has read or a text that they cut, costs that character here and not the conversation.
+/// Programs resend the whole conversation with each turn. A NUL or a lone surrogate in it, such as from a binary file
+/// that a tool has read or from a truncated text, is replaced instead of making the conversation unusable.
 #[derive(Debug, Clone)]
 pub struct ModelJson(pub Bytes);
 
@@ -27,17 +27,17 @@ impl FromRequest<AppState> for ModelJson {
     }
 }
 
-/// As long as the escape that it replaces.
+/// Has the same length as the escape it replaces.
 const REPLACEMENT: &[u8; 6] = br"\ufffd";
-/// What some programs write in front of a text.
+/// Some programs send it at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// What escapes are replaced.
+/// Which escapes are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replaced {
     /// Escapes of lone surrogates.
     Halves,
-    /// Escapes of NUL too.
+    /// Escapes of lone surrogates and of NUL.
     HalvesAndNul,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn mended(json: Bytes, replaced: Replaced) -> Bytes {
                 places.push(start);
                 start + 6
             }
-            // What follows the backslash means nothing itself.
+            // Skip the escaped character.
             _ => start + 2,
         };
     }

@@ -1,4 +1,5 @@
-//! One file as it is or was: to be saved, or shown where it is a picture, sound, film or PDF document; never as a page.
+//! Returns a file or an earlier version of it: as a download, or inline if it is an image, audio, video or a PDF; never
+//! as a web page.
 
 use std::sync::Arc;
 
@@ -24,10 +25,10 @@ use crate::{
     messages,
 };
 
-/// Nothing in it may run or load, whatever a browser takes it for.
+/// The content may not run scripts or load anything, whatever type a browser detects.
 const MEDIA_POLICY: &str = "sandbox; default-src 'none'";
 
-/// The types that a file may be answered as.
+/// The media types a file can be served as.
 pub(super) const MEDIA_TYPES: [&str; 14] = [
     "application/octet-stream",
     "image/png",
@@ -45,7 +46,7 @@ pub(super) const MEDIA_TYPES: [&str; 14] = [
     "application/pdf",
 ];
 
-/// Which file, and how.
+/// Selects a file, and how it is returned.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::http) struct ContentQuery {
     /// Such as `/notes/plan.md`.
@@ -57,8 +58,9 @@ pub(in crate::http) struct ContentQuery {
     inline: Option<String>,
 }
 
-/// `GET /api/v1/chats/{chat}/files/content?path=`: one file, to be saved. With `inline=1` a PNG, JPEG, GIF or WebP
-/// picture, a sound, a film or a PDF document comes as one, which its first bytes decide. `Range` asks for a part.
+/// `GET /api/v1/chats/{chat}/files/content?path=`: returns a file as a download. With `inline=1` a PNG, JPEG, GIF or
+/// WebP image, audio, video or a PDF, detected by its first bytes, is served with its own type. `Range` requests a
+/// part.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -81,7 +83,7 @@ pub(in crate::http) async fn get(
             )
         }
         None => match files.read_bytes(&path).await {
-            // A directory's file can be had also where no more states of it can be kept.
+            // A file of a directory can be read even if it is too large for its versions to be stored.
             Err(FileProblem::TooLarge(_)) => (files.peek(&path).await?, 0),
             read => read?,
         },
@@ -120,7 +122,7 @@ pub(in crate::http) async fn get(
     Ok(response)
 }
 
-/// The header that names the file, in plain ASCII and, for the rest, percent-encoded.
+/// The `Content-Disposition` header with the file name, in plain ASCII and percent-encoded if needed.
 pub(in crate::http) fn named(disposition: &'static str, path: &str) -> HeaderValue {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');

@@ -1,4 +1,4 @@
-//! A file at its signed address, for the pages of front ends: no sign-in, and nothing in it can run.
+//! Serves files at signed URLs for the pages of front ends: without sign-in, and nothing in them can run.
 
 use std::sync::Arc;
 use store::Store;
@@ -17,21 +17,21 @@ use crate::{
     platform::clock::Clock, runtime::file_links::FileLinks,
 };
 
-/// Nothing in it may run or load, whatever a browser takes it for.
+/// The content may not run scripts or load anything, whatever type a browser detects.
 const POLICY: HeaderValue =
     HeaderValue::from_static("sandbox; default-src 'none'; style-src 'unsafe-inline'");
-/// One state of a file never changes.
+/// A version of a file never changes.
 const CACHE: HeaderValue = HeaderValue::from_static("private, max-age=86400, immutable");
 
-/// The last part of the address; the name is there for people.
+/// The parameters of the path. The name at its end is only for people.
 #[derive(Debug, Deserialize)]
 pub(in crate::http) struct Address {
     token: String,
 }
 
-/// `GET /files/{token}/{name}`: the state of the file that the token stands for. Pictures, sounds, films and PDF documents
-/// are shown; all else is saved. 404 if the token is not valid, has expired, the file is gone, or the account whose run showed
-/// it may not sign in any more.
+/// `GET /files/{token}/{name}`: the version of the file that the token refers to. Images, audio, video and PDFs are
+/// shown inline; everything else is a download. 404 if the token is invalid or has expired, the file is gone, or the
+/// account whose run showed it may no longer sign in.
 pub(in crate::http) async fn get(
     State(clock): State<Clock>,
     State(file_links): State<Arc<FileLinks>>,
@@ -56,7 +56,7 @@ pub(in crate::http) async fn get(
     } else {
         "attachment"
     };
-    // As an image in a page a drawing is shown without its scripts; by itself it is saved.
+    // A page that embeds an SVG as an image shows it without its scripts; opened directly, it is downloaded.
     let is_drawing = link.path.to_ascii_lowercase().ends_with(".svg");
     let other = if is_drawing {
         "image/svg+xml"

@@ -1,4 +1,4 @@
-//! What a file was before: its states, what differs between two of them, and bringing one back.
+//! The versions of a file: lists them, compares two of them, and restores one.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ pub(in crate::http) struct VersionList {
     versions: Vec<VersionView>,
 }
 
-/// `GET /api/v1/chats/{chat}/files/versions?path=`: the states that are kept, newest first. A reader of a shared chat gets
-/// the one that is there now.
+/// `GET /api/v1/chats/{chat}/files/versions?path=`: lists the stored versions, the newest first. A reader of a shared
+/// chat gets only the current one.
 pub(in crate::http) async fn versions(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -79,7 +79,7 @@ pub(in crate::http) async fn versions(
     }))
 }
 
-/// Which two versions.
+/// Selects two versions of a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FileDiffQuery")]
 pub(in crate::http) struct DiffQuery {
@@ -108,8 +108,9 @@ pub(in crate::http) enum DiffView {
     TooLong { from: u64, to: u64 },
 }
 
-/// `GET /api/v1/chats/{chat}/files/diff?path=&from=&to=`: what differs, line by line. Where there was no file, as at
-/// version 0, it is compared with nothing. A reader of a shared chat has nothing else to compare with.
+/// `GET /api/v1/chats/{chat}/files/diff?path=&from=&to=`: compares two versions line by line. If the file did not
+/// exist, as at version 0, it is compared with an empty one. A reader of a shared chat can compare only the current
+/// version, and only with an empty file.
 pub(in crate::http) async fn diff(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -138,7 +139,7 @@ pub(in crate::http) async fn diff(
     }
     let old = state(&files, &path, from).await?;
     let new = state(&files, &path, to).await?;
-    // It may take a tenth of a second, and others want to be served meanwhile.
+    // Comparing may take a tenth of a second, which would block other requests.
     let diff = spawn_blocking(move || compare(from, to, &old, &new))
         .await
         .map_err(ApiError::internal)?;
@@ -174,7 +175,7 @@ pub(in crate::http) struct Restore {
     expected_version: Option<u64>,
 }
 
-/// `POST /api/v1/chats/{chat}/files/restore`: makes a file what it was, as a new change; at version 0 there was none.
+/// `POST /api/v1/chats/{chat}/files/restore`: restores a version as a new change; version 0 deletes the file.
 pub(in crate::http) async fn restore(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -1,4 +1,5 @@
-//! The part of a file that a `Range` header asks for. Browsers seek in sound and films with it, and Safari plays none without.
+//! Serves the part of a file that a `Range` header requests. Browsers use it to seek in audio and video, and Safari
+//! plays neither without it.
 
 use std::ops::Range;
 
@@ -8,19 +9,19 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// What a `Range` header comes to for a file of so many bytes.
+/// The part of a file that a `Range` header requests.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
-    /// There is none, or none that is understood: several ranges, or another unit.
+    /// There is no header, or one that is not supported: several ranges, or another unit.
     Whole,
     Part(Range<usize>),
-    /// It begins behind the end.
+    /// It starts after the end of the file.
     Unsatisfiable,
 }
 
-/// Answers with the content, or the part of it that is asked for. `tag` is the `ETag` of the content.
+/// Responds with the content, or the requested part of it. `tag` is the `ETag` of the content.
 pub(super) fn answer(asked: &HeaderMap, content: Vec<u8>, tag: Option<&HeaderValue>) -> Response {
-    // A part of another state is of no use to whoever has the beginning of this one.
+    // A part of another version is useless to a client that has the beginning of this one.
     let is_same = asked
         .get(header::IF_RANGE)
         .is_none_or(|known| Some(known) == tag);
@@ -67,7 +68,7 @@ fn wanted(range: &str, length: usize) -> Wanted {
     let number = |text: &str| -> Option<Option<usize>> {
         match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true if text.is_empty() => Some(None),
-            // A number that is too large is behind the end.
+            // A number that overflows is past the end.
             true => Some(Some(text.parse().unwrap_or(usize::MAX))),
             false => None,
         }

@@ -1,5 +1,5 @@
-//! All files of a chat as one ZIP archive, made while it is sent: one file at a time is in memory. What could not be read
-//! is named in a text of the archive.
+//! All files of a chat as one ZIP archive, generated while it is sent: one file at a time is in memory. Files that
+//! cannot be read are listed in a text file of the archive.
 
 use std::{
     io::{self, Write},
@@ -32,10 +32,10 @@ use crate::{
     http::openapi::Operations, messages,
 };
 
-/// Names are cut to what a header and a file system take.
+/// Names are cut to a length that headers and file systems accept.
 const NAME_LIMIT_CHARS: usize = 60;
 
-/// `GET /api/v1/chats/{chat}/files/zip`: all files.
+/// `GET /api/v1/chats/{chat}/files/zip`: returns all files.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     viewer: Viewer,
@@ -66,7 +66,7 @@ pub(in crate::http) async fn get(
     Ok(response)
 }
 
-/// The chat's title as the name of a file.
+/// The chat's title as a file name.
 fn archive_name(title: &str) -> String {
     let title: String = title.chars().take(NAME_LIMIT_CHARS).map(safe).collect();
     let title = title.trim().replace('/', "_");
@@ -77,13 +77,13 @@ fn archive_name(title: &str) -> String {
     }
 }
 
-/// The archive as far as it is written.
+/// An archive that is being written.
 struct Archive {
     writer: ZipArchiveWriter<Piece>,
     piece: Piece,
 }
 
-/// What was written and not sent yet; the archive's writer and who sends share it.
+/// The bytes that were written but not sent yet, shared by the archive's writer and the sender.
 #[derive(Debug, Clone, Default)]
 struct Piece(Arc<Mutex<Vec<u8>>>);
 
@@ -116,7 +116,7 @@ impl Archive {
         }
     }
 
-    /// Adds a file; gives the bytes to send.
+    /// Adds a file and returns the bytes to send.
     fn add(mut self, file: &FileRow, content: &[u8]) -> io::Result<(Self, Bytes)> {
         let name: String = file
             .path
@@ -128,7 +128,7 @@ impl Archive {
             .writer
             .new_file(&name)
             .compression_method(CompressionMethod::DEFLATE);
-        // Also says that the names are of Unix: some programs read those of others in an old code page.
+        // Also marks the names as Unix names: some programs read others in a legacy code page.
         let entry = entry
             .unix_permissions(0o644)
             .last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
@@ -142,15 +142,14 @@ impl Archive {
         Ok((self, piece))
     }
 
-    /// The end, with the list of all files.
+    /// Writes the central directory at the end.
     fn finish(self) -> io::Result<Bytes> {
         self.writer.finish().map_err(io::Error::other)?;
         Ok(self.piece.take())
     }
 }
 
-/// Characters that mean something else to one system or another do not come into a name. The paths themselves are
-/// normalised and lead nowhere else.
+/// Replaces characters that are special on some system. The paths themselves are normalized and do not lead outside.
 fn safe(char: char) -> char {
     if char.is_control() || matches!(char, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|') {
         '_'
@@ -159,16 +158,16 @@ fn safe(char: char) -> char {
     }
 }
 
-/// What is left to do.
+/// The state of the stream: what is still to be written.
 struct Rest {
     archive: Archive,
     rows: IntoIter<FileRow>,
     left_out: LeftOut,
 }
 
-/// The files that could not be read, and why.
+/// The files that could not be read, with the reasons.
 struct LeftOut {
-    /// The text that names them; no file of the chat has this path.
+    /// The text file that lists them; no file of the chat has its path.
     row: FileRow,
     text: String,
 }
@@ -200,7 +199,7 @@ impl LeftOut {
     }
 }
 
-/// The archive's bytes, a piece for each file. An error breaks it off, which programs notice: its end is missing.
+/// The archive's bytes, one chunk per file. An error truncates it, which programs detect by the missing end.
 fn archive(
     files: Workspace,
     rows: Vec<FileRow>,
@@ -238,7 +237,7 @@ fn archive(
                 };
                 let content = match files.peek(&path).await {
                     Ok(content) => content,
-                    // Deleted meanwhile.
+                    // Deleted in the meantime.
                     Err(FileProblem::Missing(_)) => continue,
                     Err(why) => {
                         left_out.note(&path, &why);

@@ -1,4 +1,4 @@
-//! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
+//! Writes a surveyed chat in one transaction, with its own ids and the importing user as its owner.
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId, event::Forked};
 use store::{
@@ -20,15 +20,15 @@ use crate::{
     http::chat_order::{MAX_FOLDERS, checked_name},
 };
 
-/// So long a title, a model's or a schedule's name may be, characters.
+/// Maximum length of a title or of the name of a model or schedule, characters.
 const NAME_CHARS: usize = 200;
-/// The highest number of a file's version that is kept.
+/// Maximum version number of a file that is kept.
 const MAX_VERSIONS: u64 = 1_000_000_000;
 
-/// Brings the chat in, whose lines stand between these places. Whether it did: not where its ids are taken.
+/// Imports the chat whose lines end at `to`. Returns whether it did; it does not if its ids are taken.
 ///
 /// # Errors
-/// Those of the database.
+/// If the database fails.
 pub(super) async fn bring(
     app: &App,
     ids: Ids,
@@ -61,7 +61,7 @@ pub(super) async fn bring(
     }
 }
 
-/// Why a chat is not brought in.
+/// Why a chat is not imported.
 enum Stop {
     /// An id is taken.
     Taken,
@@ -91,7 +91,7 @@ struct Bringing<'a> {
 }
 
 impl Bringing<'_> {
-    /// A time that has been.
+    /// Clamps a time to the past.
     fn past(&self, at: i64) -> i64 {
         at.clamp(0, self.now.max(0))
     }
@@ -111,7 +111,7 @@ impl Bringing<'_> {
             principal: Principal::of_account(self.ids.0),
             title: short(&title.split_whitespace().collect::<Vec<_>>().join(" ")),
             current: current.map(|current| self.ids.message(current)),
-            // Which directories there are here, and who may work in them, is not for a file to say.
+            // A file must not decide which directories exist here and who may work in them.
             directory: None,
             parameters: self.survey.chat.parameters.clone(),
             created_at: self.past(*created_at),
@@ -121,7 +121,7 @@ impl Bringing<'_> {
         })
     }
 
-    /// Where it is put; into a folder of that name, which is made where it is not there.
+    /// The chat's organization. Its folder is found by name, and created if it does not exist.
     async fn order(&self) -> Result<ChatOrganization, ApiError> {
         let export::Chat {
             pinned,
@@ -170,7 +170,8 @@ impl Bringing<'_> {
         Ok(messages)
     }
 
-    /// What is said. What it points to is here where it was, or comes under other ids with the file.
+    /// The content of a message. References to collections that the user can read are kept; the others get the ids that
+    /// the file's collections have here.
     async fn content(&self, content: &[Part]) -> Result<Vec<Part>, ApiError> {
         let mut content = content.to_vec();
         for part in &mut content {
@@ -195,8 +196,8 @@ impl Bringing<'_> {
         Ok(content)
     }
 
-    /// The run of a message: of this chat, or of another that was brought before. Its log is what a model sees of it, so
-    /// it has to be the person's own.
+    /// The run of a message: of this chat, or of another that was imported before. A model sees its log, so it must
+    /// belong to the same user.
     async fn run_here(&self, run: RunId) -> Result<Option<RunId>, ApiError> {
         if self.survey.names(run) {
             return Ok(self
@@ -215,7 +216,7 @@ impl Bringing<'_> {
         Ok(None)
     }
 
-    /// What stands beside what, the runs, their logs and the files.
+    /// Adds alternatives, runs, their logs and the files.
     async fn rest(&self, import: &mut ChatImport, lines: &mut Lines, to: u64) -> Result<(), Stop> {
         for message in &self.survey.messages {
             let Some(first) = message.beside else {
@@ -287,7 +288,7 @@ impl Bringing<'_> {
         Ok(import.add_run(&run).await?)
     }
 
-    /// The events under the ids that they have here. A number that does not follow begins a segment.
+    /// The events with the ids that they have here. A gap in their numbers starts a new segment.
     fn segments(&self, run: &export::Run, events: Vec<RunEvent>) -> Result<Vec<Segment>, Stop> {
         let json = |event: RunEvent| {
             let event = self.event(run, event);
@@ -320,7 +321,7 @@ impl Bringing<'_> {
     }
 }
 
-/// A name as far as there is room for it.
+/// Truncates a name to the maximum length.
 pub(super) fn short(name: &str) -> String {
     name.chars().take(NAME_CHARS).collect()
 }

@@ -1,4 +1,4 @@
-//! Brings collections of documents in: each document once all of its file has come; it is read anew here.
+//! Imports collections of documents: each document is stored once its file is complete, and is parsed again here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,13 +16,13 @@ use crate::{
     messages,
 };
 
-/// Most files that came with messages and are just being brought.
+/// Maximum number of attachments without a chat during an import.
 const MAX_ATTACHED: u32 = 1_000;
 
-/// The collections that came, and the document whose file comes just now.
+/// The imported collections, and the document whose file is being received.
 #[derive(Default)]
 pub(super) struct Documents {
-    /// Those of the file, with their ids here and the documents that they have here.
+    /// The collections of the file, with their ids and the names of their documents here.
     collections: HashMap<CollectionId, Here>,
     open: Option<Open>,
 }
@@ -34,7 +34,7 @@ struct Here {
 
 struct Open {
     id: DocumentId,
-    /// Its id here.
+    /// Its id on this server.
     here: DocumentId,
     collection: CollectionId,
     name: String,
@@ -43,10 +43,10 @@ struct Open {
 }
 
 impl Documents {
-    /// A collection: the one that is here already, or a new one that only its owner sees.
+    /// Imports a collection: uses the existing one, or creates one that only its owner can see.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(super) async fn collection(
         &mut self,
         app: &App,
@@ -74,7 +74,7 @@ impl Documents {
         }
         let id = ids.collection(there.id);
         let made = match there.chat {
-            // Who else may see it is decided here, not there.
+            // The collection is not open: the file must not decide who else may see it.
             None => knowledge::make(app, id, owner, (&there.name, &there.description, false)).await,
             Some(chat) => attach(app, id, (ids, chat), &there.name).await,
         };
@@ -98,10 +98,10 @@ impl Documents {
         }
     }
 
-    /// A document whose file is to follow.
+    /// A document whose file follows.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(super) async fn document(
         &mut self,
         app: &App,
@@ -143,10 +143,11 @@ impl Documents {
         Ok(())
     }
 
-    /// A part of its file. The last one brings the document in. Those of documents that were left are passed over.
+    /// Adds a part to the document's file and stores the document after the last one. Parts of skipped documents are
+    /// ignored.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub(super) async fn part(
         &mut self,
         app: &App,
@@ -184,7 +185,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Something else comes: a file that is not whole by now will not be.
+    /// Ends the current document when another line follows: an incomplete file will not be completed.
     pub(super) fn end(&mut self, report: &mut Report) {
         if let Some(open) = self.open.take() {
             report.leave("document", &open.name, messages::Imports::DocumentNotWhole);
@@ -192,7 +193,7 @@ impl Documents {
     }
 }
 
-/// A file that came with a message of a chat, which was brought before or is still here.
+/// Creates the collection of a file that was attached to a message. Its chat was imported before or still exists.
 async fn attach(
     app: &App,
     id: CollectionId,

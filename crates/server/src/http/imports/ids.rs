@@ -1,10 +1,10 @@
-//! The ids that what was brought has here: made from those it had, and from whose it is now. So bringing it again finds it,
-//! and nobody's file names anything of others.
+//! Derives the ids of imported records from their original ids and the importing user, so that repeating an import
+//! finds them, and a file cannot refer to records of other users.
 
 use domain::{ChatId, CollectionId, DocumentId, FactId, MessageId, RunId, ScheduleId, UserId};
 use ring::digest::{Context, SHA256};
 
-/// Gives the ids of one person's import.
+/// Derives the ids for one user's import.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids(pub(super) UserId);
 
@@ -42,10 +42,10 @@ impl Ids {
         [a, b, c, d]
     }
 
-    /// The first bytes of a hash of whose it is and what it was called.
+    /// The first bytes of a hash of the user and the original id.
     pub(super) fn hash(self, there: &str) -> [u8; 8] {
         let mut hash = Context::new(&SHA256);
-        // An id has no line feed.
+        // Ids contain no line feed.
         [self.0.to_string().as_bytes(), b"\n", there.as_bytes()]
             .into_iter()
             .for_each(|part| hash.update(part));

@@ -1,4 +1,4 @@
-//! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
+//! Imports chats exported by Open WebUI. An assistant's reasoning and tool calls are stored as the log of a run.
 
 use domain::{ChatId, MessageId, ModelParameters, Part, RunId};
 use store::{Chat, ChatMessage, ChatOrganization, EndedRun, Principal, Segment, StoreError};
@@ -9,17 +9,17 @@ use wire::open_webui_chats::{self as there, Element, Elements, as_run};
 use super::{chat::short, check_may_go_on, ids::Ids, report::Report, spool::Pieces};
 use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Caller, messages};
 
-/// The longest chat, bytes: pictures stand in it as text.
+/// Maximum size of a chat, bytes: it contains its images as text.
 const CHAT_BYTES: usize = 64_000_000;
-/// Most chats that are looked at.
+/// Maximum number of chats that are read.
 const MAX_CHATS: u64 = 1_000_000;
-/// Stands for the model where the file names none.
+/// The name of the model if the file has none.
 const SOME_MODEL: &str = "open-webui";
 
-/// Brings in all of it.
+/// Imports the whole file.
 ///
 /// # Errors
-/// Those of the database; what was brought before stays.
+/// If the database fails; what was imported before is kept.
 pub(super) async fn run(
     app: &App,
     caller: &Caller,
@@ -47,7 +47,7 @@ pub(super) async fn run(
     Ok(report)
 }
 
-/// Brings in one chat; where it cannot be read, its number is its name.
+/// Imports one chat. If it cannot be read, it is reported by its number.
 async fn bring(
     app: &App,
     ids: Ids,
@@ -66,7 +66,7 @@ async fn bring(
     };
     let read = spawn_blocking(move || -> Result<_, String> {
         let chat = there::Chat::read(&json)?;
-        // One without a name of its own is known by all that it says.
+        // A chat without an id is identified by its whole content.
         let name = if chat.id.is_empty() {
             ids.hash(&String::from_utf8_lossy(&json))
         } else {
@@ -115,7 +115,7 @@ async fn bring(
     Ok(())
 }
 
-/// A chat under the ids that it has here.
+/// A chat with the ids that it has here.
 struct Brought {
     chat: Chat,
     messages: Vec<ChatMessage>,
@@ -231,7 +231,7 @@ impl Brought {
     }
 }
 
-/// Orders what has one time; there are fewer messages than that.
+/// Orders records with the same time; there are fewer messages than that.
 fn place(at: usize) -> u16 {
     u16::try_from(at).unwrap_or(u16::MAX)
 }

@@ -1,4 +1,4 @@
-//! Reads what Glasshouse itself has exported.
+//! Imports the JSON Lines that Glasshouse exports.
 
 use agent::{
     learning::{MAX_FACT_CHARS, MAX_FACTS},
@@ -25,21 +25,21 @@ use crate::{
     messages,
 };
 
-/// Most memories, facts and schedules that are looked at; there is room here for far fewer.
+/// Maximum number of memories, facts and schedules that are read; far fewer can be stored.
 const MAX_SMALL: u64 = 10_000;
 
-/// An import that is going on.
+/// An import in progress.
 pub(super) struct Own<'a> {
     app: &'a App,
     caller: &'a Caller,
     ids: Ids,
     lines: Lines,
-    /// Cancelled when the caller may do nothing here any more.
+    /// Cancelled when the caller's access is revoked.
     ends: CancellationToken,
     report: Report,
-    /// Lines that were read, for those that are named by their number.
+    /// The number of lines read so far, to report lines by their number.
     number: u64,
-    /// Memories, facts and schedules that were looked at.
+    /// The number of memories, facts and schedules read so far.
     small: u64,
     documents: Documents,
 }
@@ -65,10 +65,10 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// All of it.
+    /// Imports the whole file.
     ///
     /// # Errors
-    /// 400 where it is of a later format. Those of the database; what was brought before stays.
+    /// 400 if the format is newer. If the database fails; what was imported before is kept.
     pub(super) async fn run(mut self) -> Result<Report, ApiError> {
         self.head().await?;
         loop {
@@ -131,7 +131,7 @@ impl<'a> Own<'a> {
                     self.report
                         .leave("line", &damaged.of, messages::Imports::Damaged)
                 }
-                // Those of runs that stay.
+                // Not imported, or part of a run or document that was skipped.
                 Line::Profile(_)
                 | Line::Log(_)
                 | Line::File(_)
@@ -161,11 +161,11 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// A chat whose line was read, and which begins at this place.
+    /// Imports a chat whose first line, at offset `from`, has been read.
     async fn chat(&mut self, from: u64, chat: export::Chat) -> Result<(), ApiError> {
         let (id, title) = (chat.id, chat.title.clone());
         let has_directory = chat.directory.is_some();
-        // A chat that is left tells of nothing in it.
+        // If a chat is skipped, nothing inside it is reported.
         let mut inside = Report::new("");
         let mut survey = Survey::new(chat);
         while let Some(found) = self.next().await? {
@@ -340,7 +340,7 @@ impl<'a> Own<'a> {
 
 fn read(found: &Found) -> Result<Line, LocalizedText> {
     match &found.line {
-        // What a JSON reader says of it.
+        // The message of the JSON parser.
         Some(line) => Line::read(line).map_err(LocalizedText::from),
         None => Err(messages::Imports::TooLong.into()),
     }

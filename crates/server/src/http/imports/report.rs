@@ -1,12 +1,12 @@
-//! What came of an import.
+//! The result of an import.
 
 use domain::{LocalizedText, MessageCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Most things that are named of those that were left.
+/// Maximum number of skipped items that are listed.
 const MAX_LEFT: usize = 200;
-/// So much of a name is shown, characters.
+/// Maximum length of a name in the report, characters.
 const NAME_CHARS: usize = 80;
 
 /// What an import has done.
@@ -17,7 +17,7 @@ pub(in crate::http) struct Report {
     format: &'static str,
     /// What was created.
     made: Counts,
-    /// What was here already.
+    /// What existed already.
     here: Counts,
     /// What was not imported, at most 200.
     left: Vec<Left>,
@@ -50,12 +50,12 @@ struct Left {
     what: &'static str,
     /// Its name, if it has one.
     name: String,
-    /// A sentence.
+    /// The reason, as a sentence.
     why: String,
-    /// The same as a code.
+    /// The reason, as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<MessageCode>>,
-    /// How many such.
+    /// How many of them.
     count: u64,
 }
 
@@ -74,7 +74,7 @@ impl Report {
         &mut self.made
     }
 
-    /// What was made, for the audit log.
+    /// The counts of what was created, for the audit log.
     pub(super) fn made_counts(&self) -> &Counts {
         &self.made
     }
@@ -83,7 +83,7 @@ impl Report {
         &mut self.here
     }
 
-    /// Notes that something was left. Those of one kind without a name are counted.
+    /// Reports a skipped item. Repeated items of the same kind, name and reason are counted.
     pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<LocalizedText>) {
         let name: String = name
             .chars()
@@ -103,7 +103,7 @@ impl Report {
         });
     }
 
-    /// Notes what was left according to another report.
+    /// Adds the skipped items of another report.
     pub(super) fn take(&mut self, other: Self) {
         other.left.into_iter().for_each(|left| self.add(left));
         self.left_more += other.left_more;

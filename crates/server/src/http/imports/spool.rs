@@ -1,5 +1,5 @@
-//! The file as it was sent, in a file of ours without a name: whoever sends slowly keeps nothing but that waiting, and a
-//! chat can be looked at before it is written.
+//! Spools an upload to an unnamed temporary file, so that a slow client holds no other resources, and a chat can be
+//! checked before it is written.
 
 use std::{
     collections::VecDeque,
@@ -16,12 +16,12 @@ use crate::{
     http::body::{check_head, discard, next_data},
 };
 
-/// Bytes that are written at a time, and about so many that are read.
+/// Bytes per write, and approximately per read.
 const PIECE_BYTES: usize = 1_000_000;
-/// So much is looked at to know what it is.
+/// Bytes that are inspected to detect the format.
 const BEGINNING_BYTES: u64 = 1_000;
 
-/// A file that was sent.
+/// An uploaded file.
 #[derive(Debug)]
 pub(super) struct Spool {
     file: File,
@@ -29,10 +29,10 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Takes the body of a request, at most so many bytes, into a file in the folder.
+    /// Receives the body of a request, at most `limit_bytes`, into a file in `folder`.
     ///
     /// # Errors
-    /// 413 where it is longer, 507 where there is no room for it.
+    /// 413 if it is too long, 507 if there is no space for it.
     pub(super) async fn receive(
         request: Request,
         limit_bytes: u64,
@@ -54,7 +54,7 @@ impl Spool {
                 discard(body).await;
                 return Err(too_large());
             }
-            // Copied, as a piece holds a whole buffer of the connection, be it for a single byte.
+            // Copied, as a chunk holds a whole buffer of the connection, even for a single byte.
             waiting.extend_from_slice(&data);
             if waiting.len() >= PIECE_BYTES {
                 file = append(file, std::mem::take(&mut waiting)).await?;
@@ -72,12 +72,12 @@ impl Spool {
         Ok(Self { file, beginning })
     }
 
-    /// How it begins.
+    /// The first bytes, to detect the format.
     pub(super) fn beginning(&self) -> &[u8] {
         &self.beginning
     }
 
-    /// Its lines; of those that are longer than the limit only that they are there.
+    /// Its lines. Of a line longer than the limit, only the position is returned.
     pub(super) fn lines(self, limit_bytes: usize) -> Lines {
         Lines {
             reader: Some(BufReader::new(self.file)),
@@ -87,7 +87,7 @@ impl Spool {
         }
     }
 
-    /// Its bytes from the beginning, piece by piece.
+    /// Its bytes in chunks, from the beginning.
     pub(super) fn pieces(self) -> Pieces {
         Pieces(Some(self.file))
     }
@@ -98,10 +98,10 @@ impl Spool {
 pub(super) struct Pieces(Option<File>);
 
 impl Pieces {
-    /// The next ones.
+    /// The next chunk.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
         let Some(file) = self.0.take() else {
             return Ok(None);
@@ -137,20 +137,20 @@ async fn blocking<T: Send + 'static>(
         })
 }
 
-/// A line, and where it stands.
+/// A line with its offset.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) at: u64,
-    /// Nothing where it is too long.
+    /// `None` if it is too long.
     pub(super) line: Option<Vec<u8>>,
 }
 
-/// Reads line by line, from any place.
+/// Reads line by line, from any offset.
 #[derive(Debug)]
 pub(super) struct Lines {
     reader: Option<BufReader<File>>,
     ready: VecDeque<Found>,
-    /// Where the line after those that are ready begins.
+    /// The offset of the line after those in `ready`.
     at: u64,
     limit_bytes: usize,
 }
@@ -159,7 +159,7 @@ impl Lines {
     /// The next line that is not empty.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<Found>, ApiError> {
         if self.ready.is_empty() {
             let Some(mut reader) = self.reader.take() else {
@@ -195,20 +195,20 @@ impl Lines {
         }
     }
 
-    /// Gives a line back that was read last.
+    /// Pushes back the line that was read last.
     pub(super) fn put_back(&mut self, line: Found) {
         self.ready.push_front(line);
     }
 
-    /// Where the next line begins.
+    /// The offset of the next line.
     pub(super) fn place(&self) -> u64 {
         self.ready.front().map_or(self.at, |line| line.at)
     }
 
-    /// Goes on from a place where a line begins.
+    /// Continues from an offset at which a line starts.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub(super) async fn seek(&mut self, to: u64) -> Result<(), ApiError> {
         self.ready.clear();
         self.at = to;
@@ -224,7 +224,8 @@ impl Lines {
     }
 }
 
-/// A line without its end, with how many bytes it and its end have; no line where it is longer than the limit.
+/// Reads a line without its line feed, and the number of bytes with it. The line is `None` if it is longer than the
+/// limit.
 fn read_line(
     reader: &mut BufReader<File>,
     limit_bytes: usize,

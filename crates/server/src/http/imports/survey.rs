@@ -1,4 +1,4 @@
-//! Looks at all of a chat before anything of it is written: what cannot come in as it is, and what is too much.
+//! Validates a whole chat before any of it is written, and enforces the limits of an import.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,46 +12,46 @@ use wire::export::{self, Line};
 use super::report::Report;
 use crate::messages;
 
-/// Most messages of a chat, and the bytes of their lines.
+/// Maximum number of messages per chat, and of bytes of their lines.
 const MESSAGES: usize = 50_000;
 const MESSAGES_BYTES: usize = 64_000_000;
-/// Most runs of a chat.
+/// Maximum number of runs per chat.
 const RUNS: usize = 50_000;
-/// The longest log, bytes of its lines, and all of a chat together.
+/// Maximum number of bytes of the lines of a log, and of all logs of a chat.
 const LOG_BYTES: usize = 200_000_000;
 const LOGS_BYTES: usize = 1_000_000_000;
-/// Most sub-agents of a run, and how deep they may be nested.
+/// Maximum number of sub-agents per run, and of their nesting depth.
 const AGENTS: usize = 10_000;
 const DEPTH: usize = 16;
-/// Most tokens, or millionths of a dollar, that one event tells of.
+/// Maximum number of tokens, or of millionths of a dollar, per event.
 const MAX_USED: u64 = 1_000_000_000_000;
-/// Most answers that one is made of.
+/// Maximum number of answers that one is merged from.
 const MADE_OF: usize = 32;
-/// Most parts of a message.
+/// Maximum number of parts per message.
 const PARTS: usize = 50;
 
-/// A chat as far as it was looked at.
+/// The result of validating a chat, line by line.
 pub(super) struct Survey {
     pub(super) chat: export::Chat,
     pub(super) messages: Vec<export::Message>,
-    /// The runs that can come in.
+    /// The runs that can be imported.
     pub(super) runs: HashMap<RunId, export::Run>,
-    /// The files that can: the first, the second …
+    /// The files that can be imported, by their position among the chat's files, starting at 1.
     pub(super) files: HashSet<usize>,
     paths: HashSet<String>,
     files_seen: usize,
     ids: HashSet<MessageId>,
-    /// All runs, also those that cannot come in.
+    /// All runs, including those that cannot be imported.
     named: HashSet<RunId>,
     log: Option<OpenLog>,
     messages_bytes: usize,
     logs_bytes: usize,
     files_bytes: u64,
-    /// Why the chat cannot come in at all.
+    /// Why the chat cannot be imported at all.
     refused: Option<LocalizedText>,
 }
 
-/// The log that comes just now.
+/// The log whose lines are being read.
 struct OpenLog {
     run: export::Run,
     checked: Checked,
@@ -90,17 +90,17 @@ impl Survey {
         }
     }
 
-    /// Whether the run is one of this chat's, be it that it cannot come in.
+    /// Whether the run belongs to this chat, even if it cannot be imported.
     pub(super) fn names(&self, run: RunId) -> bool {
         self.named.contains(&run)
     }
 
-    /// The chat cannot come in. The first reason counts.
+    /// Rejects the chat. The first reason is kept.
     pub(super) fn refuse(&mut self, why: impl Into<LocalizedText>) {
         self.refused.get_or_insert(why.into());
     }
 
-    /// Looks at a line of the chat.
+    /// Validates a line of the chat.
     pub(super) fn push(&mut self, line: Line, size_bytes: usize, report: &mut Report) {
         if self.refused.is_some() {
             return;
@@ -118,7 +118,7 @@ impl Survey {
         }
     }
 
-    /// All lines have come; why the chat cannot come in, if so.
+    /// Called after the last line. Returns the reason if the chat cannot be imported.
     pub(super) fn finish(&mut self, report: &mut Report) -> Option<LocalizedText> {
         self.end_log(report);
         if self
@@ -158,7 +158,7 @@ impl Survey {
         if !self.ids.insert(message.id) {
             return self.refuse(messages::Imports::MessageTwice);
         }
-        // It may stand beside and be made of those before it only.
+        // An answer can be an alternative to, and be merged from, earlier messages only.
         let is_answer = message.role == Role::Assistant;
         let is_before = |id: &MessageId| is_answer && *id != message.id && self.ids.contains(id);
         message.beside = message.beside.filter(is_before);
@@ -292,11 +292,11 @@ impl OpenLog {
     }
 }
 
-/// A file's place and content, where they are as they have to be.
+/// Decodes a file's path and content, if they are valid.
 pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), LocalizedText> {
     let path = FilePath::parse_file(&file.path)
         .map_err(|problem| LocalizedText::from(problem.to_string()))?;
-    // Before it is decoded: three bytes are four letters.
+    // Checked before decoding: four characters encode three bytes.
     if file.base64.len() / 4 * 3 > BYTES_LIMIT + 3 {
         return Err(messages::Imports::MoreThanBytes {
             limit: BYTES_LIMIT as u64,
@@ -315,7 +315,7 @@ pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Loca
     Ok((path, content))
 }
 
-/// Refuses figures that nothing can have used: they are added up later.
+/// Rejects implausible amounts, as they are summed up later.
 fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), LocalizedText> {
     if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
         .into_iter()
@@ -326,7 +326,7 @@ fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), LocalizedText> 
     Ok(())
 }
 
-/// Refuses what no message here may hold.
+/// Rejects parts that a message must not contain.
 fn check_parts(parts: &[Part]) -> Result<(), LocalizedText> {
     if parts.len() > PARTS {
         return Err(messages::Imports::MorePartsThan {

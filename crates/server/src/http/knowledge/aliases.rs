@@ -1,4 +1,4 @@
-//! Names of a graph that mean the same thing: put together by its owner, and proposed where documents say so.
+//! Aliases of entities in a graph: merged by the collection's owner, and suggested from its documents.
 
 use schemars::JsonSchema;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(in crate::http) struct Aliases {
     proposed: Vec<AliasView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/aliases`.
+/// `GET /api/v1/knowledge/{collection}/graph/aliases`: lists aliases and suggestions.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -88,7 +88,7 @@ pub(in crate::http) struct Merge {
     alias: EntityId,
 }
 
-/// `POST /api/v1/knowledge/{collection}/graph/aliases`: from now on `alias` is another name of `entity`.
+/// `POST /api/v1/knowledge/{collection}/graph/aliases`: makes `alias` another name of `entity`.
 pub(in crate::http) async fn merge(
     State(store): State<Store>,
     caller: Caller,
@@ -109,7 +109,7 @@ pub(in crate::http) async fn merge(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/knowledge/{collection}/graph/aliases/{entity}`: it is something of its own again.
+/// `DELETE /api/v1/knowledge/{collection}/graph/aliases/{entity}`: makes it a separate entity again.
 pub(in crate::http) async fn part(
     State(store): State<Store>,
     caller: Caller,

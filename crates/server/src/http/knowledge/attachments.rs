@@ -1,4 +1,4 @@
-//! Files that come with a message: each is a collection of one document, which is its chat's once the message is sent.
+//! Message attachments: each is a collection with one document, which belongs to the chat once the message is sent.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{
     messages,
 };
 
-/// Most files of a person that no message has yet.
+/// Maximum number of unsent attachments per user.
 const MAX_UNSENT: u32 = 100;
 
 /// A file for a message.
@@ -41,8 +41,8 @@ pub(in crate::http) struct AttachmentView {
     document: DocumentView,
 }
 
-/// `POST /api/v1/attachments?name=`: the body is a file for a message, which is read in the background. It is deleted with the
-/// chat that it is sent in, and after a day where it is sent in none.
+/// `POST /api/v1/attachments?name=`: uploads a file for a message, which is parsed in the background. It is deleted
+/// with the chat in which it is sent, or after a day if it is never sent.
 pub(in crate::http) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -82,7 +82,7 @@ pub(in crate::http) async fn put(
     ))
 }
 
-/// The collection that a file is which comes with a message.
+/// The collection for an attachment.
 pub(in crate::http) fn collection(
     id: CollectionId,
     owner: UserId,

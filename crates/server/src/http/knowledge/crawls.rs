@@ -1,4 +1,4 @@
-//! Pages of the web that become documents of a collection.
+//! Crawls of web pages, which become documents of a collection.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ use crate::{
     web::Crawler,
 };
 
-/// Most crawls of a person at a time.
+/// Maximum number of concurrent crawls per user.
 const MAX_RUNNING: u64 = 10;
-/// Furthest from the beginning, links.
+/// Maximum number of links from the first page.
 const MAX_DEPTH: u64 = 10;
-/// Most pages of one crawl.
+/// Maximum number of pages per crawl.
 const MAX_PAGES: u64 = 5000;
-/// Pages where nothing is said.
+/// Default number of pages per crawl.
 const USUAL_PAGES: u64 = 100;
-/// So many crawls, and addresses that could not be read, are told.
+/// Maximum number of crawls, and of failed addresses per crawl, in a response.
 const SHOWN: u32 = 20;
 
 /// A crawl of a site into a collection.
@@ -43,7 +43,7 @@ pub(in crate::http) struct CrawlView {
     depth: u64,
     pages: u64,
     state: CrawlState,
-    /// How many addresses wait.
+    /// How many addresses are queued.
     waiting: u64,
     /// How many addresses were read.
     done: u64,
@@ -102,7 +102,7 @@ pub(in crate::http) struct Crawls {
     crawls: Vec<CrawlView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/crawls`: the latest first, but those that were dismissed.
+/// `GET /api/v1/knowledge/{collection}/crawls`: lists the crawls that were not dismissed, the newest first.
 pub(in crate::http) async fn list(
     State(store): State<Store>,
     caller: Caller,
@@ -131,19 +131,20 @@ pub(in crate::http) async fn list(
     Ok(Json(Crawls { crawls }))
 }
 
-/// What to read.
+/// What to crawl.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::http) struct NewCrawl {
     /// A web page, which becomes a document.
     url: String,
-    /// Over how many links pages on the same site are read too, up to 10; 0 by default.
+    /// How many links away pages on the same site are read too, up to 10; 0 by default.
     #[serde(default)]
     depth: u64,
     /// Maximum number of pages: 100 by default, up to 5000.
     pages: Option<u64>,
 }
 
-/// `POST /api/v1/knowledge/{collection}/crawls`: reads a page, and with `depth` those it links to on the same site.
+/// `POST /api/v1/knowledge/{collection}/crawls`: reads a page and, with `depth`, the pages of the same site that it
+/// links to.
 pub(in crate::http) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -194,7 +195,7 @@ pub(in crate::http) async fn create(
     Ok((StatusCode::ACCEPTED, Json(CrawlView::of(begun, Vec::new()))))
 }
 
-/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/cancel`: what it has read stays.
+/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/cancel`: stops a crawl; its documents are kept.
 pub(in crate::http) async fn cancel(
     State(clock): State<Clock>,
     State(store): State<Store>,
@@ -208,7 +209,7 @@ pub(in crate::http) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/retry`: goes on, also with what could not be read.
+/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/retry`: continues a crawl and retries failed pages.
 pub(in crate::http) async fn retry(
     State(clock): State<Clock>,
     State(crawler): State<Arc<Crawler>>,
@@ -224,7 +225,7 @@ pub(in crate::http) async fn retry(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/dismiss`: it is not listed any more; its documents stay.
+/// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/dismiss`: removes a crawl from the list; its documents are kept.
 pub(in crate::http) async fn dismiss(
     State(clock): State<Clock>,
     State(store): State<Store>,

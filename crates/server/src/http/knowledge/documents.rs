@@ -1,4 +1,4 @@
-//! The documents of a collection: files that come, what was read of them, and how that stands.
+//! The documents of a collection: uploads, extracted text, and processing state.
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ use crate::{
     platform::clock::Clock,
 };
 
-/// What a document says whose owner has ended the work on it.
+/// The problem of a document whose processing its owner has cancelled.
 pub(super) const CANCELLED: &str = r#"{"code":"cancelled","message":"It was stopped."}"#;
-/// Longest name, bytes.
+/// Maximum length of a name, bytes.
 const NAME_BYTES: usize = 255;
 
 /// A document.
@@ -50,7 +50,7 @@ pub(in crate::http) struct DocumentView {
     /// How many passages it has.
     chunks: u64,
     characters: u64,
-    /// How far its embedding is, if an [embedding model](docs/knowledge/semantic-search.md) is set and there is
+    /// The progress of its embedding, if an [embedding model](docs/knowledge/semantic-search.md) is set and there is
     /// text.
     meaning: Option<DocumentEmbedding>,
     created_at: i64,
@@ -132,7 +132,7 @@ pub(in crate::http) struct Documents {
     documents: Vec<DocumentView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/documents`: by name.
+/// `GET /api/v1/knowledge/{collection}/documents`: lists the documents, by name.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -151,15 +151,15 @@ pub(in crate::http) async fn list(
     }))
 }
 
-/// What a file is called.
+/// The name of a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FileName")]
 pub(in crate::http) struct Named {
     pub(super) name: String,
 }
 
-/// `POST /api/v1/knowledge/{collection}/documents?name=`: the body is a file, which is read in the background. It takes the
-/// place of one of its name.
+/// `POST /api/v1/knowledge/{collection}/documents?name=`: uploads a file, which is parsed in the background. It
+/// replaces a document of the same name.
 pub(in crate::http) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -168,7 +168,7 @@ pub(in crate::http) async fn put(
     request: Request,
 ) -> Result<(StatusCode, Json<DocumentView>), ApiError> {
     let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
-    // Before a long body is read.
+    // Check access before reading a long body.
     let found = app
         .store
         .readable_collection(owner, collection)
@@ -196,10 +196,10 @@ pub(in crate::http) async fn put(
     Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
 }
 
-/// Keeps a file under this id in somebody's collection, in the place of the one of its name, and has it read in the background.
+/// Stores a file with this id in a collection, replacing the one with its name, and schedules its parsing.
 ///
 /// # Errors
-/// 400 where it cannot be one, 404 where it is not their collection, 409 where there would be more than there may be.
+/// 400 if the file is invalid, 404 if it is not the owner's collection, 409 if a limit is exceeded.
 pub(in crate::http) async fn keep(
     app: &App,
     owner: UserId,
@@ -262,7 +262,7 @@ pub(in crate::http) struct TextView {
     structure: Value,
 }
 
-/// `GET /api/v1/knowledge/{collection}/documents/{document}`: what was read of it.
+/// `GET /api/v1/knowledge/{collection}/documents/{document}`: returns a document with its extracted text.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -273,7 +273,7 @@ pub(in crate::http) async fn get(
         Ok((text, structure)) => {
             let mut structure: Value =
                 serde_json::from_str(&structure).map_err(ApiError::internal)?;
-            // The text is beside it.
+            // The text has a field of its own.
             structure
                 .as_object_mut()
                 .and_then(|fields| fields.remove("text"));
@@ -290,7 +290,7 @@ pub(in crate::http) async fn get(
     }))
 }
 
-/// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: as it came, to be saved.
+/// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: returns the original file as a download.
 pub(in crate::http) async fn file(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -317,7 +317,7 @@ pub(in crate::http) async fn file(
     Ok(response)
 }
 
-/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: reads it once more, or goes on with embedding it.
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: parses it again, or continues embedding it.
 pub(in crate::http) async fn retry(
     State(clock): State<Clock>,
     State(documents): State<Arc<crate::documents::Documents>>,
@@ -353,7 +353,8 @@ pub(in crate::http) async fn retry(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/knowledge/{collection}/documents/{document}/cancel`: ends its reading, or the embedding of what was read.
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/cancel`: stops its parsing, or its embedding if it is
+/// parsed.
 pub(in crate::http) async fn cancel(
     State(clock): State<Clock>,
     State(documents): State<Arc<crate::documents::Documents>>,
@@ -377,7 +378,7 @@ pub(in crate::http) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/knowledge/{collection}/documents/{document}`: with its file and all that was made of it.
+/// `DELETE /api/v1/knowledge/{collection}/documents/{document}`: deletes a document with its file and all derived data.
 pub(in crate::http) async fn delete(
     State(clock): State<Clock>,
     State(documents): State<Arc<crate::documents::Documents>>,
@@ -410,7 +411,7 @@ async fn readable(
         .map_err(no_document)
 }
 
-/// For a document that is not theirs, too.
+/// Also for a document that does not belong to the caller.
 pub(super) fn nothing_to_do(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(messages::Knowledge::NothingToDo),
@@ -425,7 +426,7 @@ fn no_document(error: StoreError) -> ApiError {
     }
 }
 
-/// A name without folders, as a person may see and save it.
+/// Strips folders from a file name, and rejects names that cannot be shown or saved.
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
     if name.is_empty()

@@ -1,4 +1,4 @@
-//! Narrows a search to documents of some kinds or names, and to those that came in some time.
+//! Filters a search by document type, name and time.
 
 use domain::{CollectionId, DocumentId, UserId};
 use store::DocumentFilter;
@@ -11,20 +11,20 @@ use crate::{
     messages,
 };
 
-/// Where a search looks.
+/// The documents that a search covers.
 pub(super) enum Narrowed {
-    /// Nobody narrows it.
+    /// There is no filter.
     No,
-    /// Only in these collections, and only at these documents of them.
+    /// Only these documents, in these collections.
     To(Vec<CollectionId>, Vec<DocumentId>),
-    /// There is no such document.
+    /// No document matches.
     Empty,
 }
 
-/// Where the search looks that `reader` asks for.
+/// Applies the filters of a search by `reader`.
 ///
 /// # Errors
-/// 400 for kinds and names that no file has, 404 where a collection is named that they may not search.
+/// 400 if a type or name is invalid, 404 if a collection is named that the reader may not search.
 pub(super) async fn narrowed(
     app: &App,
     reader: UserId,

@@ -1,4 +1,4 @@
-//! The graph of a collection: what its documents speak of, how it belongs together, and the words that prove it.
+//! The knowledge graph of a collection: entities, relations between them, and the quotes that support them.
 
 use std::sync::Arc;
 
@@ -29,15 +29,15 @@ use crate::{
     platform::config::Config,
 };
 
-/// How many entities a list has where nobody says, and at most.
+/// Default and maximum number of entities in a list.
 const USUAL_ENTITIES: u32 = 30;
 const MAX_ENTITIES: u32 = 200;
-/// How far neighbours may be, and how long a way.
+/// Maximum distance of neighbours, and maximum length of a path.
 const MAX_DEPTH: u32 = 3;
 const MAX_STEPS: u32 = 6;
-/// Most places that are told of one entity.
+/// Maximum number of quotes that are returned for an entity.
 const MAX_QUOTES: u32 = 100;
-/// Longest words to find entities by, bytes.
+/// Maximum length of a query for entities, bytes.
 const QUERY_BYTES: usize = 400;
 
 /// A document whose part of the graph is not complete.
@@ -74,21 +74,21 @@ pub(in crate::http) struct GraphState {
 struct DatabaseView {
     /// Why it is not used, in a sentence.
     problem: Option<String>,
-    /// The same as a code.
+    /// The reason, as a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<Box<MessageCode>>,
     /// Whether it has all of this graph.
     whole: bool,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph`: whether there is one, and how far it is.
+/// `GET /api/v1/knowledge/{collection}/graph`: whether the graph is on, and its progress.
 pub(in crate::http) async fn state(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<GraphState>, ApiError> {
     readable(&app, &caller, collection).await?;
-    // One that is read in between is counted twice, and never passed over.
+    // Counted first: a document that is parsed in between is counted twice rather than not at all.
     let unread = app.store.unread_documents(collection).await?;
     let (on, documents) = app.store.graph_state(collection).await.map_err(missing)?;
     let view = |document: GraphedDocument| {
@@ -139,7 +139,7 @@ pub(in crate::http) struct Switch {
     on: bool,
 }
 
-/// `PUT /api/v1/knowledge/{collection}/graph`: turns it on, or off with all that was found.
+/// `PUT /api/v1/knowledge/{collection}/graph`: turns the graph on, or off, which deletes it.
 pub(in crate::http) async fn switch(
     State(config): State<Arc<Config>>,
     State(documents): State<Arc<Documents>>,
@@ -150,7 +150,7 @@ pub(in crate::http) async fn switch(
 ) -> Result<StatusCode, ApiError> {
     let owner = owner(&caller)?;
     if body.on && config.knowledge.graph_model.is_none() {
-        // Nobody learns here which collections there are.
+        // Check access first, so that the error does not reveal which collections exist.
         store
             .readable_collection(owner, collection)
             .await
@@ -166,7 +166,8 @@ pub(in crate::http) async fn switch(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/cancel`: ends the look at it; what was found stays.
+/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/cancel`: stops processing a document; what was found
+/// is kept.
 pub(in crate::http) async fn cancel(
     State(store): State<Store>,
     caller: Caller,
@@ -184,7 +185,8 @@ pub(in crate::http) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/retry`: goes on with one that failed, or was ended.
+/// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/retry`: continues with a document that failed or was
+/// cancelled.
 pub(in crate::http) async fn retry(
     State(documents): State<Arc<Documents>>,
     State(store): State<Store>,
@@ -209,7 +211,7 @@ struct EntityView {
     name: String,
     #[schemars(extend("enum" = ["person", "organization", "place", "event", "product", "concept", "document", "other"]))]
     kind: String,
-    /// How many places are about it.
+    /// How many places mention it.
     mentions: u64,
     /// How many statements are about it.
     relations: u64,
@@ -309,7 +311,7 @@ impl From<Subgraph> for SubgraphView {
     }
 }
 
-/// Which entities.
+/// Selects entities.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "GraphQuery")]
 pub(in crate::http) struct Find {
@@ -326,8 +328,8 @@ pub(in crate::http) struct Entities {
     entities: Vec<EntityView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/entities?query=&limit=`: those with these words in their name, those first that
-/// most is said of.
+/// `GET /api/v1/knowledge/{collection}/graph/entities?query=&limit=`: lists the entities with these words in their
+/// name, those with most statements first.
 pub(in crate::http) async fn entities(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -366,7 +368,7 @@ pub(in crate::http) struct OneEntity {
     quotes: Vec<QuoteView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/entities/{entity}`: with the words that speak of it.
+/// `GET /api/v1/knowledge/{collection}/graph/entities/{entity}`: returns an entity with the quotes about it.
 pub(in crate::http) async fn entity(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -385,17 +387,18 @@ pub(in crate::http) async fn entity(
     }))
 }
 
-/// What is connected to which entity.
+/// Selects the neighbours of an entity.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "NeighboursQuery")]
 pub(in crate::http) struct Around {
     entity: EntityId,
-    /// Over how many steps: 1 to 3, 1 by default.
+    /// How many steps away: 1 to 3, 1 by default.
     depth: Option<u32>,
     limit: Option<u32>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/neighbours?entity=&depth=&limit=`: what belongs to it, the nearest first.
+/// `GET /api/v1/knowledge/{collection}/graph/neighbours?entity=&depth=&limit=`: returns connected entities, the nearest
+/// first.
 pub(in crate::http) async fn neighbours(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -417,7 +420,7 @@ pub(in crate::http) async fn neighbours(
     ))
 }
 
-/// Between which entities.
+/// Selects the two ends of a path.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "PathQuery")]
 pub(in crate::http) struct Ends {
@@ -425,8 +428,8 @@ pub(in crate::http) struct Ends {
     to: EntityId,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/path?from=&to=`: the shortest way of at most six steps; nothing where there is
-/// none.
+/// `GET /api/v1/knowledge/{collection}/graph/path?from=&to=`: returns a shortest path of at most six steps; empty if
+/// there is none.
 pub(in crate::http) async fn path(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -442,14 +445,14 @@ pub(in crate::http) async fn path(
     Ok(Json(way.into()))
 }
 
-/// How much.
+/// Limits the result.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "SubgraphQuery")]
 pub(in crate::http) struct Most {
     limit: Option<u32>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/graph/subgraph?limit=`: those that most is said of.
+/// `GET /api/v1/knowledge/{collection}/graph/subgraph?limit=`: returns the entities with most statements.
 pub(in crate::http) async fn subgraph(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Who may read a collection beside its owner. Its owner says so, and administrators for those that they may read themselves.
+//! Read access to a collection: granted by its owner, or by administrators who can read it themselves.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     messages,
 };
 
-/// Most people, and most groups, that one collection is shared with.
+/// Maximum number of people, and of groups, that a collection is shared with.
 const MAX_PEOPLE: usize = 100;
 const MAX_GROUPS: usize = 100;
 
@@ -47,7 +47,7 @@ pub(in crate::http) struct ReadersView {
     choice: Vec<GroupName>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/sharing`: whom it is shared with.
+/// `GET /api/v1/knowledge/{collection}/sharing`: returns who a collection is shared with.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -88,7 +88,7 @@ pub(in crate::http) struct Readers {
     people: Vec<String>,
 }
 
-/// `PUT /api/v1/knowledge/{collection}/sharing`: shares it with these and nobody else. Who is not named reads nothing more.
+/// `PUT /api/v1/knowledge/{collection}/sharing`: replaces the readers. Those that are not listed lose access.
 pub(in crate::http) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -131,7 +131,7 @@ pub(in crate::http) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A collection of which the caller may say who reads it.
+/// A collection whose readers the caller may change.
 async fn governed(app: &App, caller: &Caller, id: CollectionId) -> Result<Collection, ApiError> {
     let of = app
         .store
@@ -188,7 +188,7 @@ fn checked_groups(
     }
 }
 
-/// The people who are named, and their addresses.
+/// The ids and addresses of the listed people.
 async fn checked_people(
     app: &App,
     of: &Collection,
@@ -223,7 +223,7 @@ async fn checked_people(
     Ok((people, named))
 }
 
-/// Whether somebody may read it then who might not before.
+/// Whether the change gives anyone access who did not have it before.
 fn is_wider(before: &CollectionReaders, change: &ReadersChange) -> bool {
     let is_new = |group: &GroupId| !before.groups.iter().any(|(id, _)| id == group);
     let comes = |person: &UserId| !before.people.iter().any(|reader| reader.id == *person);

@@ -1,5 +1,5 @@
-//! What a run waits for a person to say, brought to the client as a form where it can show one. The inbox has it too:
-//! whoever answers first is heard.
+//! Shows a run's pending approvals and questions to the client as forms (MCP elicitation), if it supports them. They
+//! are in the inbox too: the first answer counts.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -23,33 +23,33 @@ use crate::{
     },
 };
 
-/// The longest arguments of a call that a form shows, characters.
+/// Maximum length of a call's arguments in a form, characters.
 const ARGUMENTS_SHOWN_CHARS: usize = 2_000;
-/// Said of a call that opens an address which nobody has named.
+/// Added for a call that opens an address which neither the person nor a search has named.
 const NEW_ADDRESS: &str = " Neither you nor a search has named this address, and an address can carry away what the agent knows.";
-/// How long sending a form, or withdrawing one, may take.
+/// Timeout for sending or withdrawing a form.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a form is shown whose answers do not fit; the inbox has it all the time.
+/// How often a form is shown while its answers are invalid; the question stays in the inbox all the time.
 const TRIES: u32 = 3;
 
-/// The form that the client shows now.
+/// The form that the client shows at the moment.
 pub(super) struct Asking {
     peer: Peer<RoleServer>,
     can_ask: bool,
     now: Option<(String, RequestHandle<RoleServer>)>,
-    /// How often the client has been asked what; once, where it answers well.
+    /// How often each question was shown; once, unless an answer was invalid.
     asked: HashMap<String, u32>,
-    /// What is to be asked again, and what was wrong with the answer.
+    /// The question to show again, and what was wrong with its answer.
     again: Option<Unfit>,
 }
 
-/// An answer that does not fit its form.
+/// An answer that does not match its form.
 pub(super) struct Unfit {
     ask: String,
     fault: String,
 }
 
-/// What came of a form.
+/// The client's response to a form.
 pub(super) struct Answered {
     ask: String,
     result: Option<ElicitResult>,
@@ -70,8 +70,8 @@ impl Asking {
         }
     }
 
-    /// Shows the first of these that the client has not been asked yet, one at a time. A form for what has been
-    /// answered elsewhere is withdrawn.
+    /// Shows the first of these that was not shown yet, one at a time. Withdraws the form of a question that was
+    /// answered elsewhere.
     pub(super) async fn turn_to(&mut self, waiting: &[Arc<Logged>]) {
         if !self.can_ask {
             return;
@@ -83,7 +83,7 @@ impl Asking {
         };
         if let Some((_, form)) = self.now.take_if(|(id, _)| !still_waits(id)) {
             let reason = Some("It does not need an answer any more.".to_owned());
-            // A client that has gone shows no form either.
+            // Best effort: a client that has disconnected shows no form.
             drop(tokio::time::timeout(PATIENCE, form.cancel(reason)).await);
         }
         if self.now.is_some() {
@@ -113,7 +113,7 @@ impl Asking {
         }
     }
 
-    /// Asks once more for what did not fit, unless that was done often enough.
+    /// Shows the form again, unless it was shown `TRIES` times.
     pub(super) fn ask_again(&mut self, unfit: Unfit) {
         self.again = Some(unfit).filter(|unfit| {
             self.asked
@@ -122,7 +122,7 @@ impl Asking {
         });
     }
 
-    /// What came of the form; waits for ever where none is shown.
+    /// Waits for the response to the form; pending forever if none is shown.
     pub(super) async fn answered(&mut self) -> Answered {
         let Some((ask, form)) = &mut self.now else {
             return std::future::pending().await;
@@ -141,8 +141,8 @@ impl Asking {
 }
 
 impl Answered {
-    /// Brings it to the run. One that was closed without an answer says nothing: the run keeps waiting. Returns what does
-    /// not fit the question's form.
+    /// Sends it to the run. A form that was closed without an answer is ignored: the run keeps waiting. Returns the
+    /// answer if it does not match the form.
     pub(super) async fn bring(
         self,
         app: &App,
@@ -167,7 +167,7 @@ impl Answered {
             }
             (_, Some(_)) => Command::answer(&self.ask, Reply::Declined(None)),
         };
-        // Somebody else may have been quicker.
+        // It may have been answered elsewhere in the meantime.
         match or_answered(app.commands.tell(run, command).await) {
             Ok(()) => None,
             Err(error) if error.problem().code == ProblemCode::InvalidRequest => Some(Unfit {
@@ -175,7 +175,7 @@ impl Answered {
                 fault: error.problem().message.clone(),
             }),
             Err(error) => {
-                tracing::warn!(%run, %error, "a run could not be given its answer; the inbox has what it asks");
+                tracing::warn!(%run, %error, "failed to deliver an answer to a run; its question stays in the inbox");
                 None
             }
         }
@@ -190,7 +190,7 @@ fn ask_id(event: &EventBody) -> Option<&str> {
     }
 }
 
-/// The form for the client; `fault` is what was wrong with its last answer.
+/// The form for the client; `fault` is what was wrong with its previous answer.
 fn form(event: &EventBody, fault: Option<&str>) -> Option<ElicitRequestParams> {
     let (message, schema) = match event {
         EventBody::ApprovalAsked {
@@ -202,7 +202,7 @@ fn form(event: &EventBody, fault: Option<&str>) -> Option<ElicitRequestParams> {
             let why = if *new_address { NEW_ADDRESS } else { "" };
             let arguments = arguments.to_string();
             if arguments.chars().count() > ARGUMENTS_SHOWN_CHARS {
-                // Nobody is to allow what they cannot see; the inbox shows all of it.
+                // People must see everything they approve; the inbox shows all of it.
                 return None;
             }
             (
@@ -248,7 +248,7 @@ fn question_form(options: &[String]) -> Value {
     json!({"type": "object", "properties": {"choice": choice, "answer": answer}})
 }
 
-/// Only a clear yes is one.
+/// Denies unless the answer is an explicit `allow`.
 fn decision(action: &ElicitationAction, said: &Value) -> ApprovalDecision {
     if matches!(action, ElicitationAction::Accept) && said["decision"] == "allow" {
         return ApprovalDecision::only(Decision::Allow);

@@ -1,4 +1,4 @@
-//! One call of our agent: starts a run in a chat of the caller, tells how far it is, and answers with its end.
+//! One call of the `ask` tool: starts a run in a chat of the caller, reports its progress, and returns its result.
 
 use agent::RunSpec;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -19,13 +19,13 @@ use crate::{
     http::threads, identity::auth::Caller, runtime::runs::note_ask,
 };
 
-/// Longest name of a chat.
+/// Maximum length of a chat's name, characters.
 pub(super) const CHAT_LIMIT_CHARS: usize = 200;
-/// The least time between two looks at the log.
+/// Minimum interval between two reads of the log.
 const GATHER: Duration = Duration::from_millis(100);
-/// Clients give up on a request that says nothing for long; most do after a minute.
+/// Clients time out a request without progress; most after a minute.
 const PULSE: Duration = Duration::from_secs(15);
-/// Most files that the result links to; all are named.
+/// Maximum number of files that the result links to; its structured content has all of them.
 const FILES_LINKED: usize = 20;
 
 #[derive(Debug, Deserialize)]
@@ -37,7 +37,7 @@ struct Wanted {
     mode: WorkMode,
 }
 
-/// Runs the agent until it has answered. What goes wrong is a result too, for the model that called. `note` hears of
+/// Runs the agent until it has answered. Errors are tool results too, so that the calling model sees them. `note` gets
 /// the chat.
 pub(super) async fn answer(
     app: &Arc<App>,
@@ -139,7 +139,8 @@ async fn follow(
     }
 }
 
-/// The client does not want the answer any more, unless we stop ourselves: then the run goes on afterwards.
+/// The client cancelled the call, which stops the run, or the server is stopping, and then the run continues
+/// afterwards.
 async fn left(app: &App, chat: ChatId, run: RunId) -> CallToolResult {
     if app.stopping.is_cancelled() {
         return refused(&format!(
@@ -156,12 +157,12 @@ fn refused(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
-/// What is known of the run.
+/// The state of the run so far.
 struct SoFar {
     chat: ChatId,
     run: RunId,
     summary: RunSummary,
-    /// The size of each file it has left, by its path.
+    /// The size of each file that it has written, by path.
     files: BTreeMap<String, u64>,
 }
 

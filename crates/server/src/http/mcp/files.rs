@@ -13,22 +13,22 @@ use super::Visit;
 use crate::error::ApiError;
 
 const PREFIX: &str = "glasshouse://chats/";
-/// Stays as it is in an address.
+/// Characters that are not percent-encoded.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
-/// Largest file that is sent in a message, bytes. Larger ones are loaded with the API or the web app.
+/// Maximum size of a file in a message, bytes. Larger ones are downloaded with the API or the web app.
 const LIMIT_BYTES: usize = 4_000_000;
 
-/// The address of a file; its path begins with a slash.
+/// The URI of a file; `path` begins with a slash.
 pub(super) fn uri(chat: ChatId, path: &str) -> String {
     format!("{PREFIX}{chat}/files{}", utf8_percent_encode(path, PLAIN))
 }
 
-/// A file as clients list it.
+/// A file as listed for clients.
 pub(super) fn resource(chat: ChatId, path: &str, size_bytes: u64) -> Resource {
     let name = path.rsplit('/').next().unwrap_or(path);
     Resource::new(uri(chat, path), name)
@@ -36,14 +36,14 @@ pub(super) fn resource(chat: ChatId, path: &str, size_bytes: u64) -> Resource {
         .with_size(size_bytes)
 }
 
-/// How a file is addressed.
+/// The URI template of files.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{PREFIX}{{chat}}/files/{{+path}}"), "file")
         .with_title("A file of a chat")
         .with_description("A file that an agent or a person has put into a chat of yours.")
 }
 
-/// The files of those of these chats that are still there.
+/// The files of these chats; deleted chats are skipped.
 pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource>, ErrorData> {
     let store = &visit.app.store;
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
             .files_of(&chat)
             .await
             .map_err(|error| told(&error.into()))?;
-        // Those of a directory that is gone cannot be listed.
+        // The files of a missing directory cannot be listed.
         let Ok((files, _)) = files.rows().await else {
             continue;
         };
@@ -72,7 +72,7 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
     Ok(found)
 }
 
-/// The file at this address: as text where it is some.
+/// The file at this URI: as text if it is UTF-8.
 pub(super) async fn read(visit: &Visit, uri: String) -> Result<ReadResourceResult, ErrorData> {
     let content = bytes(visit, &uri).await.map_err(|error| told(&error))?;
     let content = match String::from_utf8(content) {
@@ -116,7 +116,7 @@ fn parse(uri: &str) -> Option<(ChatId, String)> {
     Some((chat.parse().ok()?, format!("/{path}")))
 }
 
-/// A refusal in this protocol's form.
+/// The error in this protocol's format.
 fn told(error: &ApiError) -> ErrorData {
     let message = error.problem().message.clone();
     match error.problem().code {

@@ -1,4 +1,4 @@
-//! The graphs of the caller's documents as a tool for the programs of others.
+//! The tool for the graphs of the caller's documents, for MCP clients.
 
 use rmcp::{
     ErrorData,
@@ -12,7 +12,7 @@ use crate::{
     identity::groups::Resource,
 };
 
-/// The tool, where there is a graph that the caller may walk along and they may use it.
+/// The tool, if the caller may use it and there is a graph to search.
 pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
     if caller.person.is_some()
         || !app
@@ -33,7 +33,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
     }))
 }
 
-/// What is found. What goes wrong is a result too, for the model that called.
+/// Runs the tool. Errors are tool results too, so that the calling model sees them.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
     match walk(&app.documents, caller.id(), &Scope::default(), arguments).await {
         Ok(walked) => CallToolResult::success(vec![ContentBlock::text(walked.said)]),

@@ -1,5 +1,4 @@
-//! What a client can ask for in its session: the tool that is our agent, those that search documents and the web, and the
-//! files of the chats it worked in.
+//! MCP requests of a session: the agent as a tool, document and web search, and the files of the chats it used.
 
 use std::{
     borrow::Cow,
@@ -28,18 +27,18 @@ use crate::{
 
 /// The tool's name.
 const ASK: &str = "ask";
-/// Most chats whose files a session lists; older ones can still be read.
+/// Maximum number of chats whose files a session lists; files of older ones can still be read.
 const CHATS_LISTED: usize = 20;
 
-/// One session of a client, or one message of a client that has none.
+/// One session of a client, or one message of a client without a session.
 #[derive(Debug, Default)]
 pub(super) struct Handler {
-    /// The chats it has asked in, the last one at the end.
+    /// The chats it has used, the latest last.
     chats: Mutex<Vec<ChatId>>,
 }
 
 impl Handler {
-    /// Notes that files of this chat are of interest here.
+    /// Remembers the chat, so that its files are listed.
     fn note(&self, chat: ChatId) {
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
         chats.retain(|other| *other != chat);
@@ -49,7 +48,7 @@ impl Handler {
     }
 }
 
-/// Who makes the request; the door has put it beside the message.
+/// The caller of the request, which [`super::any`] stores in its extensions.
 fn visit(context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
     let parts = context.extensions.get::<request::Parts>();
     let visit = parts
@@ -77,7 +76,7 @@ impl ServerHandler for Handler {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        // Later ones have no requests of the server, such as questions.
+        // Later versions have no requests from the server, such as questions.
         Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25))
     }
 
@@ -102,10 +101,10 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = visit(&context)?;
         let mut arguments = request.arguments.unwrap_or_default();
-        // Clients write an optional argument that is not set so.
+        // Some clients send `null` for an optional argument.
         arguments.retain(|_, value| !value.is_null());
         let arguments = Value::Object(arguments);
-        // The protocol answers in a task of its own.
+        // `rmcp` handles the request in a separate task.
         let origin = visit.origin.clone();
         if let Some(answer) =
             on_behalf_of(origin, direct(&visit, &request.name, &arguments)).await?
@@ -165,7 +164,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// What a tool says that needs no run; nothing where the caller has none of this name.
+/// Runs a tool that needs no run; `None` if the caller has no such tool.
 async fn direct(
     visit: &Visit,
     name: &str,
@@ -184,7 +183,7 @@ async fn direct(
     })
 }
 
-/// The tool that is our agent.
+/// The tool that runs our agent.
 fn ask() -> Tool {
     let description = "Gives a task to the agent of Glasshouse and waits for its answer. It plans, works with files, \
                        runs programs where the server allows it, and hands work to helpers. Whose key this is can \

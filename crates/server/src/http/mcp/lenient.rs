@@ -1,4 +1,4 @@
-//! Requests of older and simpler MCP clients, made what the protocol's library takes, and its answers as they read them.
+//! Adapts requests of older and simpler MCP clients to what `rmcp` accepts, and its responses to what they can read.
 
 use axum::{
     body::{Body, to_bytes},
@@ -10,37 +10,37 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
-/// What the library wants to be accepted.
+/// The `Accept` header that `rmcp` requires.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const VERSION: &str = "mcp-protocol-version";
 /// The first version whose streams begin with an event without data.
 const PRIMED_SINCE: &str = "2025-11-25";
-/// No honest answer is longer; a result is a run's.
+/// Far above any real response; the result is that of a run.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// The form in which a client takes answers.
+/// The response formats that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As they come.
+    /// Both.
     Either,
-    /// As one JSON object, and not as a stream.
+    /// One JSON object, not a stream.
     Json,
-    /// As a stream of events, and not as JSON.
+    /// An event stream, not JSON.
     Events,
 }
 
-/// How a client reads answers.
+/// How the client reads responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wants {
     form: Form,
-    /// With the event that begins a stream.
+    /// Whether streams begin with an event without data.
     primed: bool,
 }
 
-/// Looks through a request and mends what can only mean one thing.
+/// Checks a request, and repairs what has only one possible meaning.
 ///
 /// # Errors
-/// An answer of the protocol's that says what is wrong.
+/// A response of the protocol that says what is wrong.
 pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
     let is_post = request.method() == Method::POST;
     let form = accept_both(request.headers_mut(), is_post);
@@ -56,7 +56,7 @@ pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
     if !is_post {
         return Ok(wants);
     }
-    // It is in memory already.
+    // It is already in memory.
     let body = std::mem::take(request.body_mut());
     let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let mut message: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -75,13 +75,13 @@ pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
     Ok(wants)
 }
 
-/// Dates, which are in the order of their letters.
+/// Versions are dates, which sort as strings.
 fn is_primed(version: Option<&str>) -> bool {
     version.is_some_and(|version| version >= PRIMED_SINCE)
 }
 
-/// Says what the client takes, and lets it accept what the library wants where we can give it that: what answers a
-/// message we can give in either form, and a stream without a message only as a stream.
+/// Returns what the client accepts, and extends its `Accept` header as `rmcp` requires if we can convert the response:
+/// the answer to a message can have either format, a stream without a message is always a stream.
 fn accept_both(headers: &mut HeaderMap, is_post: bool) -> Form {
     let accepted = headers
         .get_all(header::ACCEPT)
@@ -106,7 +106,7 @@ fn accept_both(headers: &mut HeaderMap, is_post: bool) -> Form {
     }
 }
 
-/// The version that a message which begins a session names, and whether the message was changed.
+/// The version in an `initialize` message, and whether the message was changed.
 fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
     if message.is_array() {
         let error = "Batches are not supported. Send each message in a request of its own.";
@@ -143,12 +143,12 @@ fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
     Ok((version, changed))
 }
 
-/// Fills in the fields of `initialize` that nobody needs but the library requires. Returns whether anything was missing.
+/// Fills in fields of `initialize` that we do not use but `rmcp` requires. Returns whether anything was changed.
 fn complete(params: &mut Map<String, Value>) -> bool {
     let before = params.clone();
     let capabilities = params.entry("capabilities").or_insert_with(|| json!({}));
     match capabilities {
-        // Some languages write an empty list for an empty object.
+        // Some languages serialize an empty object as an empty list.
         Value::Object(capabilities) => capabilities.retain(|_, capability| capability.is_object()),
         capabilities => *capabilities = json!({}),
     }
@@ -168,7 +168,7 @@ fn refusal(mut answer: Value) -> Response {
 }
 
 impl Wants {
-    /// The answer as the client reads it.
+    /// Converts the response to what the client reads.
     pub(super) async fn shown(self, response: Response) -> Response {
         let kind = response.headers().get(header::CONTENT_TYPE);
         let is_of = |expected: &str| {
@@ -198,7 +198,7 @@ impl Wants {
     }
 }
 
-/// The last message of a stream, which is the answer.
+/// Converts a stream to its last message, which is the answer.
 async fn whole(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
@@ -214,7 +214,7 @@ async fn whole(response: Response) -> Response {
     (parts, axum::Json(answer)).into_response()
 }
 
-/// An answer as the only event of a stream.
+/// Converts a JSON answer to a stream with one event.
 async fn event(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
@@ -223,12 +223,12 @@ async fn event(response: Response) -> Response {
         header::CONTENT_TYPE,
         HeaderValue::from_static("text/event-stream"),
     );
-    // JSON of one line.
+    // The JSON has no line breaks.
     let event = [b"data: ", bytes.as_ref(), b"\n\n"].concat();
     Response::from_parts(parts, Body::from(event))
 }
 
-/// Whether it is an event with nothing for older clients in it; the library writes each in one piece.
+/// Whether this event carries no data for older clients; `rmcp` writes each event in one chunk.
 fn is_without_data(event: &[u8]) -> bool {
     let text = std::str::from_utf8(event).unwrap_or_default();
     let mut data = text.lines().filter_map(|line| line.strip_prefix("data:"));

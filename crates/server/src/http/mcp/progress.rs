@@ -1,4 +1,4 @@
-//! How far a run is, as a client that asked for it hears: one line for each step.
+//! Progress notifications for clients that asked for them: one line for each step of the run.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use rmcp::{
 
 use crate::platform::config::Config;
 
-/// Longest line, characters.
+/// Maximum length of a line, characters.
 const LINE_LIMIT_CHARS: usize = 300;
-/// How long a client may take to read one line; a slower one gets no more.
+/// Timeout for sending one line; a slower client gets no more of them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where lines go.
+/// Sends progress to one client.
 pub(super) struct Progress {
     peer: Peer<RoleServer>,
-    /// Nothing where the client did not ask.
+    /// `None` if the client did not ask for progress.
     token: Option<ProgressToken>,
     said: u32,
     line: String,
-    /// Where a person answers what a run waits for.
+    /// Where a person answers pending approvals and questions.
     inbox: String,
 }
 
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Says what the event means, if it is news.
+    /// Sends a line for the event, if it has one.
     pub(super) async fn push(&mut self, event: &RunEvent) {
         if let Some(line) = line(event, &self.inbox) {
             self.line = short(&line);
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Says the last line again, so that nobody thinks the run is dead.
+    /// Repeats the last line, so that the client does not time out.
     pub(super) async fn still(&mut self) {
         self.say().await;
     }

@@ -1,4 +1,4 @@
-//! The caller's documents as a tool for the programs of others: what is found, as text and as data.
+//! The tool that searches the caller's documents, for MCP clients: results as text and as data.
 
 use rmcp::{
     ErrorData,
@@ -12,8 +12,8 @@ use crate::{
     identity::groups::Resource,
 };
 
-/// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not
-/// those of a front end's people.
+/// The tool, if the caller may use it and has something to search. Documents belong to accounts, not to the people of a
+/// front end.
 pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
     if caller.person.is_some()
         || !app
@@ -40,7 +40,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
     }))
 }
 
-/// What is found. What goes wrong is a result too, for the model that called.
+/// Runs the tool. Errors are tool results too, so that the calling model sees them.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
     match look(
         &app.documents,

@@ -1,4 +1,4 @@
-//! Whose the sessions of MCP clients are, and which of them nobody uses any more.
+//! Ownership, limits and idle times of MCP sessions.
 
 use std::{
     collections::HashMap,
@@ -9,18 +9,18 @@ use std::{
 use store::Principal;
 use tokio::time::Instant;
 
-/// How long a session without a stream or a call stays.
+/// How long a session without a stream or call is kept.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-/// Most sessions of one principal; one more ends the one that was idle for longest.
+/// Maximum number of sessions per principal; beyond it, a new one evicts the one that was idle for longest.
 const MAX_PER_PRINCIPAL: usize = 100;
-/// The same for one account together with all its keys and the people of its front ends.
+/// The same per account, including all its keys and the people of its front ends.
 const MAX_PER_ACCOUNT: usize = 1_000;
 
-/// All sessions, by their ids.
+/// All sessions by id.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 
-/// One session. Whoever else holds it is using it.
+/// One session. It is in use while anyone else holds a reference.
 #[derive(Debug)]
 pub(super) struct Session {
     principal: Principal,
@@ -37,7 +37,7 @@ impl Session {
 }
 
 impl Sessions {
-    /// The session, if this individual began it, with whatever key.
+    /// The session, if this individual started it, with whichever key.
     pub(super) fn of(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
         let session = self
             .lock()
@@ -51,8 +51,8 @@ impl Sessions {
         Some(session)
     }
 
-    /// Notes a new session, and returns the ids of those that have to end for it; no session where all others are in
-    /// use, and then it is the one to end.
+    /// Adds a session, and returns the ids of those to close. If a limit is reached and all other sessions are in use,
+    /// there is no session, and the new id is the one to close.
     pub(super) fn begin(
         &self,
         id: String,
@@ -98,12 +98,12 @@ impl Sessions {
         (Some(session), ended)
     }
 
-    /// Forgets a session that has ended.
+    /// Removes a session that has ended.
     pub(super) fn forget(&self, id: &str) {
         self.lock().remove(id);
     }
 
-    /// Forgets those that nobody has used for long, and returns their ids.
+    /// Removes sessions that have been idle for too long, and returns their ids.
     pub(super) fn take_idle(&self, now: Instant) -> Vec<String> {
         let is_idle = |session: &Arc<Session>| {
             Arc::strong_count(session) == 1

@@ -1,4 +1,4 @@
-//! The web as tools for the programs of others. What a client names in a call is named by its caller: see decision 0066.
+//! Web search and fetch as tools for MCP clients. Addresses in a call count as named by the caller: see decision 0066.
 
 use llm::ToolSpec;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
@@ -10,7 +10,7 @@ use crate::{
     web::{FETCH, PagePart, SEARCH, WebHit, fetch_spec, search_spec},
 };
 
-/// Whether the caller may use this tool, and it is set up here.
+/// Whether the tool is configured and the caller may use it.
 pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
     let is_here = match name {
         SEARCH => app.web.searches(&caller.principal()),
@@ -20,7 +20,7 @@ pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
     is_here && app.gateway.permit_of(caller).allows(Resource::Tool(name))
 }
 
-/// Those that the caller may use.
+/// The tools that the caller may use.
 pub(super) fn tools(visit: &Visit) -> impl Iterator<Item = Tool> {
     let search = has(visit, SEARCH).then(|| tool(search_spec(), "Search the web", search_output()));
     let fetch =
@@ -30,7 +30,7 @@ pub(super) fn tools(visit: &Visit) -> impl Iterator<Item = Tool> {
 
 fn tool(spec: ToolSpec, title: &str, output: Value) -> Tool {
     let input = serde_json::to_value(&spec.parameters).unwrap_or_default();
-    // It changes nothing, and speaks with the world: clients that ask their person before that are told so.
+    // Read-only and open-world: clients use these hints to decide whether to ask the user.
     let is = ToolAnnotations::from_raw(None, Some(true), Some(false), Some(true), Some(true));
     Tool::new(spec.name, spec.description, schema(input))
         .with_title(title)
@@ -38,7 +38,7 @@ fn tool(spec: ToolSpec, title: &str, output: Value) -> Tool {
         .with_annotations(is)
 }
 
-/// What one of them finds or reads. What goes wrong is a result too, for the model that called.
+/// Runs one of the tools. Errors are tool results too, so that the calling model sees them.
 pub(super) async fn answer(
     Visit { app, caller, .. }: &Visit,
     name: &str,

@@ -1,4 +1,4 @@
-//! Chat completions that an agent answers: a run, shown in OpenAI's format.
+//! Chat completions of an agent: a run, encoded in OpenAI's format.
 
 use std::sync::Arc;
 
@@ -38,16 +38,16 @@ use crate::{
     },
 };
 
-/// Open WebUI's headers begin with this.
+/// The prefix of Open WebUI's headers.
 const OPEN_WEBUI: &str = "x-openwebui-";
 
-/// How this format names calls.
+/// The call ids of this format.
 const CALL_NAMES: CallNames = CallNames {
     run_of: run_of_call,
     name: |run, call, _| outer_call_id(run, call),
 };
 
-/// Starts a run and streams it, or answers once with the collected run.
+/// Starts a run and streams it, or collects it for a single response.
 pub(super) async fn answer(
     app: &Arc<App>,
     caller: &Caller,
@@ -71,7 +71,7 @@ pub(super) async fn answer(
     let can_come_back = key.is_some();
     let begin = async |key| begin(app, caller, headers, agent, request, key).await;
     let again = async |run: Run| {
-        // A restart forgets that nobody can be asked.
+        // The task that declines questions is lost in a restart.
         app.tasks.spawn(decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
@@ -79,7 +79,7 @@ pub(super) async fn answer(
         .idempotency
         .once(&caller.principal(), key, begin, again)
         .await?;
-    // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
+    // This format cannot stop an answer: a disconnect cancels the run, unless the client can reconnect to it.
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
         let format = Format::OpenAi(Box::new(CompletionEncoder::new(options)));
@@ -92,7 +92,7 @@ pub(super) async fn answer(
     Ok(from_run(run, response))
 }
 
-/// Whether a header asks to see the work.
+/// Whether a header requests status events.
 pub(super) fn wants_status(headers: &HeaderMap) -> bool {
     headers
         .get(INCLUDE_STATUS)
@@ -106,7 +106,7 @@ pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
         .any(|name| name.as_str().starts_with(OPEN_WEBUI))
 }
 
-/// Starts a run for a program whose format has no place for questions.
+/// Starts a run for a format that cannot ask the user.
 pub(in crate::http) async fn start_run(
     app: &Arc<App>,
     caller: &Caller,
@@ -178,7 +178,7 @@ async fn start(
         .await
 }
 
-/// The JSON that the answer has to be; its schema stands in `field`.
+/// The JSON format that the answer must have; its schema is in `field` of the request.
 pub(super) fn answer_form(format: Value, field: &str) -> Result<Option<Arc<AnswerForm>>, ApiError> {
     let form = AnswerForm::new(format).map_err(|fault| {
         ApiError::invalid(format!("`{field}` cannot be used: {fault}.")).with_field(Some(field))
@@ -199,8 +199,7 @@ pub(super) fn spec(tool: CallerTool) -> ToolSpec {
     }
 }
 
-/// A conversation that goes on with results of the caller's tools keeps the files of the run that asked for them
-/// first.
+/// The workspace of the run that first called the caller's tools, if the conversation continues with their results.
 async fn earlier_workspace(
     app: &App,
     caller: &Caller,
@@ -210,7 +209,7 @@ async fn earlier_workspace(
     let Some(run) = calls.filter_map(|call| run_of_call(&call.id)).next() else {
         return Ok(None);
     };
-    // Whatever else the id may name is not the caller's.
+    // The id may name something that is not the caller's.
     Ok(find_own(app, caller, run)
         .await?
         .map(|run| run.id.to_string()))
@@ -222,7 +221,7 @@ pub(in crate::http) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
         .drop_guard()
 }
 
-/// The same response; `stop` is dropped with its body.
+/// Drops `stop` with the response's body.
 pub(in crate::http) fn held_by_body(response: Response, stop: Option<DropGuard>) -> Response {
     let Some(stop) = stop else { return response };
     response.map(|body| {
@@ -233,7 +232,7 @@ pub(in crate::http) fn held_by_body(response: Response, stop: Option<DropGuard>)
     })
 }
 
-/// The same stream, read to its end and answered at once.
+/// Reads the stream to its end and returns a single response.
 pub(in crate::http) async fn collect(
     app: &App,
     run: RunId,
@@ -255,7 +254,7 @@ pub(in crate::http) async fn collect(
 const NOBODY: &str = "Nobody can be asked here: the caller's program shows no questions. Decide yourself, or \
     end and ask in your answer.";
 
-/// Answers what the agent asks a person, as this format has no place for it.
+/// Declines approvals and questions of the run, as this format cannot ask the user.
 pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
     let mut reader = app.runs.read(run, 0);
     while let Ok(Some(events)) = reader.next().await {
@@ -274,9 +273,9 @@ pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
                 }
                 _ => continue,
             };
-            // It may have been answered by somebody else meanwhile.
+            // It may have been answered elsewhere in the meantime.
             if let Err(error) = or_answered(app.commands.tell(run, command).await) {
-                tracing::warn!(%run, %error, "a run could not be told that nobody can be asked");
+                tracing::warn!(%run, %error, "failed to decline a question of a run");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Small tasks that Open WebUI asks for beside a chat, such as titles and tags: one model call, never a run.
+//! Background tasks of Open WebUI, such as titles and tags: one model call, never a run.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::{
     platform::request_context,
 };
 
-/// How Open WebUI's own task prompts begin.
+/// The beginning of Open WebUI's task prompts.
 const TASK_PROMPT: &str = "### Task:";
-/// Where they quote the chat; nobody else writes both.
+/// The tag with which they quote the chat; no other client sends both.
 const QUOTED_CHAT: &str = "<chat_history>";
 
-/// Whether this is such a task: by its header or, from an Open WebUI that was not set up so, by its looks.
+/// Whether this is a background task: by its header, or by its prompt if Open WebUI sends no header.
 pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool {
     if request.stream {
         return false;
@@ -45,8 +45,8 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
         && (super::agent::from_open_webui(headers) || prompt.contains(QUOTED_CHAT))
 }
 
-/// Whether the header names a task: where Open WebUI's connection is set as our guide says, and from another Glasshouse that
-/// trusts this one.
+/// Whether a header names a task: Open WebUI sends it if its connection is set up as in our guide, and another
+/// Glasshouse does if it trusts this server.
 pub(super) fn is_named(headers: &HeaderMap) -> bool {
     let named = headers
         .get(TASK)
@@ -55,7 +55,7 @@ pub(super) fn is_named(headers: &HeaderMap) -> bool {
     !matches!(named, Some("" | "None" | "{{TASK}}") | None)
 }
 
-/// Asks the default model once.
+/// Makes one call to the default model.
 pub(super) async fn answer(
     app: &Arc<App>,
     caller: &Caller,

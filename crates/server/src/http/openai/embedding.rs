@@ -1,4 +1,4 @@
-//! Vectors of texts from a model whose server has another format than OpenAI's.
+//! Embeddings of models whose server does not use OpenAI's format.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Answers a request in OpenAI's format.
 ///
 /// # Errors
-/// 400 for a model that makes no vectors, 429 where a limit is reached, and what the model's server says is wrong.
+/// 400 for a model without embeddings, 429 if a limit is reached, or the error of the model's server.
 pub(super) async fn answer(
     app: &Arc<App>,
     caller: &Caller,

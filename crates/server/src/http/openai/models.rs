@@ -1,4 +1,4 @@
-//! The models this door offers: agents first, then every model of a connected server.
+//! The model list in OpenAI's and Anthropic's formats: agents first, then the models of all servers.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use crate::{
     platform::built_in::{AGENT_PREFIX, TOUR},
 };
 
-/// A model that is an agent of ours.
+/// An agent that is used like a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::http) struct AgentModel {
-    /// What a request names it by.
+    /// The model id in requests.
     pub(super) id: String,
 }
 
-/// Those that every Glasshouse has.
+/// The agents that are always available.
 const BUILT_IN: [&str; 4] = [
     "glasshouse/agent",
     "glasshouse/research",
@@ -41,7 +41,7 @@ const BUILT_IN: [&str; 4] = [
 ];
 
 impl AgentModel {
-    /// The agent of this name.
+    /// The agent with this id, if the caller may use it.
     pub(in crate::http) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
         let defined = || {
             id.strip_prefix(AGENT_PREFIX).is_some_and(|name| {
@@ -53,14 +53,14 @@ impl AgentModel {
         (BUILT_IN.contains(&id) || defined()).then(|| Self { id: id.to_owned() })
     }
 
-    /// An agent that works with this plain model.
+    /// An agent that uses this plain model.
     pub(super) fn of_plain(model: &str) -> Self {
         Self {
             id: model.to_owned(),
         }
     }
 
-    /// The ids of all that can be used.
+    /// The ids of all agents that may be used.
     fn offered(app: &App, permit: &Permissions) -> Vec<String> {
         let built_in = BUILT_IN.into_iter().map(str::to_owned);
         let defined = app.defined_agents.usable(permit);
@@ -80,12 +80,12 @@ pub(in crate::http) struct ModelList {
     data: Vec<ModelView>,
 }
 
-/// A model as OpenAI's format shows it.
+/// A model in OpenAI's format.
 #[derive(Debug, Serialize)]
 pub(in crate::http) struct ModelView {
     id: String,
     object: &'static str,
-    /// Seconds since 1970; nobody tells us when a model was made.
+    /// Seconds since 1970; the creation time of a model is unknown.
     created: u64,
     owned_by: String,
 }
@@ -102,7 +102,7 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(caller));
     let agents = AgentModel::offered(app, &permit);
-    // A server's own model of such a name is out of reach.
+    // An agent hides a model with the same id.
     let free = catalogue
         .models
         .iter()
@@ -116,7 +116,7 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     let mut all: Vec<ModelView> = all
         .filter(|model| caller.check_model(&model.id).is_ok())
         .collect();
-    // Programs look for the name that they ask by.
+    // Clients look for the name that they request.
     let aliases = catalogue
         .aliases()
         .names()
@@ -130,7 +130,7 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     all
 }
 
-/// The same models for Anthropic's packages.
+/// The same list in Anthropic's format.
 fn for_anthropic(app: &App, views: Vec<ModelView>) -> Vec<anthropic::models::ModelView> {
     let catalogue = app.models.catalogue();
     let context = |id: &str| {

@@ -1,4 +1,4 @@
-//! Passes a request on to the model server that has the model, and the answer back: bytes as they come.
+//! Forwards a request to the model's server and streams the answer back unchanged.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -37,27 +37,28 @@ use crate::{
     platform::request_context,
 };
 
-/// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
+/// Without streaming, headers arrive with the complete answer; OpenAI's packages use the same timeout.
 pub(super) const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
-/// What Anthropic's packages say of the format beside the body.
+/// Headers with which Anthropic's packages describe the format.
 const PASSED_HEADERS: [HeaderName; 2] = [
     HeaderName::from_static("anthropic-version"),
     HeaderName::from_static("anthropic-beta"),
 ];
-/// What Anthropic calls it; what belongs to it begins so.
+/// Anthropic's call; related calls have it as a prefix.
 const MESSAGES: &str = "messages";
-/// Headers of an answer that mean something to the caller.
+/// Response headers that are forwarded to the caller.
 const HEADERS_KEPT: [HeaderName; 1] = [header::CONTENT_TYPE];
-/// What the model server calls the request itself, beside the id that it has here.
+/// The model server's own id of the request, in addition to ours.
 const UPSTREAM_REQUEST_ID: HeaderName = HeaderName::from_static("x-upstream-request-id");
-/// Anthropic's name for that.
+/// Anthropic's name for it.
 const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const RATE_LIMIT_HEADERS: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
-/// Passes `body` on to the model's servers, with the model's name there in it, and who asks where they are trusted.
+/// Forwards `body` to the model's servers, with the upstream name of the model, and the caller's identity for trusted
+/// servers.
 ///
 /// # Errors
-/// 404 for a model that its server has no longer, 5xx if its server gives no answer.
+/// 404 if its server no longer has the model, 5xx if its server does not answer.
 pub(in crate::http) async fn pass_on(
     app: &Arc<App>,
     caller: &Caller,
@@ -90,7 +91,7 @@ pub(in crate::http) async fn pass_on(
             .rewritten(body, upstream.model(), metadata)
             .map_or_else(|| body.clone(), Bytes::from)
     };
-    // What a front end says of its people is not for everybody.
+    // What a front end says about its people goes only to trusted servers.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let untrusted_body = tells_of_people.then(|| with_metadata(Some("{}")));
     let told = ForwardContext {
@@ -137,7 +138,7 @@ pub(in crate::http) async fn pass_on(
     }
 }
 
-/// What servers are told beside a body, and who asks where any of them is trusted.
+/// Headers for model servers, including the caller's identity if any of them is trusted.
 pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> ForwardContext {
     let mut all = trace_headers(&request_context::passed_on());
     for name in PASSED_HEADERS {
@@ -153,7 +154,7 @@ pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Forwa
     }
 }
 
-/// Whose packages read an answer.
+/// The format that the client reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     OpenAi,
@@ -162,7 +163,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// That of this call.
+    /// The format of this call.
     fn of(call: &str) -> Self {
         match call {
             "responses" => Self::Responses,
@@ -172,7 +173,7 @@ impl Shape {
     }
 }
 
-/// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.
+/// The `metadata` with the caller's real id, if it names another one: trusted servers rely on it.
 fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String> {
     let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
     let (named, id) = (metadata.get_mut("user_id")?, caller.told_id());
@@ -180,21 +181,21 @@ fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String>
     Some(Value::Object(metadata).to_string())
 }
 
-/// An answer on its way through.
+/// An answer that is being forwarded.
 struct Answer {
     response: reqwest::Response,
-    /// The beginning of its body, where that was waited for.
+    /// The first chunk of the body, if it was awaited.
     first: Option<Bytes>,
     upstream: UpstreamRoute,
     shape: Shape,
     started: Instant,
-    /// Nothing once it is paid.
+    /// `None` once paid.
     paid: Option<Paying>,
-    /// Goes off when the server has been silent for too long.
+    /// Fires if the server sends nothing for too long.
     silence: IdleTimer,
-    /// Whether what was passed back ends between two events.
+    /// Whether the forwarded bytes end between two events.
     between_events: bool,
-    /// The request, for the log: the answer is written after it was handled.
+    /// The request's span, for the log: the answer is written after its handler has returned.
     about: tracing::Span,
 }
 
@@ -230,7 +231,7 @@ impl Answer {
         (status, headers, response).into_response()
     }
 
-    /// The next bytes, and the rest of the answer where there is one.
+    /// The next bytes, and the rest of the answer, if any.
     async fn next(mut self, events: bool) -> Option<(io::Result<Bytes>, Option<Self>)> {
         self.silence
             .set(Instant::now() + self.upstream.idle_timeout());
@@ -256,8 +257,8 @@ impl Answer {
             Some(Err(_)) => self.upstream.broken_off(),
             None => self.upstream.went_silent(),
         };
-        tracing::warn!(parent: &self.about, model = self.upstream.model(), %error, "a passed answer broke off");
-        // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
+        tracing::warn!(parent: &self.about, model = self.upstream.model(), %error, "forwarded answer was interrupted");
+        // A stream can carry an error event; otherwise the aborted transfer has to signal the error.
         let last = if events {
             Ok(self.error_event(&error))
         } else {
@@ -267,7 +268,7 @@ impl Answer {
     }
 
     fn error_event(&self, error: &ModelError) -> Bytes {
-        // An event that broke off ends here.
+        // Ends an incomplete event.
         let mut out = if self.between_events {
             Vec::new()
         } else {
@@ -303,7 +304,7 @@ impl Answer {
 }
 
 impl Drop for Answer {
-    /// Whoever leaves in the middle pays for what came until then.
+    /// A caller who disconnects pays for what was received until then.
     fn drop(&mut self) {
         if let Some(paid) = self.paid.take() {
             paid.pay();
@@ -311,16 +312,16 @@ impl Drop for Answer {
     }
 }
 
-/// What is paid for an answer, as far as it has come.
+/// Charges an answer for what was received of it.
 struct Paying {
     call: PaidCall,
     watch: UsageWatch,
-    /// What was sent, by rule of thumb.
+    /// Estimated size of the request.
     input_tokens: u64,
 }
 
 impl Paying {
-    /// Looks at the next bytes, and adds what the call costs to their `usage`.
+    /// Reads the next bytes, and adds the cost of the call to their `usage`.
     fn see(&mut self, bytes: Bytes) -> Bytes {
         let Some(end) = self.watch.feed(&bytes) else {
             return bytes;
@@ -332,7 +333,7 @@ impl Paying {
         cost.map_or_else(|| bytes.clone(), |cost| with_cost(&bytes, end, cost))
     }
 
-    /// Books what the server has counted, or else an estimate.
+    /// Charges the usage that the server reported, or an estimate.
     fn pay(self) -> Usage {
         let usage = self.watch.finish(self.input_tokens);
         self.call.end(usage);
@@ -340,7 +341,7 @@ impl Paying {
     }
 }
 
-/// The same with the cost in front of the brace that ends a `usage`.
+/// Inserts the cost before the closing brace of `usage`.
 fn with_cost(bytes: &[u8], end: usize, cost_micro_usd: u64) -> Bytes {
     #[expect(
         clippy::cast_precision_loss,
@@ -359,7 +360,7 @@ fn is_rate_limit(name: &HeaderName) -> bool {
         .any(|prefix| name.as_str().starts_with(prefix))
 }
 
-/// A refusal of the model server, in its own words where they are an error object of the caller's format.
+/// An error of the model server, in its original form if it is an error object of the caller's format.
 fn refusal(refused: Refused, shape: Shape) -> Response {
     let Refused {
         status,
@@ -367,7 +368,7 @@ fn refusal(refused: Refused, shape: Shape) -> Response {
         body,
         error,
     } = refused;
-    // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
+    // A bad key is the administrator's fault, not the caller's; upstream 5xx errors become gateway errors.
     let own_words =
         (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -382,7 +383,7 @@ fn refusal(refused: Refused, shape: Shape) -> Response {
     response
 }
 
-/// The body, where it is such an error object already.
+/// The body, if it is an error object of this format.
 fn upstream_object(body: &str, shape: Shape) -> Option<Value> {
     let object: Value = serde_json::from_str(body).ok()?;
     object.get("error")?.get("message")?.as_str()?;

@@ -1,4 +1,4 @@
-//! What every request for a model begins with: the model or agent that it means, and whether the caller may use it.
+//! Resolves the model or agent of a request, and checks that the caller may use it.
 
 use domain::ProblemCode;
 use llm::ModelError;
@@ -10,19 +10,19 @@ use crate::{app::App, error::ApiError, gateway::models::ModelServer, identity::a
 /// A request for a model or an agent.
 #[derive(Debug)]
 pub(in crate::http) struct RequestedModel<'a> {
-    /// What is known of the request.
+    /// The fields of the request that we read.
     pub(in crate::http) passing: PassedRequest<'a>,
-    /// The id that its name is an alias for, if it is one.
+    /// The requested id, with aliases resolved.
     pub(in crate::http) id: String,
-    /// The agent that it names.
+    /// The agent, if the request names one.
     pub(in crate::http) agent: Option<AgentModel>,
 }
 
 impl<'a> RequestedModel<'a> {
-    /// Looks into a request body.
+    /// Reads a request body.
     ///
     /// # Errors
-    /// 400 if it is no request for a model, 403 if the caller's key is not for it.
+    /// 400 if it is not a request for a model, 403 if the caller's key does not allow the model.
     pub(in crate::http) fn read(
         app: &App,
         caller: &Caller,
@@ -35,10 +35,10 @@ impl<'a> RequestedModel<'a> {
         Ok(Self { passing, id, agent })
     }
 
-    /// The servers of the model that is meant, for a call of theirs such as `chat/completions`.
+    /// The servers of the requested model, for a call such as `chat/completions`.
     ///
     /// # Errors
-    /// 404 for a model that is not there, 503 if its server has not been heard of yet.
+    /// 404 for an unknown model, 503 if its server has not answered yet.
     pub(in crate::http) async fn server(
         &self,
         app: &App,
@@ -53,7 +53,7 @@ impl<'a> RequestedModel<'a> {
         server.ok_or_else(|| ApiError::internal("a model without a server is no agent"))
     }
 
-    /// What the caller is told of a call that failed: of a model that its server has no longer, the names like it.
+    /// The caller's error for a failed call; if the server no longer has the model, it lists similar names.
     pub(in crate::http) fn failed(
         &self,
         app: &App,

@@ -1,5 +1,5 @@
-//! `/v1/responses`: a model whose server speaks the format gets the bytes as they come. Else a response is a run with what was
-//! asked kept beside it, so that it can be read again, resumed, continued, stopped and deleted by its id.
+//! `/v1/responses`: requests for a model whose server supports the format are passed through. Any other response is a
+//! run whose request is stored, so that it can be read, resumed, continued, stopped and deleted by its id.
 
 mod earlier;
 pub(in crate::http) mod items;
@@ -33,7 +33,7 @@ use crate::{
     identity::auth::Caller,
 };
 
-/// `POST /v1/responses`: begins a run; answers with its events, with the whole response, or at once.
+/// `POST /v1/responses`: starts a run; returns its events, the complete response, or an early response (`background`).
 pub(in crate::http) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -57,7 +57,7 @@ pub(in crate::http) async fn create(
         Ok(run)
     };
     let again = async |run: Run| {
-        // A restart forgets that nobody can be asked.
+        // The task that declines questions is lost in a restart.
         app.tasks
             .spawn(agent::decline_questions(app.clone(), run.id));
         Ok(run.id)
@@ -66,7 +66,7 @@ pub(in crate::http) async fn create(
         .idempotency
         .once(&caller.principal(), key, begin, again)
         .await?;
-    // Closing the connection is this format's way to stop a response that its caller cannot come back to.
+    // A disconnect cancels a response to which its caller cannot reconnect, as is usual in this format.
     let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {
         agent::held_by_body(events(&app, run, echo, None, &headers), stop)
@@ -92,7 +92,7 @@ fn encoder(echo: Map<String, Value>, starting_after: Option<u64>) -> ResponseEnc
     })
 }
 
-/// The response's events. They are counted from the first one on, so the log is always read from its beginning.
+/// The response's events. They are numbered from the first one, so the log is always read from its beginning.
 fn events(
     app: &App,
     run: RunId,
@@ -105,7 +105,7 @@ fn events(
     sse(app.runs.read(run, 0), format, Some(files))
 }
 
-/// The response as soon as it is there.
+/// The response as soon as it exists, without waiting for its end.
 async fn first_look(app: &App, run: RunId, echo: Map<String, Value>) -> Result<Response, ApiError> {
     let mut encoder = encoder(echo, None);
     if let Some(events) = app.runs.read(run, 0).next().await? {
@@ -116,7 +116,7 @@ async fn first_look(app: &App, run: RunId, echo: Map<String, Value>) -> Result<R
     Ok(axum::Json(encoder.response()).into_response())
 }
 
-/// The same stream, read to its end and answered at once.
+/// Reads the stream to its end and returns a single response.
 async fn collect(
     app: &App,
     run: RunId,
@@ -148,7 +148,7 @@ pub(in crate::http) struct GetQuery {
     starting_after: Option<u64>,
 }
 
-/// `GET /v1/responses/{response}`: the response as it stands, or its events from any place on.
+/// `GET /v1/responses/{response}`: the current state of the response, or its events after a given one.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -170,7 +170,7 @@ pub(in crate::http) async fn get(
     Ok(axum::Json(stored.response(&app, Some(files)).await?).into_response())
 }
 
-/// `POST /v1/responses/{response}/cancel`: stops it; one that has ended stays as it is.
+/// `POST /v1/responses/{response}/cancel`: stops it; no effect if it has ended.
 pub(in crate::http) async fn cancel(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -181,7 +181,7 @@ pub(in crate::http) async fn cancel(
     stored.response(&app, None).await.map(Json)
 }
 
-/// `DELETE /v1/responses/{response}`: takes it away, with its log and files.
+/// `DELETE /v1/responses/{response}`: deletes it with its log and files.
 pub(in crate::http) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -195,7 +195,7 @@ pub(in crate::http) async fn delete(
     ))
 }
 
-/// The format for a reader of a run's log: as its caller saw it, where it was a response.
+/// The format for a reader of a run's log: with the request's fields, if the run is a response.
 pub(in crate::http) async fn watching(app: &App, run: RunId) -> Result<Format, ApiError> {
     let mut options = ResponseOptions::watching();
     if let Some(Value::Object(echo)) = app

@@ -1,5 +1,4 @@
-//! Asks a model for a program that speaks another format than the model's server does, and writes its answer in the
-//! program's own.
+//! Calls a model whose server uses another format than the client, and translates the answer to the client's format.
 
 use std::{io, sync::Arc};
 
@@ -30,11 +29,11 @@ use crate::{
     platform::request_context,
 };
 
-/// Asks the model that is meant. `metadata` is what the program says of the request, for servers that are trusted; `encoder`
-/// makes the encoder of the answer for the provider that it comes from, which [`llm::ChatModel::provider`] names.
+/// Calls the requested model. `metadata` is the client's metadata of the request, for trusted servers; `encoder` makes
+/// the answer's encoder for the provider, which [`llm::ChatModel::provider`] names.
 ///
 /// # Errors
-/// 404 for a model that is not there, 429 where a limit is reached, and what the model's server says is wrong.
+/// 404 for an unknown model, 429 if a limit is reached, or the error of the model's server.
 pub(in crate::http) async fn ask(
     app: &Arc<App>,
     caller: &Caller,
@@ -80,7 +79,7 @@ pub(in crate::http) async fn ask(
         trace: Some(&request_context::passed_on()),
         caller: about.as_ref(),
     });
-    // The head of a response says how it went, so something of the answer has to be there first.
+    // The status is part of the headers, so wait for the first event.
     let first = next(&mut call)
         .await
         .map_err(|error| asked.failed(app, caller, error))?;
@@ -102,7 +101,7 @@ pub(in crate::http) async fn ask(
     }
 }
 
-/// The next piece of the answer. What is streamed cannot be taken back.
+/// The next event of the answer. Ignores [`News::TextWasReasoning`]: streamed text cannot be taken back.
 async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
     loop {
         if let News::Piece(event) = next_news(call).await? {
@@ -113,7 +112,7 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
 
 enum News {
     Piece(AnswerEvent),
-    /// The text so far turns out to be reasoning.
+    /// The text so far was reasoning.
     TextWasReasoning,
 }
 
@@ -167,20 +166,20 @@ fn stop_reason(reason: FinishReason) -> StopReason {
     }
 }
 
-/// An answer on its way through.
+/// An answer that is being translated.
 struct Answer {
     call: ModelCall,
     encoder: Box<dyn AnswerEncoder>,
     call_ids: CallIds,
-    /// Nothing once it is paid.
+    /// `None` once paid.
     paid: Option<PaidCall>,
-    /// What was sent, by rule of thumb.
+    /// Estimated size of the request.
     input_tokens: u64,
     written_bytes: usize,
 }
 
 impl Answer {
-    /// Reads on to the end and gives all of it.
+    /// Reads to the end and returns a single response.
     async fn whole(&mut self, first: AnswerEvent) -> Result<Response, ApiError> {
         self.count(&first);
         let mut events = vec![first];
@@ -233,7 +232,7 @@ impl Answer {
                 self.take(event, &mut frames)
             }
             Err(error) => {
-                tracing::warn!(%error, "a translated answer broke off");
+                tracing::warn!(%error, "translated answer was interrupted");
                 self.encoder.fail(error.code, &error.message, &mut frames);
                 true
             }
@@ -241,7 +240,7 @@ impl Answer {
         (written(&frames), is_over)
     }
 
-    /// Writes a piece; says whether it was the last.
+    /// Encodes an event; returns whether it was the last.
     fn take(&mut self, event: AnswerEvent, frames: &mut Vec<Frame>) -> bool {
         match event {
             AnswerEvent::Finished { reason, usage } => {
@@ -270,7 +269,7 @@ impl Answer {
         }
     }
 
-    /// Counts what has come, for an estimate.
+    /// Counts the received bytes, for a usage estimate.
     fn count(&mut self, event: &AnswerEvent) {
         self.written_bytes += match event {
             AnswerEvent::Text(delta)
@@ -286,7 +285,7 @@ impl Answer {
 }
 
 impl Drop for Answer {
-    /// Whoever leaves in the middle pays for what came until then.
+    /// A caller who disconnects pays for what was received until then.
     fn drop(&mut self) {
         if let Some(paid) = self.paid.take() {
             paid.end(self.estimate());

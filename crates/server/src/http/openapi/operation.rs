@@ -1,4 +1,4 @@
-//! One address with one method as OpenAPI has it. What every address of its kind can answer is added here.
+//! Builds the OpenAPI operation of a route, with the responses that all routes of its kind have.
 
 use anyhow::ensure;
 use axum::http::Method;
@@ -12,7 +12,7 @@ use crate::{
 
 const JSON: &str = "application/json";
 
-/// The operation of a route as OpenAPI has it.
+/// The OpenAPI operation of a route.
 pub(super) fn operation(route: &Route, described: Operation) -> anyhow::Result<Value> {
     ensure!(!described.summary.is_empty(), "it has no summary");
     ensure!(!described.responses.is_empty(), "it has no answer");
@@ -56,10 +56,10 @@ pub(super) fn operation(route: &Route, described: Operation) -> anyhow::Result<V
     Ok(operation)
 }
 
-/// The forms of refusals.
+/// The schemas of error responses.
 pub(super) fn refusals() -> Value {
     let text = json!({ "type": "string" });
-    // A model server's own words are passed on where they have a message; the rest may be anything.
+    // Errors of a model server are passed on if they have a message; the other fields may be anything.
     let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
     let sentence = json!({ "$ref": "#/components/schemas/MessageCode" });
@@ -85,7 +85,7 @@ pub(super) fn refusals() -> Value {
     })
 }
 
-/// What goes wrong in the same way everywhere, and what is named beside.
+/// The error statuses that all routes of this kind have, and the given ones.
 fn refused_with(
     route: &Route,
     named: &[u16],
@@ -113,7 +113,7 @@ fn refused_with(
     Ok(statuses)
 }
 
-/// Such as `get_api_v1_chats_chat`.
+/// The operation id, such as `get_api_v1_chats_chat`.
 fn id(route: &Route) -> String {
     let words = route
         .path

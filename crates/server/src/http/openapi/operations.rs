@@ -1,4 +1,4 @@
-//! Operations as their handlers describe them: the types from the signature, the rest by hand beside it.
+//! Collects operations as their handlers describe them: types from the signature, the rest by hand.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::{
 const JSON: &str = "application/json";
 const STREAM: &str = "text/event-stream";
 
-/// One operation, before what each route of its kind has is added.
+/// One operation, without what all routes of its kind have.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Operation {
     pub(super) tag: &'static str,
@@ -30,7 +30,7 @@ pub(in crate::http) struct Operation {
     pub(super) errors: Vec<u16>,
 }
 
-/// All operations that are described in code, by method and path, with the schemas that they refer to.
+/// All described operations by method and path, and the schemas that they refer to.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Operations {
     tag: &'static str,
@@ -40,7 +40,7 @@ pub(in crate::http) struct Operations {
 }
 
 impl Operations {
-    /// What `describe` adds is in the group `tag`, which has a page of its own in docs/reference/api.
+    /// Adds the operations of a group, which has a page of its own in docs/reference/api.
     pub(super) fn group(&mut self, tag: &'static str, describe: &[fn(&mut Self)]) {
         self.tag = tag;
         for describe in describe {
@@ -60,7 +60,7 @@ impl Operations {
         describe
     }
 
-    /// Describes the operation `name`, whose handler's signature does not say what it takes and answers.
+    /// Describes the operation `name`, whose handler's signature does not have all its types.
     pub(in crate::http) fn operation(&mut self, name: &str, summary: &str) -> Describe<'_> {
         let operation = Operation {
             tag: self.tag,
@@ -76,7 +76,7 @@ impl Operations {
         }
     }
 
-    /// Adds the schema of a type that no operation names.
+    /// Adds the schema of a type to which no operation refers.
     pub(super) fn schema<T: JsonSchema>(&mut self) {
         self.schemas.of_answer::<T>();
     }
@@ -84,7 +84,7 @@ impl Operations {
     /// The operations, and the schemas by name.
     ///
     /// # Errors
-    /// If an operation is described twice, or two types have one name.
+    /// If an operation is described twice, or two types have the same name.
     pub(super) fn finish(
         self,
     ) -> anyhow::Result<(BTreeMap<String, Operation>, Map<String, Value>)> {
@@ -103,7 +103,7 @@ impl Operations {
     }
 }
 
-/// What more there is to say of an operation.
+/// Adds details to an operation.
 pub(in crate::http) struct Describe<'a> {
     operation: &'a mut Operation,
     schemas: &'a mut Schemas,
@@ -122,7 +122,7 @@ impl Describe<'_> {
         self
     }
 
-    /// The fields of `T` are the query.
+    /// Uses the fields of `T` as the query.
     pub(in crate::http) fn query<T: JsonSchema>(&mut self) -> &mut Self {
         let schema = self.schemas.request_fields::<T>();
         let required = schema.get("required").cloned().unwrap_or_default();
@@ -143,7 +143,7 @@ impl Describe<'_> {
         self
     }
 
-    /// A header that may be sent.
+    /// An optional request header.
     pub(in crate::http) fn header(&mut self, name: &str, meaning: &str) -> &mut Self {
         let schema = json!({ "type": "string", "description": meaning });
         let parameter = parameter("header", name, schema, false);
@@ -151,7 +151,7 @@ impl Describe<'_> {
         self
     }
 
-    /// The body is a `T` as JSON.
+    /// The request body is a `T` as JSON.
     pub(in crate::http) fn body<T: JsonSchema>(&mut self) -> &mut Self {
         let schema = self.schemas.of_request::<T>();
         self.operation.body =
@@ -159,19 +159,19 @@ impl Describe<'_> {
         self
     }
 
-    /// The body is of this media type.
+    /// The request body has this media type.
     pub(in crate::http) fn body_of(&mut self, media: &str) -> &mut Self {
         self.operation.body = Some(json!({ "required": true, "content": { media: {} } }));
         self
     }
 
-    /// It answers a `T` as JSON with this status.
+    /// A response with this status and a `T` as JSON.
     pub(in crate::http) fn answers<T: JsonSchema>(&mut self, status: u16) -> &mut Self {
         let schema = self.schemas.of_answer::<T>();
         self.content(status, JSON, json!({ "schema": schema }))
     }
 
-    /// It answers with this status and no body.
+    /// A response with this status and no body.
     pub(in crate::http) fn answers_nothing(&mut self, status: u16) -> &mut Self {
         let reason = StatusCode::from_u16(status)
             .ok()
@@ -181,7 +181,7 @@ impl Describe<'_> {
         self
     }
 
-    /// It answers with one of these media types.
+    /// A response with one of these media types.
     pub(in crate::http) fn answers_media(&mut self, status: u16, media: &[&str]) -> &mut Self {
         for media in media {
             let is_text = media.starts_with("text/") && *media != STREAM;
@@ -195,9 +195,9 @@ impl Describe<'_> {
         self
     }
 
-    /// It answers a stream of server-sent events, whose data is each a `T`.
+    /// A stream of server-sent events, each with a `T` as data.
     pub(in crate::http) fn answers_events<T: JsonSchema>(&mut self, status: u16) -> &mut Self {
-        // OpenAPI 3.1 cannot express what the events of a stream are.
+        // OpenAPI 3.1 cannot describe the events of a stream.
         let events = self.schemas.of_answer::<T>();
         self.content(status, STREAM, json!({ "x-events": events }))
     }
@@ -223,10 +223,10 @@ fn parameter(place: &str, name: &str, mut schema: Value, required: bool) -> Valu
     parameter
 }
 
-/// The name of an operation as its method and path.
+/// Splits the name of an operation into method and path.
 ///
 /// # Errors
-/// If it is no such name.
+/// If it is not a method and a path.
 pub(super) fn method_and_path(name: &str) -> anyhow::Result<(&str, &str)> {
     name.split_once(' ').context("not a method and a path")
 }

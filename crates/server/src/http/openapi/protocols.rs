@@ -1,4 +1,4 @@
-//! The operations of other programs' protocols, as far as we read them; their own documents have the rest.
+//! The operations of foreign protocols, limited to the fields we read; their own documents have the rest.
 #![expect(
     dead_code,
     reason = "describes what codecs read and write without these types"
@@ -182,7 +182,7 @@ struct ResponseDeleted {
     deleted: bool,
 }
 
-/// A page of what a response was asked with.
+/// A page of the input items of a response.
 #[derive(JsonSchema)]
 struct ResponseInput {
     #[schemars(extend("enum" = ["list"]))]
@@ -277,7 +277,7 @@ struct AnthropicModel {
     max_input_tokens: Option<u64>,
 }
 
-/// Describes the calls of all protocols.
+/// Describes the operations of all protocols.
 pub(super) fn operations(api: &mut Operations) {
     openai(api);
     anthropic(api);

@@ -1,4 +1,4 @@
-//! The schemas of requests and of answers, which become one list under their public names.
+//! Collects the schemas of requests and responses under their public names.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use anyhow::ensure;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-/// Where the document has its schemas.
+/// The path of the schemas in the document.
 const PLACE: &str = "#/components/schemas/";
 
-/// Collects the schemas of types. A field that may be left out of a request may be one that every answer has, so a type
-/// that is in both can have two schemas.
+/// Collects the schemas of types. A field that is optional in requests may be required in responses, so a type in both
+/// may have two schemas.
 #[derive(Debug)]
 pub(super) struct Schemas {
     requests: SchemaGenerator,
@@ -29,12 +29,12 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// A reference to the schema of a type in requests.
+    /// A reference to the request schema of a type.
     pub(super) fn of_request<T: JsonSchema>(&mut self) -> Value {
         self.requests.subschema_for::<T>().to_value()
     }
 
-    /// A reference to the schema of a type in answers.
+    /// A reference to the response schema of a type.
     pub(super) fn of_answer<T: JsonSchema>(&mut self) -> Value {
         self.answers.subschema_for::<T>().to_value()
     }
@@ -46,15 +46,15 @@ impl Schemas {
         schema
     }
 
-    /// All schemas by name, and which of those of requests had to be renamed.
+    /// All schemas by name, and the request schemas that were renamed.
     ///
     /// # Errors
-    /// If two types have one name.
+    /// If two types have the same name.
     pub(super) fn finish(mut self) -> anyhow::Result<(Map<String, Value>, Renamed)> {
         let mut requests = self.requests.take_definitions(true);
         let mut schemas = self.answers.take_definitions(true);
         for name in requests.keys().chain(schemas.keys()) {
-            // schemars numbers the second type of a name.
+            // schemars appends a number to the name of a second type.
             ensure!(
                 !name.ends_with(|last: char| last.is_ascii_digit()),
                 "two types are called {name}, but for the digit: rename one with #[schemars(rename)]"
@@ -82,7 +82,7 @@ impl Schemas {
     }
 }
 
-/// Names of types whose schema in requests is another than in answers; the former is `…Input`.
+/// Names of types whose request and response schemas differ; the request schema is renamed to `…Input`.
 #[derive(Debug)]
 pub(super) struct Renamed(BTreeSet<String>);
 
@@ -90,7 +90,7 @@ impl Renamed {
     fn between(requests: &Map<String, Value>, answers: &Map<String, Value>) -> Self {
         let differs = |name: &&String| answers.get(*name).is_some_and(|it| *it != requests[*name]);
         let mut renamed = Self(requests.keys().filter(differs).cloned().collect());
-        // What refers to one that is renamed is another one as well.
+        // A schema that refers to a renamed one differs as well.
         loop {
             let more: Vec<String> = requests
                 .iter()
@@ -117,7 +117,7 @@ impl Renamed {
         }
     }
 
-    /// Corrects the references in a schema of requests.
+    /// Corrects the references in a request schema.
     pub(super) fn apply(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
@@ -138,14 +138,14 @@ impl Renamed {
     }
 }
 
-/// Whether a schema is of what we read or of what we write.
+/// Whether a schema is for requests or responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Request,
     Answer,
 }
 
-/// Adapts what schemars says to what we do.
+/// Adapts schemars' output to our conventions.
 fn tidy(schema: &mut Value, side: Side) {
     let Value::Object(fields) = schema else {
         if let Value::Array(items) = schema {
@@ -161,7 +161,7 @@ fn tidy(schema: &mut Value, side: Side) {
             }
         }
     }
-    // The defaults of requests are Rust's; what they mean is in the texts.
+    // The defaults of requests are Rust's; the descriptions have their meaning.
     fields.shift_remove("default");
     if let Some(Value::String(text)) = fields.get_mut("description") {
         *text = unwrapped(text);
@@ -173,7 +173,7 @@ fn tidy(schema: &mut Value, side: Side) {
                 .as_array()
                 .is_some_and(|required| required.iter().any(|it| it == name));
             if side == Side::Answer && !is_required {
-                // Only fields that are left out instead of being null are optional in answers.
+                // Optional fields of responses are omitted, never null.
                 not_null(property);
             }
             note_time(name, property);
@@ -181,7 +181,7 @@ fn tidy(schema: &mut Value, side: Side) {
     }
     for (key, field) in fields {
         match field {
-            // The names in it are those of fields, and not of parts of a schema.
+            // Its keys are field names, not schema keywords.
             Value::Object(properties) if key == "properties" => {
                 properties.values_mut().for_each(|field| tidy(field, side));
             }
@@ -190,14 +190,14 @@ fn tidy(schema: &mut Value, side: Side) {
     }
 }
 
-/// One line for each paragraph, as the lines of a comment end where they are too long.
+/// Joins the lines of each paragraph, as comments are wrapped.
 fn unwrapped(text: &str) -> String {
     let paragraphs = text.split("\n\n");
     let lines = paragraphs.map(|lines| lines.lines().map(str::trim).collect::<Vec<_>>().join(" "));
     lines.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Takes `null` out of a schema.
+/// Removes `null` from a schema.
 pub(super) fn not_null(schema: &mut Value) {
     let null = json!("null");
     if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
@@ -225,7 +225,7 @@ pub(super) fn not_null(schema: &mut Value) {
     }
 }
 
-/// Integers that are called `…_at` are times.
+/// Integers named `…_at` are times.
 fn note_time(name: &str, schema: &mut Value) {
     let kinds = &schema["type"];
     let is_integer = kinds == "integer"

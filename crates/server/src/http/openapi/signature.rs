@@ -1,4 +1,4 @@
-//! What a handler takes and answers, read from the types in its signature.
+//! Derives the request and response types of an operation from its handler's signature.
 
 use axum::{
     Extension,
@@ -19,21 +19,21 @@ use crate::{
     platform::client_info::ClientInfo,
 };
 
-/// A handler that describes itself; `M` is the tuple of its arguments' types.
+/// A handler with a describable signature; `M` is the tuple of its arguments' types.
 pub(in crate::http) trait Signature<M> {
-    /// Adds the query, the body and the answer.
+    /// Adds the query, the request body and the response.
     fn describe(&self, operation: &mut Describe<'_>);
 }
 
-/// An argument of a handler.
+/// An argument type of a handler.
 pub(in crate::http) trait Argument {
-    /// Adds what of the request it reads, as far as the path does not say it.
+    /// Adds the parts of the request that it reads, except the path.
     fn describe(_operation: &mut Describe<'_>) {}
 }
 
-/// What a handler returns.
+/// A return type of a handler.
 pub(in crate::http) trait Answer {
-    /// Adds the answer.
+    /// Adds the response.
     fn describe(operation: &mut Describe<'_>);
 }
 
@@ -105,14 +105,14 @@ impl<T: Answer, E> Answer for Result<T, E> {
     }
 }
 
-/// Success without a body; other statuses are described by hand.
+/// Success without a body; other statuses are described manually.
 impl Answer for StatusCode {
     fn describe(operation: &mut Describe<'_>) {
         operation.answers_nothing(204);
     }
 }
 
-/// Described by hand.
+/// Described manually.
 impl Answer for Response {
     fn describe(_operation: &mut Describe<'_>) {}
 }

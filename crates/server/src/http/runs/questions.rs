@@ -1,4 +1,4 @@
-//! Answers to what an agent asks: in words, as the values of a form, or that there will be none.
+//! Answers to questions of agents: text, the values of a form, or a refusal.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(in crate::http) struct AnswerQuestion {
 }
 
 impl AnswerQuestion {
-    /// The reply that it is.
+    /// The reply.
     fn reply(self) -> Result<Reply, ApiError> {
         match (self.answer, self.values, self.decline) {
             (Some(words), None, false) => Ok(Reply::Words(words)),
@@ -67,7 +67,7 @@ pub(in crate::http) async fn answer(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Describes the calls of this file.
+/// Describes the operations of this file.
 pub(in crate::http) fn operations(api: &mut Operations) {
     api.handler("POST /runs/{run}/questions/{question}", answer, "Answers a question that waits")
         .details("409 if it no longer waits; 422 if it does not fit the [form](docs/reference/api.md#forms), with \

@@ -1,5 +1,5 @@
-//! The files of a run for readers outside: its answer links to signed addresses, and its calls' files come with addresses
-//! and, where the reader shows nothing else, their content.
+//! Signed links to a run's files for external readers: in its answer and with its calls, including the content for
+//! readers that cannot follow links.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -16,41 +16,41 @@ use crate::{
     runtime::file_links::{FileLinks, FilePlace, LinkText},
 };
 
-/// Largest picture whose content is put into an answer, and largest HTML, bytes.
+/// Maximum size of inlined pictures and of inlined HTML, bytes.
 const MAX_PICTURE_BYTES: u64 = 1_000_000;
 const MAX_EMBED_BYTES: u64 = 500_000;
-/// Most content that is put into one answer, bytes.
+/// Maximum size of all inlined content of one answer, bytes.
 const MAX_INLINE_BYTES: u64 = 4_000_000;
 
 /// Whether a reader gets the content of pictures and HTML with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// It fetches them by their addresses.
+    /// The reader fetches them by their links.
     Linked,
-    /// It shows nothing else.
+    /// The reader can only show inline content.
     Inline,
 }
 
-/// A reader's way to the files of one run.
+/// Resolves the files of one run for a reader.
 pub struct RunFiles {
     store: Store,
     links: Arc<FileLinks>,
     clock: Clock,
     run: RunId,
-    /// How the reader reaches this server; `None` where that is not known, and then texts stay as they are.
+    /// The public origin of this server; `None` if unknown, and then texts are not changed.
     origin: Option<String>,
     contents: Contents,
-    /// Where the run's files are, once somebody has looked.
+    /// The run's workspace, once loaded.
     place: Option<FilePlace>,
-    /// The newest version of each file that is known.
+    /// The latest known version of each file.
     versions: HashMap<String, u64>,
-    /// The texts that are on their way.
+    /// The texts that are being streamed.
     texts: HashMap<String, LinkText>,
     inlined_bytes: u64,
 }
 
 impl RunFiles {
-    /// The way to the files of a run for a reader who sent these headers and may read all files of the run.
+    /// For a reader who sent these headers and may read all files of the run.
     pub(crate) fn new(app: &App, run: RunId, headers: &HeaderMap, contents: Contents) -> Self {
         Self {
             store: app.store.clone(),
@@ -67,7 +67,7 @@ impl RunFiles {
     }
 }
 
-/// The event as a reader gets it that has `files`; `None` if nothing of it can be shown yet.
+/// The reader's version of the event, with links if it has `files`; `None` if nothing of it can be sent yet.
 pub(crate) async fn for_reader<'e>(
     files: Option<&mut RunFiles>,
     event: &'e RunEvent,
@@ -79,7 +79,7 @@ pub(crate) async fn for_reader<'e>(
 }
 
 impl RunFiles {
-    /// The event as the reader gets it; `None` if nothing of it can be shown yet.
+    /// The reader's version of the event; `None` if nothing of it can be sent yet.
     async fn read<'e>(&mut self, event: &'e RunEvent) -> Option<Cow<'e, RunEvent>> {
         match &event.body {
             EventBody::FileChanged {
@@ -159,7 +159,7 @@ impl RunFiles {
             .then(|| with_body(event, body))
     }
 
-    /// Finds out where the run's files are and which there are, once. Whether that is known.
+    /// Loads the run's workspace and its files, once. Returns whether they are known.
     async fn look(&mut self) -> bool {
         if self.place.is_some() {
             return true;
@@ -167,7 +167,7 @@ impl RunFiles {
         match self.look_up().await {
             Ok(place) => self.place = Some(place),
             Err(error) => {
-                tracing::debug!(run = %self.run, %error, "the files of a run are not linked")
+                tracing::debug!(run = %self.run, %error, "failed to load the files of a run for links")
             }
         }
         self.place.is_some()
@@ -176,17 +176,17 @@ impl RunFiles {
     async fn look_up(&mut self) -> Result<FilePlace, StoreError> {
         let (owner, workspace) = self.store.run_workspace(self.run).await?;
         for file in self.store.files(&workspace).await? {
-            // What the log has told belongs to the text that follows it.
+            // Versions from the log take precedence: they belong to the text that follows.
             self.versions.entry(file.path).or_insert(file.version);
         }
         Ok(FilePlace { owner, workspace })
     }
 
-    /// The signed address for an address in a text, where that is one of a file.
+    /// The signed link for a link target in a text, if it is a file.
     fn find(&self, address: &str) -> Option<String> {
         let path = decoded(address.strip_prefix("sandbox:").unwrap_or(address))?;
         let path = Path::parse_file(&path).ok()?;
-        // Programs see the files in this folder.
+        // The path of the files inside the sandbox.
         let (path, version) = self.version(path.as_str()).or_else(|| {
             self.version(
                 path.as_str()
@@ -210,7 +210,7 @@ impl RunFiles {
         )
     }
 
-    /// Gives a file its address and, where the reader needs it, its content.
+    /// Adds a file's link and, if the reader needs it, its content.
     async fn fill(&mut self, file: &mut ToolFile) {
         let origin = self.origin.as_deref().unwrap_or_default();
         file.url = self
@@ -247,7 +247,9 @@ impl RunFiles {
                 };
             }
             Ok(_) => {}
-            Err(error) => tracing::debug!(run = %self.run, %error, "a file of a call is not shown"),
+            Err(error) => {
+                tracing::debug!(run = %self.run, %error, "failed to inline a file of a call")
+            }
         }
     }
 }
@@ -262,7 +264,7 @@ fn with_body(event: &RunEvent, body: EventBody) -> Cow<'_, RunEvent> {
     })
 }
 
-/// The address without percent-encoding; `None` if that is no text.
+/// The address without percent-encoding; `None` if it is not UTF-8.
 fn decoded(address: &str) -> Option<String> {
     percent_encoding::percent_decode_str(address)
         .decode_utf8()

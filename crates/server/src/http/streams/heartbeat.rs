@@ -1,4 +1,5 @@
-//! Keeps WebSockets alive, and ends those whose other side is silent: no pong, no message, half a frame.
+//! WebSocket heartbeat: sends pings, and closes the connection if the client sends no pong, no message, or only half a
+//! frame.
 
 use std::time::Duration;
 
@@ -7,14 +8,14 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::KEEP_ALIVE_AFTER;
 
-/// How long nothing may come from the other side, which has to answer each ping.
+/// How long the client, which has to answer each ping, may be silent.
 const SILENCE_LIMIT: Duration = Duration::from_secs(40);
-/// The largest message of a client; what they say is of no meaning here.
+/// Maximum size of a client's message; their content is ignored.
 const MESSAGE_BYTES: usize = 64 * 1024;
-/// The buffers of each socket. The library's own are 128 kB.
+/// The buffer size of each socket. The library's default is 128 kB.
 const BUFFER_BYTES: usize = 8 * 1024;
 
-/// The upgrade to a socket that only tells, with bounds for what its client says.
+/// Configures a send-only socket, with limits for what its client sends.
 pub fn telling(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(MESSAGE_BYTES)
@@ -23,7 +24,7 @@ pub fn telling(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
         .write_buffer_size(BUFFER_BYTES)
 }
 
-/// When to ping, and whether the other side is still there.
+/// When to ping, and when the client was last heard.
 #[derive(Debug)]
 pub struct Heartbeat {
     beats: Interval,
@@ -31,7 +32,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// For a socket that has just been opened.
+    /// For a newly opened socket.
     #[must_use]
     pub fn begin() -> Self {
         let now = Instant::now();
@@ -43,12 +44,12 @@ impl Heartbeat {
         }
     }
 
-    /// A whole message has come, a pong among them.
+    /// A complete message was received; pongs count.
     pub fn heard(&mut self) {
         self.heard_at = Instant::now();
     }
 
-    /// Waits until a ping is to be sent; `false` where the other side has been silent for too long.
+    /// Waits until the next ping is due; `false` if the client has been silent for too long.
     pub async fn beat(&mut self) -> bool {
         let now = self.beats.tick().await;
         now.duration_since(self.heard_at) < SILENCE_LIMIT

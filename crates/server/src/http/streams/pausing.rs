@@ -1,4 +1,4 @@
-//! Streams that end where a run waits for a person: in some protocols the answer comes with the next request only.
+//! Streams that end when a run waits for a person, for protocols in which the answer comes with the next request.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -13,8 +13,8 @@ use wire::{ag_ui::AgUiEncoder, ui_message_stream::UiMessageEncoder};
 use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
 use crate::runtime::{commands::StopsWhenDropped, runs::Reader};
 
-/// How long the stream stays open after something is asked: what is asked at the same time comes along, and answers
-/// on their way into the log arrive.
+/// How long the stream stays open after a question: concurrent questions are included, and answers on their way into
+/// the log arrive.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// An encoder whose stream can end before its run does.
@@ -22,13 +22,13 @@ pub trait Pausing: Send + 'static {
     /// The frames for the next event.
     fn push(&mut self, event: &RunEvent) -> Vec<Frame>;
 
-    /// Whether nothing goes on without a person.
+    /// Whether the run is only waiting for a person.
     fn can_pause(&self) -> bool;
 
-    /// Ends the stream there.
+    /// Ends the stream at a pause.
     fn pause(&mut self) -> Vec<Frame>;
 
-    /// Ends a stream whose log cannot be read on, though the run may go on.
+    /// Ends a stream whose log cannot be read, though the run may continue.
     fn fault(&self) -> Vec<Frame>;
 }
 
@@ -46,7 +46,7 @@ impl Pausing for AgUiEncoder {
     }
 
     fn fault(&self) -> Vec<Frame> {
-        // The client would take silence for success.
+        // Otherwise the client would take the end for success.
         self.fault("The database did not answer. The run goes on; come back to it.")
     }
 }
@@ -65,7 +65,7 @@ impl Pausing for UiMessageEncoder {
     }
 
     fn fault(&self) -> Vec<Frame> {
-        // The client can come back to it.
+        // The client can reconnect.
         Vec::new()
     }
 }
@@ -81,7 +81,7 @@ struct PausingStream<E> {
     over: bool,
 }
 
-/// `opening`, then what the reader gets, until the run ends or waits. A reader that leaves before drops `guard`.
+/// `opening`, then the reader's events until the run ends or waits. An earlier disconnect drops `guard`.
 #[must_use]
 pub fn pausing(
     reader: Reader,
@@ -106,7 +106,7 @@ pub fn pausing(
     event_stream(Body::from_stream(body))
 }
 
-/// Only these frames.
+/// A response with only these frames.
 #[must_use]
 pub fn whole(frames: &[Frame]) -> Response {
     event_stream(Body::from(written(frames)))
@@ -153,7 +153,7 @@ impl<E: Pausing> PausingStream<E> {
                     Vec::new()
                 }
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, "a reader of a log was cut off");
+                    tracing::warn!(%error, "failed to read the log of a stream");
                     self.end();
                     self.encoder.fault()
                 }
@@ -165,7 +165,7 @@ impl<E: Pausing> PausingStream<E> {
         None
     }
 
-    /// Whoever leaves from now on does not stop the run.
+    /// A disconnect no longer stops the run.
     fn end(&mut self) {
         self.over = true;
         if let Some(guard) = self.guard.take() {

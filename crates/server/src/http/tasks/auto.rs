@@ -1,4 +1,4 @@
-//! `POST /tasks/auto/completions`: how a text goes on that is being written, whole or as it is written.
+//! `POST /tasks/auto/completions`: completes a text, whole or streamed.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -26,7 +26,7 @@ use crate::{
     messages,
 };
 
-/// `POST /tasks/auto/completions`. Whoever leaves does not want it any more.
+/// `POST /tasks/auto/completions`. Cancelled if the client disconnects.
 pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -62,10 +62,10 @@ pub(crate) async fn complete(
     Ok(going_on.task.answer(&json!({"text": text}), used))
 }
 
-/// Who is told of what is written so far.
+/// Called with the text so far.
 type Reader<'a> = &'a mut (dyn FnMut(&str) + Send);
 
-/// A text that goes on.
+/// A text to complete.
 struct GoingOn {
     task: Task,
     said: Vec<Said>,
@@ -92,8 +92,8 @@ impl GoingOn {
         Ok((text.unwrap_or_default(), used))
     }
 
-    /// From a model that continues texts: sooner than from one that is asked about it. Nothing where an administrator has said
-    /// how to ask, or the model's server cannot do it.
+    /// Uses the model's raw text completion, which is faster than a chat request. `None` if an administrator has set a
+    /// prompt, or the model's server does not support it.
     async fn continued(
         &self,
         mut reader: Option<Reader<'_>>,
@@ -124,7 +124,7 @@ impl GoingOn {
             .await;
         match answered {
             Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.used))),
-            // One that breaks off in the middle can do it.
+            // A failure in the middle does not mean that it is unsupported.
             Err(error) if cannot_continue(&error) && !is_heard => {
                 app.pipelines.note_cannot_continue(&model.model_id);
                 Ok(None)
@@ -134,14 +134,15 @@ impl GoingOn {
     }
 }
 
-/// What comes of asking, one after the other.
+/// The progress of a completion.
 enum News {
-    /// So much will stay as it is.
+    /// The text so far, which is final.
     SoFar(String),
     End(Result<(String, Used), ApiError>),
 }
 
-/// The chunks of a chat completion whose contents together are the JSON. What fails before the first is an error as usual.
+/// The chunks of a chat completion whose contents add up to the JSON. An error before the first one is an error
+/// response.
 async fn streamed(going_on: GoingOn) -> Result<Response, ApiError> {
     let at = going_on.task.app.clock.now_ms();
     let id = format!("chatcmpl-{}", RunId::generate());
@@ -161,7 +162,7 @@ async fn streamed(going_on: GoingOn) -> Result<Response, ApiError> {
     }
 }
 
-/// Asks as long as somebody listens.
+/// Runs the completion while the stream is polled.
 fn news(going_on: GoingOn) -> impl Stream<Item = News> + Send {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let asking = async move {
@@ -170,14 +171,14 @@ fn news(going_on: GoingOn) -> impl Stream<Item = News> + Send {
             let so_far = continued_so_far(said, &going_on.written);
             if so_far.len() > shown {
                 shown = so_far.len();
-                // Where nobody listens any more, this is not polled again.
+                // Fails only if the stream was dropped; then this is not polled again.
                 let _ = sender.send(News::SoFar(so_far));
             }
         };
         let end = going_on.ask(Some(&mut heard)).await;
         let _ = sender.send(News::End(end));
     };
-    // It says all it has to say through the channel, which keeps the order.
+    // All output goes through the channel, which keeps the order.
     let asking = stream::once(asking).filter_map(async |()| None);
     stream::select(
         asking,
@@ -185,10 +186,10 @@ fn news(going_on: GoingOn) -> impl Stream<Item = News> + Send {
     )
 }
 
-/// Writes the events of the stream.
+/// Encodes the events of the stream.
 struct Writer {
     chunks: ChunkEncoder,
-    /// What has been sent of the text.
+    /// The text sent so far.
     sent: String,
     is_begun: bool,
 }
@@ -223,7 +224,7 @@ impl Writer {
         out
     }
 
-    /// What is new in the text, in the JSON that all contents are together, and the end of that.
+    /// Encodes the new part of the text as a part of the JSON string, and `end`.
     fn more(&mut self, text: &str, end: &str, out: &mut Vec<u8>) {
         let mut content = String::new();
         if !std::mem::replace(&mut self.is_begun, true) {

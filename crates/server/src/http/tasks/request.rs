@@ -1,4 +1,4 @@
-//! What front ends send to have a pipeline asked: a conversation, or the last message of one, or the name of a chat.
+//! The request body of the task routes: a conversation, its last message, or the id of a chat.
 
 use agent::pipelines::Said;
 use domain::Role;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::ApiError;
 
-/// Most messages that are looked at.
+/// Maximum number of messages to use.
 const MAX_MESSAGES: usize = 500;
 
 /// What a task is about. Further fields are ignored.
@@ -18,7 +18,7 @@ pub(in crate::http) struct TaskRequest {
     /// The model of the conversation; that of the chat, or the default one, if absent.
     #[serde(deserialize_with = "filled")]
     pub(super) model: Option<String>,
-    /// The chat that it is about.
+    /// The chat.
     #[serde(deserialize_with = "filled")]
     pub(super) chat_id: Option<String>,
     /// The person's latest message: a text, a list of parts, or a message object.
@@ -43,7 +43,7 @@ struct SaidMessage {
     content: Value,
 }
 
-/// A text that says something; an empty one stands for none, as clients fill in what they do not know.
+/// A non-empty text; an empty one counts as absent, as clients send it for unknown values.
 pub(in crate::http) fn filled<'de, D: serde::Deserializer<'de>>(
     field: D,
 ) -> Result<Option<String>, D::Error> {
@@ -51,7 +51,7 @@ pub(in crate::http) fn filled<'de, D: serde::Deserializer<'de>>(
 }
 
 impl TaskRequest {
-    /// What people and models have said, with the person's last message; may be nothing.
+    /// The messages of the user and the assistant, including `user_message`; may be empty.
     pub(super) fn said(&self) -> Vec<Said> {
         let mut said = self.said_before();
         let last = text_of(&self.user_message);
@@ -70,7 +70,7 @@ impl TaskRequest {
         said
     }
 
-    /// The same without the message that is told apart.
+    /// The same without `user_message`.
     pub(super) fn said_before(&self) -> Vec<Said> {
         let latest = &self.messages[self.messages.len().saturating_sub(MAX_MESSAGES)..];
         let said = latest.iter().map(|message| Said {
@@ -83,7 +83,7 @@ impl TaskRequest {
         .collect()
     }
 
-    /// The text that the template's `prompt` stands for, if it is not to be the last message of the conversation.
+    /// The value of `prompt` in the template; `None` stands for the last message of the conversation.
     pub(super) fn prompt(&self) -> Option<String> {
         let last = || Some(text_of(&self.user_message)).filter(|last| !last.is_empty());
         self.prompt
@@ -92,10 +92,10 @@ impl TaskRequest {
             .or_else(last)
     }
 
-    /// The conversation that is asked about. A `prompt` alone is one: front ends of before have sent no more for a title.
+    /// The conversation. A `prompt` alone counts as one: older front ends send no more for a title.
     ///
     /// # Errors
-    /// If nothing is said in it: a model would make something up.
+    /// If it is empty: a model would make something up.
     pub(super) fn conversation(&self) -> Result<Vec<Said>, ApiError> {
         let said = self.said();
         if !said.is_empty() {
@@ -115,7 +115,7 @@ impl TaskRequest {
     }
 }
 
-/// The words of a content: a text, a list of parts, or a message that has either.
+/// The text of a content: a text, a list of parts, or a message with either.
 pub(in crate::http) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.trim().to_owned(),

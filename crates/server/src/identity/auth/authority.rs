@@ -1,23 +1,23 @@
-//! On whose behalf something is done, and how far that goes.
+//! The principal of an operation, with the restrictions of its key.
 
 use std::sync::Arc;
 
 use domain::Person;
 use store::{Principal, Run};
 
-/// A principal with what its API key is limited to. A run keeps the authority it was started with.
+/// A principal with the restrictions of its API key. A run keeps the authority it was started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authority {
     /// Who acts, and on whose account.
     pub principal: Principal,
-    /// The models and agents that the key is limited to, by the names that callers use. `None` where it is not limited.
+    /// The models and agents that the key is limited to, by the names that callers use; `None` if it is not limited.
     pub key_models: Option<Vec<String>>,
-    /// What the front end said of the person it speaks for, if the principal is one.
+    /// The front end's details about the person it acts for, if the principal is one.
     pub person: Option<Arc<Person>>,
 }
 
 impl Authority {
-    /// The account itself, without limits of a key.
+    /// The account itself, without the limits of a key.
     #[must_use]
     pub fn of_account(account: domain::UserId) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Authority {
         }
     }
 
-    /// What a stored run was started with.
+    /// The authority that a stored run was started with.
     #[must_use]
     pub fn of_run(run: &Run) -> Self {
         let person = run

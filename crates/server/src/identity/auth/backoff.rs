@@ -1,4 +1,5 @@
-//! Slows down guessing, of passwords and of codes: each failed try beyond a few makes the next wait twice as long.
+//! Exponential backoff against guessing of passwords and codes: after a few free failures, each further one doubles the
+//! wait.
 
 use std::{
     collections::HashMap,
@@ -10,34 +11,34 @@ use domain::UserId;
 
 use crate::platform::proxies::network;
 
-/// Failures that cost nothing: people mistype.
+/// Failures per address and account before the backoff starts: people mistype.
 const FREE_PER_ACCOUNT: u32 = 5;
-/// The same for all accounts tried from one address; offices share an address.
+/// Failures per address for all accounts together; offices share an address.
 const FREE_PER_ADDRESS: u32 = 50;
-/// Wrong passwords for one account, wherever they come from, but for devices that have signed in to it.
+/// Wrong passwords per account from all addresses together, except from devices that have signed in to it before.
 const FREE_EVERYWHERE: u32 = 100;
-/// Wrong codes of an app for one account, wherever they come from: a million codes are guessed in a day by whoever has
-/// thousands of addresses.
+/// Wrong TOTP codes per account from all addresses together: an attacker with thousands of addresses could guess a
+/// million codes in a day.
 const FREE_CODES: u32 = 20;
 const MAX_WAIT_MS: i64 = 15 * 60_000;
-/// After this long without a failure all is forgotten.
+/// Failures are forgotten after this long without another one.
 const FORGET_AFTER_MS: i64 = 60 * 60_000;
-/// Bounds the memory; some 100 bytes each.
+/// Bounds the memory; an entry takes some 100 bytes.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Failed sign-ins per address, and per address and account. Bounded.
+/// Failed attempts per address, and per address and account. Bounded.
 #[derive(Debug, Default)]
 pub struct Backoff(Mutex<HashMap<Key, Failures>>);
 
-/// Where from, or wherever, and for what.
+/// The address, or `None` for all addresses, and the account or device.
 type Key = (Option<IpAddr>, Option<[u8; 32]>);
 
-/// What was typed beside the password.
+/// The kind of a second-factor code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeKind {
-    /// The code of an app, which is short.
+    /// A TOTP code of an authenticator app, which is short.
     Short,
-    /// A recovery code, which nobody guesses.
+    /// A recovery code, which is too long to guess.
     Recovery,
 }
 
@@ -58,18 +59,18 @@ impl Failures {
 }
 
 impl Backoff {
-    /// Counts a sign-in that begins now as failed; one that then succeeds takes it back with
-    /// [`Backoff::succeeded`]. Counted beforehand, so that many guesses at once gain nothing.
+    /// Counts a new attempt as failed; [`Backoff::succeeded`] takes it back. Counting beforehand means that concurrent
+    /// guesses gain nothing.
     ///
     /// # Errors
-    /// How many seconds to wait first, at least 1.
+    /// The number of seconds to wait first, at least 1.
     pub fn begin(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), u64> {
         self.count(&password_keys(address, account), now_ms)
     }
 
-    /// The same where somebody signs in with a password. Guesses of one account count together wherever they come from, so that
-    /// thousands of addresses gain little. That keeps nobody out of their own account by what others do: a device that has
-    /// signed in to it before counts for itself alone.
+    /// [`Backoff::begin`] for a sign-in with a password. Guesses for one account also count across all addresses, so
+    /// that thousands of addresses gain little. This does not lock owners out of their accounts: a device that has
+    /// signed in before is counted separately.
     ///
     /// # Errors
     /// As [`Backoff::begin`].
@@ -86,7 +87,7 @@ impl Backoff {
         }
     }
 
-    /// Somebody has signed in with the right password.
+    /// Takes back the attempt after a sign-in with the right password.
     pub fn signed_in(&self, address: IpAddr, account: &str, device: Option<[u8; 32]>) {
         match device {
             Some(device) => self.take_back(device_key(device).0, &[]),
@@ -97,8 +98,8 @@ impl Backoff {
         }
     }
 
-    /// The same for a code that is asked for beside the password. Short ones count together wherever they come from:
-    /// whoever knows somebody's password can keep them from using the app so, but not from using a recovery code.
+    /// [`Backoff::begin`] for a second-factor code. TOTP codes count across all addresses: an attacker who knows the
+    /// password can block the use of the app, but not of a recovery code.
     ///
     /// # Errors
     /// As [`Backoff::begin`].
@@ -139,23 +140,23 @@ impl Backoff {
         Ok(())
     }
 
-    /// The password was right.
+    /// Takes back the attempt: the password was right.
     pub fn succeeded(&self, address: IpAddr, account: &str) {
         let [(own, _), (shared, _)] = password_keys(address, account);
         self.take_back(own, &[shared]);
     }
 
-    /// The code was right.
+    /// Takes back the attempt: the code was right.
     pub fn code_succeeded(&self, address: IpAddr, account: UserId, kind: CodeKind) {
         let [(own, _), (shared, _), (everywhere, _)] = code_keys(address, account);
         match kind {
-            // What others have tried elsewhere goes on counting.
+            // Failures from other addresses still count.
             CodeKind::Short => self.take_back(own, &[shared, everywhere]),
             CodeKind::Recovery => self.take_back(own, &[shared]),
         }
     }
 
-    /// Forgets what counts for one alone, and one try of what counts for others too.
+    /// Removes the failures of this key, and takes back one attempt of each shared key.
     fn take_back(&self, own: Key, shared: &[Key]) {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failures.remove(&own);
@@ -182,14 +183,14 @@ fn sign_in_keys(address: IpAddr, account: &str) -> [(Key, u32); 3] {
     [own, shared, ((None, account), FREE_EVERYWHERE)]
 }
 
-/// A device is known by the hash of what its browser keeps.
+/// A device is identified by the hash of a token that its browser keeps.
 fn device_key(device: [u8; 32]) -> (Key, u32) {
     ((None, Some(device)), FREE_PER_ACCOUNT)
 }
 
 fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
     let address = Some(network(address));
-    // No address of an account reads like this.
+    // Cannot collide with an e-mail address.
     let account = Some(crate::platform::secret::hash_token(&format!(
         "code of {account}"
     )));
@@ -200,7 +201,7 @@ fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
     ]
 }
 
-/// Drops the older half, which an attacker with so many addresses can cause but not profit much from.
+/// Evicts the older half. An attacker with enough addresses can cause this, but does not gain much.
 fn make_room(failures: &mut HashMap<Key, Failures>, now_ms: i64) {
     failures.retain(|_, entry| now_ms - entry.last_ms <= FORGET_AFTER_MS);
     if failures.len() + 3 > MAX_ENTRIES {
@@ -276,7 +277,7 @@ mod tests {
             Err(1),
             "what was tried elsewhere still counts"
         );
-        // Passwords are counted apart.
+        // Passwords are counted separately.
         assert_eq!(
             backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0),
             Ok(())
@@ -301,14 +302,14 @@ mod tests {
             backoff.begin_sign_in(from(1000), "bob@example.org", None, 0),
             Ok(())
         );
-        // Whoever has signed in before is not kept out, also where the guesses come from the same address.
+        // A device that has signed in before is not locked out, even if the guesses come from the same address.
         assert_eq!(begin(1, device), Ok(()));
         backoff.signed_in(from(1), "ada@example.org", device);
         for _ in 0..FREE_PER_ACCOUNT {
             assert_eq!(begin(1, device), Ok(()));
         }
         assert_eq!(begin(1, device), Err(1), "nor does a device guess on");
-        // What others have tried goes on counting.
+        // Failures from other addresses still count.
         assert_eq!(begin(1000, None), Err(1));
         assert_eq!(
             backoff.begin_sign_in(from(1000), "ada@example.org", None, FORGET_AFTER_MS + 1),

@@ -1,4 +1,4 @@
-//! Finds out who sent a request, and lets each route say who may.
+//! Identifies the caller of a request and checks the access level of its route.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -25,26 +25,26 @@ use crate::{
     },
 };
 
-/// The account made for `--auth none` where there is none yet. It has no password.
+/// The account created for `--auth none` if there is none yet. It has no password.
 pub const LOCAL_EMAIL: &str = "admin@localhost";
 
-/// Who may call a route.
+/// The access level of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody.
+    /// No authentication.
     Public,
-    /// Whoever is signed in; of keys those for models and agents.
+    /// Any signed-in caller; API keys need the scope for models and agents.
     Chat,
-    /// Whoever is signed in; of keys those for reading or, with a method that changes something, for writing.
+    /// Any signed-in caller; API keys need the read scope or, for methods that change something, the write scope.
     User,
-    /// Whoever is signed in; of keys only those that are good for everything, as more of them could be made.
+    /// Any signed-in caller; API keys must be unrestricted, since such routes can create more keys.
     Account,
-    /// Administrators; of keys those for that.
+    /// Administrators; API keys need the admin scope.
     Admin,
 }
 
 impl Access {
-    /// What a key has to be good for; nothing for those that have to be good for everything.
+    /// The scope that a key needs; `None` if the key must be unrestricted.
     fn scope(self, method: &Method) -> Option<KeyScope> {
         match self {
             Self::Public | Self::Chat => Some(KeyScope::Chat),
@@ -56,29 +56,29 @@ impl Access {
     }
 }
 
-/// Who sent the request. Extracts on every route that is not [`Access::Public`].
+/// The authenticated caller. Extracts on every route that is not [`Access::Public`].
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The account.
     pub user: Arc<User>,
-    /// How the caller proved it.
+    /// How the caller was authenticated.
     pub credential: Credential,
-    /// The key, where it is one.
+    /// The key, if the caller used one.
     pub key: Option<Arc<HeldKey>>,
-    /// Whom of its people a trusted front end speaks for.
+    /// The person a trusted front end acts for.
     pub person: Option<Arc<Person>>,
 }
 
-/// How a caller proved who they are.
+/// How a caller was authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
-    /// A browser's cookie.
+    /// A browser's session cookie.
     Session(SessionId),
-    /// A program's key.
+    /// An API key.
     Key(ApiKeyId),
-    /// The word of a proxy in front.
+    /// A trusted header set by a reverse proxy.
     Proxy,
-    /// Nothing, as the server runs with `--auth none`.
+    /// No credential, since the server runs with `--auth none`.
     Local,
 }
 
@@ -89,11 +89,11 @@ impl Caller {
         self.user.id
     }
 
-    /// Finds out who sent a request with these headers; nobody, where it has no credential that is valid now. A key is
-    /// meant where there is one; then whom the proxy names, whoever's session the browser has.
+    /// Identifies the caller from the request headers; `None` if there is no valid credential. A key takes precedence
+    /// over the proxy's header, which takes precedence over a session.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn identify(
         identity: &Identity,
         headers: &HeaderMap,
@@ -137,7 +137,7 @@ impl Caller {
         }))
     }
 
-    /// Who acts, and on whose account.
+    /// The acting principal and its account.
     #[must_use]
     pub fn principal(&self) -> Principal {
         Principal {
@@ -147,7 +147,7 @@ impl Caller {
         }
     }
 
-    /// The principal, and what its key is limited to.
+    /// The principal with the restrictions of its key.
     #[must_use]
     pub fn authority(&self) -> Authority {
         let key_models = self.key.as_ref().and_then(|key| key.rights.models.clone());
@@ -158,32 +158,32 @@ impl Caller {
         }
     }
 
-    /// Whether the caller began this: the account in its browser, exactly this key, or this person of a front end.
+    /// Whether the caller started this: the account in its browser, exactly this key, or this person of a front end.
     #[must_use]
     pub fn began(&self, principal: &Principal) -> bool {
         *principal == self.principal()
     }
 
-    /// Whether the caller may see what this principal began: their own, and what else the account has, a key only if it
-    /// is good for reading.
+    /// Whether the caller may see what this principal started: its own, and everything else of the account unless the
+    /// caller is a key without the read scope.
     #[must_use]
     pub fn may_see(&self, principal: &Principal) -> bool {
         self.began(principal)
             || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Read)
     }
 
-    /// Whether the caller may change what this principal began, such as answer its questions: their own, and what else
-    /// the account has, a key only if it is good for writing.
+    /// Whether the caller may change what this principal started, such as answer its questions: its own, and everything
+    /// else of the account unless the caller is a key without the write scope.
     #[must_use]
     pub fn may_change(&self, principal: &Principal) -> bool {
         self.began(principal)
             || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Write)
     }
 
-    /// Refuses to change what the caller may not.
+    /// Checks that the caller may change what this principal started.
     ///
     /// # Errors
-    /// 403 for a key that would need another scope.
+    /// 403 if the key lacks the scope.
     pub fn check_change(&self, principal: &Principal) -> Result<(), ApiError> {
         if self.may_change(principal) {
             Ok(())
@@ -192,8 +192,8 @@ impl Caller {
         }
     }
 
-    /// Whether the caller hears of this principal's runs without naming them. A key that is limited to models hears
-    /// only what it began.
+    /// Whether the caller gets events of this principal's runs without subscribing to them by id. A key that is limited
+    /// to models only gets those of its own runs.
     #[must_use]
     pub fn may_hear(&self, principal: &Principal) -> bool {
         let is_limited = self
@@ -207,7 +207,7 @@ impl Caller {
         }
     }
 
-    /// Refuses a key that is not good for that.
+    /// Checks that the caller's key has this scope.
     ///
     /// # Errors
     /// 403.
@@ -219,13 +219,13 @@ impl Caller {
         }
     }
 
-    /// Whether this is no key, or one that is good for that.
+    /// Whether the caller uses no key, or a key with this scope.
     #[must_use]
     pub fn key_allows(&self, scope: KeyScope) -> bool {
         self.key.as_ref().is_none_or(|key| key.allows(scope))
     }
 
-    /// Names the caller, and whom a front end speaks for, where things of both are kept apart by name.
+    /// A unique name of the caller and the person of its front end, for separating their data.
     #[must_use]
     pub fn place(&self) -> String {
         match &self.person {
@@ -234,7 +234,7 @@ impl Caller {
         }
     }
 
-    /// Refuses a model or an agent that the key is not for.
+    /// Checks that the caller's key may use this model or agent.
     ///
     /// # Errors
     /// 403.
@@ -297,7 +297,7 @@ async fn by_key(
     }))
 }
 
-/// The key of this hash.
+/// The key with this hash.
 async fn holder(identity: &Identity, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiError> {
     let now = Instant::now();
     if let Some(known) = identity.known_keys.find(&hash, now) {
@@ -312,7 +312,7 @@ async fn holder(identity: &Identity, hash: [u8; 32]) -> Result<Option<Arc<HeldKe
         id: holder.key,
         secret_hash: hash,
         user: Arc::new(holder.user),
-        // Without the secret nobody is believed.
+        // Without the signing key, no signature could be verified.
         signing_key: signing_key.transpose().map_err(ApiError::internal)?,
         good_until: [holder.rights.expires_at, holder.old_until]
             .into_iter()
@@ -324,8 +324,8 @@ async fn holder(identity: &Identity, hash: [u8; 32]) -> Result<Option<Arc<HeldKe
     Ok(Some(key))
 }
 
-/// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
-/// between that and a password; made when first needed.
+/// The account of every request with `--auth none`: the oldest administrator's, so that one user can switch between
+/// that and a password; created on first use.
 async fn local_user(identity: &Identity) -> Result<Arc<User>, ApiError> {
     if let Some(admin) = identity.store.first_admin().await? {
         return Ok(Arc::new(admin));
@@ -351,10 +351,10 @@ async fn local_user(identity: &Identity) -> Result<Arc<User>, ApiError> {
     }
 }
 
-/// Lets a request through to a route for `access` only with a credential that suffices, and notes whose it is.
+/// Admits a request to a route with `access` only if its credential suffices, and attaches the caller to it.
 ///
 /// # Errors
-/// 401 without one, 403 where it does not suffice.
+/// 401 without a valid credential, 403 if it does not suffice.
 pub async fn check_access(
     identity: &Identity,
     access: Access,
@@ -377,13 +377,13 @@ pub async fn check_access(
     Ok(Some(caller))
 }
 
-/// Refuses a key that is not for what the route does.
+/// Checks that the caller's key has the scope that the route needs.
 fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), ApiError> {
     let Some(key) = &caller.key else {
         return Ok(());
     };
     if caller.person.is_some() && !matches!(access, Access::Chat | Access::Public) {
-        // All else is the account's own.
+        // Everything else belongs to the account itself.
         let message =
             "On behalf of a person, a front end may use models and agents, and nothing else here.";
         return Err(ApiError::forbidden(message));
@@ -410,7 +410,7 @@ fn lacks_scope(needed: &str) -> ApiError {
 #[derive(Debug, Clone)]
 pub struct Admin(pub Caller);
 
-/// The key of a request, if any: as bearer, or in the header that Anthropic's packages use.
+/// The key of a request, if any: a bearer token, or the header that Anthropic's SDKs use.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return headers

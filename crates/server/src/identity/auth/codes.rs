@@ -1,5 +1,5 @@
-//! Codes that are asked for beside the password: those of an app, which change every 30 seconds (RFC 6238), and those for
-//! whoever has lost it.
+//! Second-factor codes: TOTP codes of an authenticator app, which change every 30 seconds (RFC 6238), and recovery
+//! codes for users who have lost it.
 
 use data_encoding::BASE32_NOPAD;
 use domain::UserId;
@@ -10,49 +10,49 @@ use ring::hmac;
 use super::CodeKind;
 use crate::platform::secret::{NoRandomness, hash_token, random_bytes};
 
-/// What every app takes: codes of six digits, SHA-1, and a new one every 30 seconds.
+/// The parameters that every app supports: six digits, SHA-1 and a new code every 30 seconds.
 const STEP_MS: i64 = 30_000;
 const DIGITS: u32 = 6;
-/// As long as what SHA-1 makes, which RFC 4226 asks for.
+/// The output length of SHA-1, as RFC 4226 recommends.
 const SECRET_BYTES: usize = 20;
-/// Clocks of phones are wrong by half a minute at most.
+/// Tolerates clocks that are off by half a minute.
 const STEPS_OFF: i64 = 1;
-/// For whoever has lost the app.
+/// For users who have lost the app.
 const RECOVERY_CODES: usize = 10;
-/// 80 bits: too many to guess, also for whoever has the hashes.
+/// 80 bits: infeasible to guess, even with the hashes.
 const RECOVERY_BYTES: usize = 10;
-/// Longer than what people type with spaces and dashes.
+/// Longer than any code typed with spaces and dashes.
 const MAX_TYPED_BYTES: usize = 64;
-/// What stands for itself in every part of an address: the shorter, the coarser the QR code.
+/// The unreserved characters, which are not percent-encoded: a shorter URL makes a coarser QR code.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// What an app makes its codes from.
+/// The shared secret of an authenticator app.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TotpSecret(Secret);
 
 impl TotpSecret {
-    /// A new one.
+    /// A new random secret.
     pub(crate) fn random() -> Result<Self, NoRandomness> {
         Ok(Self(Secret::new(
             BASE32_NOPAD.encode(&random_bytes::<SECRET_BYTES>()?),
         )))
     }
 
-    /// One that was kept as [`TotpSecret::text`].
+    /// A secret that was stored as [`TotpSecret::text`].
     pub(crate) fn kept(text: Secret) -> Self {
         Self(text)
     }
 
-    /// In base32, as people type it into an app.
+    /// The secret in base32, as users type it into an app.
     pub(crate) fn text(&self) -> &Secret {
         &self.0
     }
 
-    /// The address that an app reads, mostly as a QR code: the secret, and under which name to show it.
+    /// The `otpauth` URL for an app, usually shown as a QR code: the secret and the name to show for it.
     pub(crate) fn address(&self, place: &str, account: &str) -> String {
         let [place, account] = [place, account].map(|text| utf8_percent_encode(text, PART));
         format!(
@@ -61,14 +61,14 @@ impl TotpSecret {
         )
     }
 
-    /// The step of time of which this is the code; only of those near `now_ms`, the newest first.
+    /// The time step that this code belongs to, if it is near `now_ms`; the newest first.
     pub(crate) fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
         let key = hmac::Key::new(
             hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
             &BASE32_NOPAD.decode(self.0.reveal().as_bytes()).ok()?,
         );
         let now = now_ms.div_euclid(STEP_MS);
-        // Hashes are compared, so that the time taken tells nothing.
+        // Comparing hashes keeps the duration independent of the code.
         let given = hash_token(code);
         (now - STEPS_OFF..=now + STEPS_OFF)
             .rev()
@@ -76,7 +76,7 @@ impl TotpSecret {
     }
 }
 
-/// RFC 4226, section 5.3.
+/// HOTP, RFC 4226, section 5.3.
 fn code_of(key: &hmac::Key, step: i64) -> String {
     let tag = hmac::sign(key, &step.to_be_bytes());
     let tag = tag.as_ref();
@@ -92,7 +92,7 @@ fn code_of(key: &hmac::Key, step: i64) -> String {
     )
 }
 
-/// What somebody typed who was asked for a code.
+/// A second-factor code as the user typed it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Code {
     kind: CodeKind,
@@ -100,7 +100,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Reads it, whatever spaces and dashes are between; nothing where it cannot be one.
+    /// Parses a code, ignoring spaces and dashes; `None` if it cannot be one.
     pub(crate) fn read(typed: &str) -> Option<Self> {
         if typed.len() > MAX_TYPED_BYTES {
             return None;
@@ -131,18 +131,18 @@ impl Code {
         self.kind
     }
 
-    /// Without what was between.
+    /// The code without separators.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What is stored of a recovery code of this account.
+    /// The stored hash of a recovery code of this account.
     pub(crate) fn hash(&self, account: UserId) -> [u8; 32] {
         hash_token(&format!("{account} {}", self.text))
     }
 }
 
-/// New codes for whoever has lost the app, in groups of four signs, and what is stored of them.
+/// New recovery codes in groups of four characters, and their hashes to store.
 pub(crate) fn new_recovery_codes(
     account: UserId,
 ) -> Result<(Vec<String>, Vec<[u8; 32]>), NoRandomness> {

@@ -1,4 +1,4 @@
-//! Keeps other web sites from using a visitor's browser against us.
+//! Protection against cross-site request forgery and DNS rebinding.
 
 use axum::{
     extract::Request,
@@ -12,8 +12,8 @@ use crate::{
     platform::config::{Auth, Config},
 };
 
-/// Refuses requests that name no host or several ones, requests under a foreign host name where only this machine can connect (a page that made its own
-/// name point here), and requests that another site's page made the browser send.
+/// Rejects requests without exactly one host, requests for a foreign host name if the server only listens on loopback
+/// (DNS rebinding), and requests that another site's page made the browser send.
 ///
 /// # Errors
 /// 400 without exactly one host, otherwise 403 with what to do.
@@ -22,7 +22,8 @@ pub fn check_origin(config: &Config, request: &Request) -> Result<(), ApiError> 
     check_one_host(request)?;
     let host = host(request);
     check_host(config, host)?;
-    // A page cannot send a bearer key to another site unless that site agrees, and we never do.
+    // A page can send a bearer key to another site only if that site allows it by CORS, which this server does only for
+    // origins that the administrator named.
     let could_be_forged = config.auth == Auth::None || bearer(headers).is_none();
     if could_be_forged
         && (changes_something(request.method()) || headers.contains_key(header::UPGRADE))
@@ -32,8 +33,8 @@ pub fn check_origin(config: &Config, request: &Request) -> Result<(), ApiError> 
     Ok(())
 }
 
-/// Refuses requests of pages that are neither ours nor of an origin that the administrator named, also those with a
-/// key.
+/// Rejects requests, even with a key, from pages that belong neither to this server nor to an origin that the
+/// administrator named.
 ///
 /// # Errors
 /// 403 with what to do.
@@ -53,8 +54,8 @@ pub fn check_named_origin(config: &Config, request: &Request) -> Result<(), ApiE
     check_same_origin(config, request.headers(), host(request))
 }
 
-/// The address at which the sender of these headers reaches us, without a slash at the end: `public_url`, or the one it
-/// used where nobody else could have made that name.
+/// The base URL at which the client reaches this server, without a trailing slash: `public_url`, or the host of the
+/// request if nobody else can control that name.
 ///
 /// # Errors
 /// 400 with what to do.
@@ -78,13 +79,13 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     }
 }
 
-/// Whether a page of another site made a browser send this. It says so in what it lets pages read.
+/// Whether a page of another site made a browser send this, according to its `Origin` header.
 pub(super) fn is_foreign(config: &Config, request: &Request) -> bool {
     request.headers().contains_key(header::ORIGIN)
         && check_same_origin(config, request.headers(), host(request)).is_err()
 }
 
-/// Whether the request names the address that people type.
+/// Whether the request is addressed to the public URL's host.
 pub(super) fn is_public_host(config: &Config, request: &Request) -> bool {
     config.public_url.as_ref().is_some_and(|public| {
         let usual = if public.secure { ":443" } else { ":80" };
@@ -99,7 +100,7 @@ pub(super) fn is_public_host(config: &Config, request: &Request) -> bool {
     })
 }
 
-/// As RFC 9112 has it: of several hosts a proxy may have gone by another than we do.
+/// As RFC 9112 requires: with several hosts, a proxy may have used a different one.
 fn check_one_host(request: &Request) -> Result<(), ApiError> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -165,7 +166,7 @@ fn check_same_origin(config: &Config, headers: &HeaderMap, host: &str) -> Result
             host_of.is_some_and(|own| own.eq_ignore_ascii_case(host))
                 || public.is_some_and(|public| public.eq_ignore_ascii_case(origin))
         }
-        // Browsers always send one of the two here, so this is a program.
+        // Browsers always send one of the two here, so this is not a browser.
         (None, None) => true,
     };
     if same {

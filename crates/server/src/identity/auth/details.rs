@@ -1,15 +1,15 @@
-//! What the name, the address and the password of an account must look like.
+//! Validation of names, e-mail addresses and passwords of accounts.
 
 use crate::{error::ApiError, messages};
 
-/// Longest address, bytes.
+/// The maximum length of an e-mail address, in bytes.
 pub(crate) const MAX_EMAIL_BYTES: usize = 254;
 const MAX_NAME_CHARS: usize = 100;
 const MIN_PASSWORD_CHARS: usize = 8;
-/// Longest password.
+/// The maximum length of a password, in characters.
 pub(crate) const MAX_PASSWORD_CHARS: usize = 256;
 
-/// The address, where it can be one.
+/// Trims and validates an e-mail address.
 ///
 /// # Errors
 /// 400.
@@ -28,7 +28,7 @@ pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
     }
 }
 
-/// The name of a person, where it can be one.
+/// Trims and validates a person's name.
 ///
 /// # Errors
 /// 400.
@@ -43,7 +43,7 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
     }
 }
 
-/// The password, where it may be one.
+/// Checks the length of a password.
 ///
 /// # Errors
 /// 400.

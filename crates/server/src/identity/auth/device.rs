@@ -1,10 +1,10 @@
-//! Which browser on which system a session was begun with, as far as `User-Agent` tells. Anybody may write anything
-//! there, so it is for people to recognise their own sessions by, and for nothing else.
+//! The browser and operating system of a session, from its `User-Agent`. The header can be forged, so this only helps
+//! users recognize their own sessions.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A browser and its system, by the names people know.
+/// A browser and its operating system, by their common names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Device {
     /// Such as `Firefox`.
@@ -13,8 +13,8 @@ pub struct Device {
     pub system: Option<&'static str>,
 }
 
-/// What a browser has in its `User-Agent` and others have not. Many name those they come from as well, so the order
-/// matters: all but Firefox say Safari, most of these Chrome.
+/// Tokens that identify a browser in its `User-Agent`. Most browsers also contain the tokens of those they derive from,
+/// so the order matters: all but Firefox contain Safari, and most of these Chrome.
 const BROWSERS: [(&str, &str); 17] = [
     ("Edg/", "Edge"),
     ("EdgA/", "Edge"),
@@ -35,7 +35,7 @@ const BROWSERS: [(&str, &str); 17] = [
     ("python", "Python"),
 ];
 
-/// The same for systems: phones name those they come from.
+/// The same for operating systems: those of phones also contain the names of those they derive from.
 const SYSTEMS: [(&str, &str); 8] = [
     ("Windows", "Windows"),
     ("Android", "Android"),
@@ -48,7 +48,7 @@ const SYSTEMS: [(&str, &str); 8] = [
 ];
 
 impl Device {
-    /// Reads a `User-Agent`.
+    /// Parses a `User-Agent`.
     #[must_use]
     pub fn of(user_agent: Option<&str>) -> Self {
         let text = user_agent.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Remembers for a moment whose each key is, so that a busy program does not ask the database with every request.
+//! A short-lived cache of API keys, so that a busy client does not query the database with every request.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,30 +11,30 @@ use llm::Secret;
 use store::{ApiKeyRights, KeyScope, User};
 use tokio::time::Instant;
 
-/// How long an account or a key may go on after it was changed by another process on the same database.
+/// How long a changed account or key may still be used after another process on the same database has changed it.
 const TIME: Duration = Duration::from_secs(1);
-/// Keys remembered at a time, at some 500 bytes each.
+/// The maximum number of cached keys, at some 500 bytes each.
 const MOST: usize = 10_000;
 
-/// A key that somebody came with.
+/// A key presented by a caller.
 #[derive(Debug)]
 pub struct HeldKey {
-    /// Which.
+    /// The key's id.
     pub id: ApiKeyId,
-    /// The hash of the secret that they came with.
+    /// The hash of the presented secret.
     pub secret_hash: [u8; 32],
-    /// Whose it is.
+    /// The key's owner.
     pub user: Arc<User>,
-    /// What it is good for.
+    /// The key's rights.
     pub rights: ApiKeyRights,
-    /// What its front end signs its people's names with.
+    /// The key that its front end signs the identities of its users with.
     pub signing_key: Option<Secret>,
-    /// Until when it is good, or the secret it came with.
+    /// When the key or the presented secret expires, whichever is first.
     pub good_until: Option<i64>,
 }
 
 impl HeldKey {
-    /// Whether it is good for this, as far as its owner may do it.
+    /// Whether it has this scope, within what its owner may do.
     #[must_use]
     pub fn allows(&self, scope: KeyScope) -> bool {
         self.rights
@@ -43,7 +43,7 @@ impl HeldKey {
             .is_none_or(|scopes| scopes.contains(&scope))
     }
 
-    /// Whether it is good for everything and for good, so that a key made with it is not good for more.
+    /// Whether it is unrestricted and never expires, so that keys created with it cannot have more rights.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let ApiKeyRights {
@@ -65,7 +65,7 @@ impl HeldKey {
     }
 }
 
-/// Keys that were looked up within the last second, by their hashes.
+/// Keys that were looked up within the last second, by the hashes of their secrets.
 #[derive(Debug, Default)]
 pub struct KnownKeys(Mutex<HashMap<[u8; 32], Known>>);
 
@@ -76,14 +76,14 @@ struct Known {
 }
 
 impl KnownKeys {
-    /// The key, where it is still known.
+    /// The key, if it is still cached.
     pub(super) fn find(&self, hash: &[u8; 32], now: Instant) -> Option<Arc<HeldKey>> {
         let known = self.lock();
         let known = known.get(hash).filter(|known| known.until > now)?;
         Some(Arc::clone(&known.key))
     }
 
-    /// Remembers what the database said just now.
+    /// Caches a key that was just read from the database.
     pub(super) fn remember(&self, hash: [u8; 32], key: Arc<HeldKey>, now: Instant) {
         let mut known = self.lock();
         if known.len() >= MOST {
@@ -100,23 +100,23 @@ impl KnownKeys {
         }
     }
 
-    /// The key is no more, or not what it was.
+    /// Evicts a key that was changed or deleted.
     pub fn forget(&self, id: ApiKeyId) {
         self.lock().retain(|_, known| known.key.id != id);
     }
 
-    /// Whatever is known of this person's keys is no more.
+    /// Evicts all keys of a user.
     pub fn forget_person(&self, person: UserId) {
         self.lock().retain(|_, known| known.key.user.id != person);
     }
 
-    /// Whatever is known of these people's keys is no more.
+    /// Evicts all keys of these users.
     pub(crate) fn forget_people(&self, people: &HashSet<UserId>) {
         self.lock()
             .retain(|_, known| !people.contains(&known.key.user.id));
     }
 
-    /// Keys with these secrets are no more.
+    /// Evicts the keys with these secrets.
     pub(crate) fn forget_secrets(&self, hashes: &HashSet<[u8; 32]>) {
         self.lock().retain(|hash, _| !hashes.contains(hash));
     }

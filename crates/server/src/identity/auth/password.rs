@@ -1,4 +1,4 @@
-//! Passwords: hashing and checking them without stopping everything else.
+//! Hashing and verification of passwords off the async threads.
 
 use std::{
     ops::RangeInclusive,
@@ -13,17 +13,18 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
-/// Hashes at a time. One takes about 20 ms and 19 MiB, so more would starve the rest of the server.
+/// The maximum number of concurrent hashes. One takes about 20 ms and 19 MiB, so more would starve the rest of the
+/// server.
 const AT_A_TIME: usize = 2;
 
-/// Costs of bcrypt that we take: 12 is usual, and each step beyond doubles the time. 14 takes about a second.
+/// Accepted bcrypt costs: 12 is usual, and each step doubles the time. 14 takes about a second.
 const FOREIGN_COSTS: RangeInclusive<u32> = 4..=14;
 
-/// Hashes passwords with Argon2id, on the threads for blocking work.
+/// Hashes passwords with Argon2id, on the thread pool for blocking work.
 #[derive(Debug)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
-    /// The hash of a random password, checked when there is no such user, so that the answer takes as long.
+    /// The hash of a random password, verified if there is no such user, so that the response takes as long.
     nobody: Arc<OnceLock<String>>,
 }
 
@@ -40,15 +41,15 @@ impl Passwords {
     /// The hash to store, in PHC form.
     ///
     /// # Errors
-    /// Where the machine has no randomness.
+    /// If the system's random number generator fails.
     pub async fn hash(&self, password: String) -> Result<String, ApiError> {
         self.in_turn(move || hash(&password)).await?
     }
 
-    /// Whether `password` is the one `stored` was made of; without a stored hash it never is, but takes as long.
+    /// Whether `password` matches `stored`; without a stored hash it never does, but takes as long.
     ///
     /// # Errors
-    /// Where the machine has no randomness.
+    /// If the system's random number generator fails.
     pub async fn verify(&self, password: String, stored: Option<String>) -> Result<bool, ApiError> {
         let nobody = self.nobody.clone();
         self.in_turn(move || match stored {
@@ -85,13 +86,13 @@ impl Passwords {
     }
 }
 
-/// Whether a hash is bcrypt's, as other programs have it: it is good, and replaced at the next sign-in.
+/// Whether a hash is a bcrypt hash imported from another program: it is accepted, and replaced at the next sign-in.
 #[must_use]
 pub fn is_foreign(stored: &str) -> bool {
     stored.starts_with("$2")
 }
 
-/// Whether a hash can be taken over: bcrypt's, whole, and at a cost that does not keep us busy for minutes.
+/// Whether a hash can be imported: a complete bcrypt hash with a cost that does not take minutes.
 #[must_use]
 pub fn is_good_foreign(hash: &str) -> bool {
     let is_known = ["$2a$", "$2b$", "$2y$"]
@@ -113,7 +114,7 @@ fn hash(password: &str) -> Result<String, ApiError> {
 
 fn matches(password: &str, stored: &str) -> bool {
     if is_foreign(stored) {
-        // What it costs is checked again: the database may hold what others wrote there.
+        // The cost is checked again, as others may have written to the database.
         return is_good_foreign(stored) && bcrypt::verify(password, stored).unwrap_or(false);
     }
     PasswordHash::new(stored).is_ok_and(|hash| {
@@ -145,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Hashes of other programs for “correct horse”, and for a password that bcrypt cuts off after 72 bytes.
+    /// Hashes of other programs for “correct horse”, and for a password that bcrypt truncates after 72 bytes.
     #[tokio::test]
     async fn hashes_of_bcrypt_fit_within_bounds() {
         let passwords = Passwords::default();
@@ -165,7 +166,7 @@ mod tests {
             check("correct horsf", &stored, false).await;
         }
         check(&long, &bcrypt::hash(&long, 4).unwrap(), true).await;
-        // A cost of 31 would take a day and a half; all others are no whole hashes.
+        // A cost of 31 would take a day and a half; all others are not complete hashes.
         for hostile in [
             stored.replacen("$04$", "$31$", 1),
             stored.replacen("$04$", "$15$", 1),
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Whether there is such a user cannot be told by the time an answer takes.
+    /// Response times do not reveal whether a user exists.
     #[tokio::test]
     async fn nobodys_password_takes_the_same_work() {
         let passwords = Passwords::default();

@@ -1,4 +1,4 @@
-//! The people of trusted front ends: who sends a request through one, by its headers or its signed word.
+//! Identifies the person whom a trusted front end acts for, from its headers or a signed token.
 
 use axum::http::{HeaderMap, HeaderName};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -16,19 +16,19 @@ pub const PERSON_ID: HeaderName = HeaderName::from_static("x-openwebui-user-id")
 pub const PERSON_NAME: HeaderName = HeaderName::from_static("x-openwebui-user-name");
 /// The person's e-mail address.
 pub const PERSON_EMAIL: HeaderName = HeaderName::from_static("x-openwebui-user-email");
-/// What the person may do there.
+/// The person's role in the front end.
 pub const PERSON_ROLE: HeaderName = HeaderName::from_static("x-openwebui-user-role");
-/// All of it, signed.
+/// All of the person's details as a signed JWT.
 const SIGNED: HeaderName = HeaderName::from_static("x-openwebui-user-jwt");
 
 const MAX_ID_BYTES: usize = 200;
-/// How far the clocks of two machines may be apart, seconds.
+/// Tolerated clock skew between two machines, in seconds.
 const LEEWAY_S: f64 = 60.0;
 
-/// The person that a request names; nobody where the key's program speaks for itself, or for nobody but its owner.
+/// The person named in a request; `None` if the key does not belong to a front end, or if it names no one.
 ///
 /// # Errors
-/// 401 where a signed word is not good, 400 where an id cannot be one.
+/// 401 if the signature is invalid, 400 if the id is invalid.
 pub(super) fn person(
     key: &HeldKey,
     headers: &HeaderMap,
@@ -44,7 +44,7 @@ pub(super) fn person(
         (!value.is_empty()).then(|| value.to_owned())
     };
     let person = match &key.signing_key {
-        // What is not signed might have been added by anybody on the way.
+        // Unsigned headers could have been added by anyone on the way.
         Some(secret) => {
             let Some(token) = text(&SIGNED) else {
                 return Ok(None);
@@ -81,7 +81,7 @@ pub(super) fn person(
     Ok(Some(person))
 }
 
-/// A name that came percent-encoded; as it came if that is not what it is.
+/// Decodes a percent-encoded name; returned unchanged if it is not valid UTF-8 after decoding.
 fn decoded(name: &str) -> String {
     percent_decode_str(name)
         .decode_utf8()

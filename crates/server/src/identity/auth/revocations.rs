@@ -1,5 +1,5 @@
-//! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, by whichever
-//! server.
+//! Cancels open streams and requests as soon as the account is suspended or the session or key ends, on whichever
+//! server that happens.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,17 +18,17 @@ use tokio_util::sync::CancellationToken;
 use super::{Caller, Credential};
 use crate::error::ApiError;
 
-/// What ends with somebody's good standing.
+/// Cancellation tokens of accounts, sessions and keys in use.
 #[derive(Debug, Default)]
 pub struct Revocations(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// For each person who has sent a request what ends when the account is suspended.
+    /// Per user who has sent a request: cancelled when the account is suspended.
     people: HashMap<UserId, CancellationToken>,
-    /// For each session that has: what ends with it, or with its person's.
+    /// Per session that has sent a request: cancelled when the session ends or the account is suspended.
     sessions: HashMap<SessionId, CancellationToken>,
-    /// The same for each secret of a key, by its hash.
+    /// The same per key secret, by its hash.
     keys: HashMap<[u8; 32], OpenKey>,
 }
 
@@ -39,7 +39,7 @@ struct OpenKey {
 }
 
 impl Revocations {
-    /// Cancelled when the caller's account is suspended, and soon after the session or the key is over.
+    /// A token that is cancelled when the caller's account is suspended, and soon after the session or key ends.
     #[must_use]
     pub fn ends(&self, caller: &Caller) -> CancellationToken {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Revocations {
         }
     }
 
-    /// Answers a request of `caller`, unless the good standing ends before that. A stream ends with it too.
+    /// Answers a request of `caller`, unless the credential is revoked first. A revocation also ends an event stream.
     pub async fn until_revoked(
         &self,
         caller: &Caller,
@@ -97,7 +97,7 @@ impl Revocations {
             .for_each(|ends| ends.cancel());
     }
 
-    /// Ends what was opened with these secrets, and with those that were good until now only.
+    /// Cancels what was opened with these secrets, and with secrets that have expired by now.
     pub(crate) fn end_keys(&self, secrets: &HashSet<[u8; 32]>, now_ms: i64) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = |hash: &[u8; 32], key: &mut OpenKey| {

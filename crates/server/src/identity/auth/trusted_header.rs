@@ -1,5 +1,5 @@
-//! Who a proxy in front says that somebody is. It is believed on its own connections only, and for requests that people
-//! meant for us.
+//! Sign-in by trusted headers of a reverse proxy. They are trusted only on connections from the proxy, and only for
+//! requests to the public URL.
 
 use axum::{
     extract::Request,
@@ -23,15 +23,15 @@ use crate::{
     },
 };
 
-/// What the accounts of the proxy's people are kept under. No provider is called so: theirs are addresses.
+/// The issuer of identities from the proxy. It cannot clash with an OpenID provider, whose issuer is a URL.
 const ISSUER: &str = "trusted header";
 const MAX_SUBJECT_BYTES: usize = 255;
 const MAX_GROUPS_BYTES: usize = 16_000;
 
-/// Takes away what says who somebody is, unless it comes from a proxy that is believed; after this it is true.
+/// Removes the identity headers unless they come from a trusted proxy; after this they can be trusted.
 ///
 /// # Errors
-/// 403 where the proxy does not say which name people have typed.
+/// 403 if the proxy does not forward the host name that the user requested.
 pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<(), ApiError> {
     let Some(settings) = &config.trusted_header else {
         return Ok(());
@@ -41,14 +41,14 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
         .get::<Peer>()
         .map(|Peer(peer)| peer.ip());
     let is_proxy = peer.is_some_and(|peer| settings.proxies.has(peer.to_canonical()));
-    // Pages of other sites may have been named for programs with keys: they are not to act as the visitor.
+    // Foreign origins may be allowed for programs with keys, but must not act as the visitor.
     if !is_proxy || csrf::is_foreign(config, request) {
         for name in settings.headers() {
             request.headers_mut().remove(name);
         }
         return Ok(());
     }
-    // A proxy that knows people by their network signs in whoever's page made its own name point here.
+    // A proxy that authenticates by network would also sign in visitors of a page that points its own name here.
     if request.headers().contains_key(&settings.user)
         && bearer(request.headers()).is_none()
         && !csrf::is_public_host(config, request)
@@ -58,19 +58,19 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
     Ok(())
 }
 
-/// What became of what the proxy says.
+/// The result of evaluating the proxy's headers.
 pub(super) enum Named {
-    /// It says nothing.
+    /// They name no one.
     Nobody,
-    /// It is somebody who is not let in.
+    /// They name a person who is not admitted.
     Refused(Problem),
     In(Box<Caller>),
 }
 
-/// Whom the proxy names, where that is somebody here.
+/// The caller whom the proxy's headers name.
 ///
 /// # Errors
-/// 401 where the name cannot be one; where the database does not answer.
+/// 401 if the headers are invalid, or an error of the database.
 pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Named, ApiError> {
     let Some(settings) = &identity.config.trusted_header else {
         return Ok(Named::Nobody);
@@ -83,7 +83,7 @@ pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Na
         Err(Ended::Problem(problem)) => {
             tracing::debug!(
                 problem = problem.word(),
-                "somebody whom the proxy has signed in is not let in"
+                "sign-in by the proxy was not admitted"
             );
             return Ok(Named::Refused(problem));
         }
@@ -98,7 +98,7 @@ pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Na
     }
     let Arrived { account, .. } = arrived;
     let credential = if account.has_second_factor {
-        // What the proxy says is the first step only, as every other way in is.
+        // As with every other sign-in method, the proxy's headers only replace the first factor.
         match session_of(identity, headers, account.user.id).await? {
             Some(session) => Credential::Session(session),
             None => return Ok(Named::Refused(Problem::CodeNeeded)),
@@ -115,10 +115,10 @@ pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Na
     Ok(Named::In(Box::new(caller)))
 }
 
-/// Why whoever the proxy names is not let in, for the page.
+/// Why the person whom the proxy names is not admitted, for the sign-in page.
 ///
 /// # Errors
-/// As [`named`].
+/// The same as [`named`].
 pub(crate) async fn problem(
     identity: &Identity,
     headers: &HeaderMap,
@@ -167,7 +167,7 @@ async fn note(identity: &Identity, arrived: &Arrived) -> Result<(), ApiError> {
     Ok(identity.store.add_to_audit(&line).await?)
 }
 
-/// Whom the headers name; nobody where they name nobody.
+/// The person whom the headers name; `None` if there is none.
 fn person<'a>(
     settings: &'a TrustedHeader,
     headers: &'a HeaderMap,
@@ -189,13 +189,13 @@ fn person<'a>(
     };
     let name = text(&settings.name)?;
     let groups = match text(&settings.groups)?.unwrap_or_default() {
-        // Half of them would end the memberships of the other half.
+        // A truncated list would end the remaining memberships.
         long if long.len() > MAX_GROUPS_BYTES => {
             static ONCE: std::sync::Once = std::sync::Once::new();
             ONCE.call_once(|| {
                 tracing::warn!(
                     bytes = long.len(),
-                    "the proxy names too many groups; they are not followed"
+                    "the proxy sent too many groups; ignoring them"
                 )
             });
             ProviderGroups::Unknown
@@ -220,8 +220,8 @@ fn person<'a>(
     }))
 }
 
-/// What a header says; nothing where it is empty. Where it is there twice, somebody has added theirs, and the proxy let it
-/// through.
+/// The value of a header; `None` if it is empty. A duplicate is refused: the client has sent its own, and the proxy did
+/// not remove it.
 fn line<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
     let mut lines = headers.get_all(name).iter();
     match (lines.next(), lines.next()) {

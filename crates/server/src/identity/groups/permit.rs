@@ -1,4 +1,4 @@
-//! What somebody may use. The one place that decides it.
+//! Permission checks. The only place that decides who may use a resource.
 
 use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
@@ -15,32 +15,32 @@ use crate::{
     platform::built_in::{AGENT_PREFIX, TOUR},
 };
 
-/// A rule of this name holds for all of its kind that have none of their own.
+/// The name of a rule for all resources of its kind that have no rule of their own.
 pub(crate) const REST: &str = "*";
-/// Between the name of an MCP server and that of its tool.
+/// Separates the name of an MCP server from that of its tool.
 const OF_SERVER: &str = "__";
 
-/// Kinds of resources that can be for some groups only.
+/// Kinds of resources that can be restricted to groups.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[schemars(rename = "ResourceKind")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// By its id.
+    /// A model, by its id.
     Model,
-    /// A defined one, by its name.
+    /// A defined agent, by its name.
     Agent,
-    /// By the name that models call it by.
+    /// A tool, by the name that models call it by.
     Tool,
-    /// By its name.
+    /// A workspace, by its name.
     Workspace,
-    /// Something that people do.
+    /// An action of users.
     Right,
 }
 
 impl Kind {
-    /// As it is stored.
+    /// The name in the database.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -64,15 +64,15 @@ impl Kind {
     }
 }
 
-/// Something that people do, and that may be for some groups only.
+/// An action of users that can be restricted to groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
-    /// Make keys for programs, and use them.
+    /// Create API keys, and use them.
     ApiKeys,
     /// Share chats, and collections of documents.
     Sharing,
-    /// Have agents do something at set times.
+    /// Have agents run on a schedule.
     Schedules,
     /// Have agents run programs.
     Programs,
@@ -87,7 +87,7 @@ impl Right {
         Self::Programs,
     ];
 
-    /// As it is stored.
+    /// The name in the database.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl Right {
     }
 }
 
-/// Something that may be for some only.
+/// A resource whose use can be restricted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource<'a> {
     /// A model, by its id.
@@ -119,7 +119,7 @@ pub enum Resource<'a> {
     Tool(&'a str),
     /// A directory that chats work in, by its name.
     Workspace(&'a str),
-    /// Something that people do.
+    /// An action of users.
     Right(Right),
 }
 
@@ -135,12 +135,12 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// What the models and agents that a key is limited to come to: an agent brings its own model.
+/// The models and agents that a key is limited to, resolved: an agent implies its own model.
 #[derive(Debug)]
 pub struct KeyLimit {
-    /// What the key names.
+    /// The names in the key.
     pub names: HashSet<String>,
-    /// The ids of all models that may be called: those named, and those of the agents named.
+    /// The ids of all models that may be called: the named ones, and those of the named agents.
     pub models: HashSet<String>,
 }
 
@@ -154,7 +154,7 @@ impl KeyLimit {
     }
 }
 
-/// What may be used on one authority, at one moment.
+/// A snapshot of the permissions of one authority.
 #[derive(Debug, Clone)]
 pub struct Permissions {
     known: Arc<GroupDirectory>,
@@ -177,19 +177,20 @@ impl Permissions {
         }
     }
 
-    /// On whose behalf it is.
+    /// The authority that has these permissions.
     #[must_use]
     pub fn authority(&self) -> &Authority {
         &self.authority
     }
 
-    /// The same, and of models and agents only what the key is limited to.
+    /// These permissions, with models and agents reduced to the key's limit.
     #[must_use]
     pub fn limited_to(self, key_limit: Option<Arc<KeyLimit>>) -> Self {
         Self { key_limit, ..self }
     }
 
-    /// The same without the rules of groups, for what administrators have chosen for everybody. The key's limit stays.
+    /// These permissions without the rules of groups, for what administrators have chosen for all users. The key's
+    /// limit still applies.
     #[must_use]
     pub fn regardless_of_groups(self) -> Self {
         Self {
@@ -198,8 +199,9 @@ impl Permissions {
         }
     }
 
-    /// Whether this may be used. The narrowest rule that says something decides: that of the thing itself, of a tool that
-    /// of its MCP server, then that for the rest of its kind. Without any it is everybody's. Administrators may use all.
+    /// Whether a resource may be used. The most specific rule with a decision applies: that of the resource itself, for
+    /// a tool that of its MCP server, then that for all of the kind. Without a rule it is allowed. Administrators may
+    /// use everything.
     #[must_use]
     pub fn allows(&self, thing: Resource<'_>) -> bool {
         if self
@@ -253,10 +255,10 @@ impl Permissions {
             .any(|(_, rule)| self.says(rule) == Some(true))
     }
 
-    /// Refuses what the person may not do.
+    /// Checks that the user has this right.
     ///
     /// # Errors
-    /// 403 in words.
+    /// 403 with a message.
     pub fn check(&self, right: Right) -> Result<(), ApiError> {
         match self.allows(Resource::Right(right)) {
             true => Ok(()),
@@ -264,7 +266,7 @@ impl Permissions {
         }
     }
 
-    /// What a rule says to this person; nothing where it leaves that to a wider one.
+    /// The decision of a rule for this user; `None` if it leaves that to a broader rule.
     fn says(&self, rule: &Rule) -> Option<bool> {
         let own = self.known.of_person(self.authority.principal.account);
         if rule.groups.iter().any(|group| own.contains(group)) {
@@ -275,7 +277,7 @@ impl Permissions {
     }
 }
 
-/// The name that stands for all tools of an MCP server.
+/// The rule name for all tools of an MCP server.
 pub(crate) fn tools_of(server: &str) -> String {
     format!("{server}{OF_SERVER}{REST}")
 }

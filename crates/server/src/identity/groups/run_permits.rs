@@ -1,4 +1,4 @@
-//! What the agents of a run may use, asked anew before each call: its owner may leave a group while it goes on.
+//! Permissions of the agents of a run, checked again before each call: its owner may leave a group during the run.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use agent::agent_definition::is_built_in;
 
 use crate::{identity::auth::Authority, messages};
 
-/// On whose account a run works, and where.
+/// The authority and the directory of a run.
 pub struct RunPermits {
     groups: Arc<Groups>,
     authority: Arc<Authority>,
@@ -18,7 +18,7 @@ pub struct RunPermits {
 }
 
 impl RunPermits {
-    /// Of a run with this authority, whose files are in this directory.
+    /// The permissions of a run with this authority, whose files are in this directory.
     #[must_use]
     pub fn new(
         groups: Arc<Groups>,
@@ -34,7 +34,7 @@ impl RunPermits {
         }
     }
 
-    /// What may be used now.
+    /// The current permissions.
     #[must_use]
     pub fn now(&self) -> Permissions {
         self.groups
@@ -42,10 +42,10 @@ impl RunPermits {
             .limited_to(self.key_limit.clone())
     }
 
-    /// Whether an agent may go on with a model.
+    /// Checks that an agent may continue with a model.
     ///
     /// # Errors
-    /// `Forbidden` in words.
+    /// `Forbidden` with a message.
     pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
         let permit = self.now();
         let not_yours = if !permit.allows(Resource::Model(model)) {
@@ -73,7 +73,7 @@ impl RunPermits {
         permit.allows(Resource::Tool(name)) && self.lost_directory(&permit).is_none()
     }
 
-    /// Whether work may be handed to this agent now.
+    /// Whether work may be delegated to this agent now.
     #[must_use]
     pub fn allows_agent(&self, name: &str) -> bool {
         allows_agent(&self.now(), name)
@@ -86,7 +86,7 @@ impl RunPermits {
     }
 }
 
-/// The built-in ones are everybody's.
+/// The built-in agents are available to everybody.
 fn allows_agent(permit: &Permissions, name: &str) -> bool {
     is_built_in(name) || permit.allows(Resource::Agent(name))
 }

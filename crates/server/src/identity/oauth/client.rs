@@ -1,4 +1,5 @@
-//! Who we are to what signs people in: as the administrator says, or as we make ourselves known (RFC 7591).
+//! The OAuth client's identity at an authorization server: configured by the administrator, or registered dynamically
+//! (RFC 7591).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use outbound::Request;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::{discovery::Found, web::Web};
 use crate::messages;
 
-/// What stays as it is in a form. Some servers do not decode what need not be encoded.
+/// Unreserved characters, which stay unencoded in a form: some servers do not decode needlessly encoded ones.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -18,7 +19,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 const NAME_LIMIT_BYTES: usize = 4_000;
 
-/// Our name there, and how we prove it.
+/// A client id, with the method of authenticating it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) id: String,
@@ -26,7 +27,7 @@ pub(crate) struct Client {
     method: Proof,
 }
 
-/// How a secret is sent.
+/// How the client secret is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Proof {
     None,
@@ -49,7 +50,7 @@ impl Proof {
             .find(|method| method.word() == word)
     }
 
-    /// The first of `wanted` that is taken there. Where nothing is said, the header is.
+    /// The first of `wanted` that the server supports. If it lists no methods, the header is used.
     fn first(wanted: [Self; 3], methods: &[String]) -> Self {
         let taken = |method: &Self| methods.iter().any(|word| word == method.word());
         wanted.into_iter().find(taken).unwrap_or(Self::Basic)
@@ -57,7 +58,7 @@ impl Proof {
 }
 
 impl Client {
-    /// One that the administrator has made there.
+    /// A client that the administrator has registered.
     pub(crate) fn known(id: &str, secret: Option<&str>, methods: &[String]) -> Self {
         let method = match secret {
             None => Proof::None,
@@ -70,7 +71,7 @@ impl Client {
         }
     }
 
-    /// A form for the token's address, with what proves that it is us.
+    /// A form for the token endpoint, with the client's authentication.
     pub(crate) fn form(&self, request: Request, fields: &[(&str, &str)]) -> Request {
         let encoded = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
         let mut form: Vec<String> = fields
@@ -95,10 +96,10 @@ impl Client {
     }
 }
 
-/// Makes ourselves known.
+/// Registers a client dynamically.
 ///
 /// # Errors
-/// Why we are not known there.
+/// If the registration fails or is not supported.
 pub(crate) async fn register(
     web: &Web<'_>,
     found: &Found,

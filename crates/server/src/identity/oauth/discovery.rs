@@ -1,4 +1,5 @@
-//! Who signs people in to a server: from its refusal (RFC 9728) and the metadata of what signs in (RFC 8414).
+//! Discovery of a server's authorization server: from its challenge (RFC 9728) and the authorization server's metadata
+//! (RFC 8414).
 
 use reqwest::{Method, StatusCode, Url, header};
 use serde_json::{Value, json};
@@ -6,34 +7,34 @@ use serde_json::{Value, json};
 use super::web::{Web, same_server};
 use crate::messages;
 
-/// Longest list of scopes that is asked for, bytes.
+/// The maximum length of a requested list of scopes, in bytes.
 const SCOPES_LIMIT_BYTES: usize = 2_000;
 
-/// What is known of the sign-in.
+/// The discovered authorization server.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// What tokens are for.
+    /// The resource that tokens are requested for.
     pub(crate) resource: String,
-    /// The name of what signs in.
+    /// The issuer of the authorization server.
     pub(crate) issuer: String,
     pub(crate) authorize: Url,
     pub(crate) token: Url,
     pub(crate) register: Option<Url>,
     pub(crate) revoke: Option<Url>,
-    /// What to ask to be allowed, where the server says.
+    /// The scopes to request, if the server names them.
     pub(crate) scopes: Option<String>,
-    /// Whether tokens that last may be asked for.
+    /// Whether the `offline_access` scope is supported.
     pub(crate) offline: bool,
-    /// Whether people come back with the issuer's name.
+    /// Whether the redirect back contains the issuer (RFC 9207).
     pub(crate) names_issuer: bool,
-    /// How we may prove at the token's address who we are.
+    /// The supported client authentication methods of the token endpoint.
     pub(crate) methods: Vec<String>,
 }
 
-/// Finds out how people sign in to the server.
+/// Discovers the authorization server of an MCP server.
 ///
 /// # Errors
-/// Why that is not known.
+/// If none can be discovered.
 pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
@@ -42,7 +43,7 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
             named_resource(web.server, about)?,
             first_issuer(web, about)?,
         ),
-        // Servers of the protocol's version 2025-03-26 sign in themselves.
+        // With protocol version 2025-03-26, the server is its own authorization server.
         None => (
             web.server.to_string(),
             web.server
@@ -61,7 +62,7 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
     Ok(found)
 }
 
-/// What the server says to a request without a token.
+/// The server's challenge to a request without a token.
 async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
@@ -81,7 +82,7 @@ async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
         .join(", "))
 }
 
-/// What the server says of itself; nothing where it does not.
+/// The server's protected resource metadata; `None` if it has none.
 async fn protected_resource(
     web: &Web<'_>,
     challenge: &str,
@@ -105,7 +106,7 @@ async fn protected_resource(
     Ok(None)
 }
 
-/// The resource it names, which has to be the server: a token for it must not be one for another.
+/// The resource in the metadata, which has to be this server: a token for it must not be one for another server.
 fn named_resource(server: &Url, about: &Value) -> Result<String, messages::Tools> {
     let named = about
         .get("resource")
@@ -134,7 +135,7 @@ fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, messages::Tools> {
     web.allowed(named.ok_or(messages::Tools::SignInNobodyNamed)?)
 }
 
-/// The metadata of what signs in, where it is found.
+/// The metadata of the authorization server, if it is found.
 async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, messages::Tools> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = well_known(
@@ -214,7 +215,7 @@ fn read(
     })
 }
 
-/// Where servers of the version 2025-03-26 that say nothing have everything.
+/// The default endpoints of servers of version 2025-03-26 without metadata.
 fn usual(resource: String, issuer: &Url) -> Result<Found, messages::Tools> {
     let place = |path: &str| {
         issuer

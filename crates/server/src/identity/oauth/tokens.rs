@@ -1,4 +1,4 @@
-//! Tokens: for a code that a person came back with, and new ones for old.
+//! Token requests: exchanging an authorization code, refreshing and revoking tokens.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -6,31 +6,31 @@ use serde_json::Value;
 use super::{client::Client, web::Web};
 use crate::messages;
 
-/// Longest token, bytes: it goes into a header.
+/// The maximum length of a token, in bytes: it is sent in a header.
 const TOKEN_LIMIT_BYTES: usize = 16_000;
-/// Longest time that is believed.
+/// The maximum lifetime that is accepted, in seconds.
 const MAX_S: i64 = 365 * 24 * 3600;
 
-/// What was given.
+/// The tokens of a response.
 pub(crate) struct Tokens {
     pub(crate) access: String,
     pub(crate) refresh: Option<String>,
-    /// How long it lasts, where that is said.
+    /// The lifetime, if the response states it.
     pub(crate) lasts_ms: Option<i64>,
 }
 
-/// Why there are none.
+/// Why a token request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoToken {
-    /// They do not give one: the person has to sign in again.
+    /// The server refused: the user has to sign in again.
     Refused(String),
-    /// We are not known there any more.
+    /// The client is no longer registered.
     UnknownClient,
-    /// They could not be asked; later they may.
+    /// The request failed; it may succeed later.
     Fault(String),
 }
 
-/// Where and as whom to ask.
+/// The token endpoint with the client that uses it.
 pub(crate) struct Desk<'a> {
     pub(crate) web: Web<'a>,
     pub(crate) token: &'a str,
@@ -39,7 +39,7 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Tokens for the code that a person came back with.
+    /// Exchanges an authorization code for tokens.
     pub(crate) async fn exchange(
         &self,
         code: &str,
@@ -56,7 +56,7 @@ impl Desk<'_> {
         .await
     }
 
-    /// New tokens in place of old ones.
+    /// Refreshes tokens.
     pub(crate) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
         let fields = [
             ("grant_type", "refresh_token"),
@@ -64,12 +64,12 @@ impl Desk<'_> {
             ("resource", self.resource),
         ];
         let tokens = self.ask(&fields).await?;
-        // One that is not replaced goes on.
+        // A refresh token that is not replaced stays valid.
         let refresh = tokens.refresh.or_else(|| Some(refresh.to_owned()));
         Ok(Tokens { refresh, ..tokens })
     }
 
-    /// Says that a token is not wanted any more (RFC 7009).
+    /// Revokes a token (RFC 7009).
     pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), messages::Tools> {
         let request = self
             .client
@@ -117,7 +117,7 @@ fn read(said: &Value) -> Option<Tokens> {
     let access = text("access_token")
         .filter(sendable)
         .filter(|_| is_bearer)?;
-    // Some write the number as a text.
+    // Some servers send the number as a string.
     let number = |value: &Value| match value.as_str() {
         Some(text) => text.parse::<f64>().ok(),
         None => value.as_f64(),

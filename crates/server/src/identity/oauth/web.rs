@@ -1,4 +1,4 @@
-//! Requests to addresses that a server has named: only where they may go, bounded in size and time.
+//! HTTP requests to URLs that a server names: restricted to allowed hosts, and bounded in size and time.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -13,20 +13,20 @@ const LIMITS: Limits = Limits {
     body_bytes: 256_000,
     hops: 0,
 };
-/// Hosts that are this machine, so that who has chosen one has chosen them all.
+/// Names of this machine: an administrator who chooses one of them has chosen all.
 const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The web as seen by the sign-in to one server.
+/// The HTTP access of the sign-in to one server.
 pub(crate) struct Web<'a> {
     pub(crate) outbound: &'a Outbound,
-    /// The server's own address, which the administrator has chosen.
+    /// The server's own URL, which the administrator configured.
     pub(crate) server: &'a Url,
-    /// The hosts that the administrator has chosen, see [`chosen_hosts`].
+    /// The hosts that the administrator configured, see [`chosen_hosts`].
     pub(crate) chosen: &'a [String],
 }
 
-/// The hosts that the administrator has chosen with a server: its own, and that of the sign-in that the settings name.
-/// They may be on this machine or its network; what only the server names may not.
+/// The hosts that the administrator configured with a server: its own, and that of the configured issuer. They may be
+/// on this machine or in its network; hosts that only the server names may not.
 pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
     let issuer = issuer.and_then(|issuer| issuer.parse().ok());
     let mut hosts: Vec<String> = [Some(server), issuer.as_ref()]
@@ -40,13 +40,13 @@ pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
     hosts
 }
 
-/// Whether two addresses are of the same host and port, with the same scheme.
+/// Whether two URLs have the same scheme, host and port.
 pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin()
 }
 
 impl Web<'_> {
-    /// The address, where we may go there: over `https`, or to hosts that the administrator has chosen.
+    /// The parsed URL if it may be requested: over `https`, or on hosts that the administrator configured.
     pub(crate) fn allowed(&self, text: &str) -> Result<Url, messages::Tools> {
         let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
@@ -59,7 +59,7 @@ impl Web<'_> {
         }
     }
 
-    /// A JSON object; nothing where there is none.
+    /// Fetches a JSON object; `None` if there is none.
     pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, messages::Tools> {
         let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
@@ -72,7 +72,7 @@ impl Web<'_> {
             .header(ACCEPT, "application/json"))
     }
 
-    /// Sends it; what is no JSON is null.
+    /// Sends a request; a body that is not JSON becomes null.
     pub(crate) async fn json(
         &self,
         request: Request,
@@ -84,7 +84,7 @@ impl Web<'_> {
         ))
     }
 
-    /// Sends it; only the head of the answer counts.
+    /// Sends a request and reads only the head of the response.
     pub(crate) async fn head(&self, request: Request) -> Result<Answer, messages::Tools> {
         self.outbound
             .send(request.head_only())

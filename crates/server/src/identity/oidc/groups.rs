@@ -1,5 +1,5 @@
-//! The groups of a person: in the claim, or, if the provider leaves them out as too many for a token, asked for at the
-//! directory. If they cannot be had they are unknown, which is not the same as none.
+//! The groups of a user: from the claim, or from a directory if the provider omits the claim because there are too many
+//! for a token. If the query fails, the groups are unknown, which is not the same as none.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::identity::{
     provisioning::ProviderGroups,
 };
 
-/// An answer with all of somebody's groups at once has some 40 bytes for each.
+/// A response with all groups of a user takes some 40 bytes for each.
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
     body_bytes: 2_000_000,
@@ -24,11 +24,11 @@ const LIMITS: Limits = Limits {
 };
 const MAX_PAGES: usize = 50;
 const MAX_GROUPS: usize = 20_000;
-/// The actions of Microsoft Graph, which are posted to.
+/// Actions of Microsoft Graph, which are called with POST.
 const GRAPH_ACTIONS: [&str; 2] = ["getMemberObjects", "getMemberGroups"];
 
-/// Whether the claims say that the groups are left out: by a reference to where they are (`_claim_names`, as OpenID Connect
-/// has it, or `groups:src1`), or by a mark (`hasgroups`).
+/// Whether the claims say that groups are omitted: by a reference to their location (`_claim_names` of OpenID Connect,
+/// or `groups:src1`) or by a flag (`hasgroups`).
 pub(super) fn are_left_out(claims: &Map<String, Value>, path: &[String]) -> bool {
     let Some(claim) = path.first() else {
         return false;
@@ -45,7 +45,7 @@ pub(super) fn are_left_out(claims: &Map<String, Value>, path: &[String]) -> bool
     is_referred || is_marked || claims.keys().any(|name| name.starts_with(&reference))
 }
 
-/// The groups at this place of the claims; one may stand there alone. None if the claim is missing.
+/// The groups at this path of the claims; a single string counts as one group. `None` if the claim is missing.
 pub(super) fn in_claims(claims: &Map<String, Value>, path: &[String]) -> Option<Vec<String>> {
     let (first, rest) = path.split_first()?;
     match rest
@@ -63,7 +63,7 @@ pub(super) fn in_claims(claims: &Map<String, Value>, path: &[String]) -> Option<
     }
 }
 
-/// All groups of whoever has this access token, page by page; unknown if one page is missing.
+/// All groups of the user with this access token, page by page; unknown if a page fails.
 pub(super) async fn ask(
     web: &Web<'_>,
     place: &Url,
@@ -73,7 +73,7 @@ pub(super) async fn ask(
     match pages(web, place, claim, access).await {
         Ok(groups) => ProviderGroups::Known(groups),
         Err(why) => {
-            tracing::warn!(%place, why, "the groups that the token leaves out cannot be read");
+            tracing::warn!(%place, why, "failed to fetch the groups omitted from a token");
             ProviderGroups::Unknown
         }
     }
@@ -118,7 +118,7 @@ async fn pages(
         let Some(link) = page.next else {
             return Ok(groups);
         };
-        // The access token is for this server only.
+        // The access token must only be sent to this server.
         let link = link.parse().ok().filter(|link| same_server(link, place));
         next = link.ok_or("the next page is on another server")?;
     }

@@ -1,5 +1,5 @@
-//! Checks who signed a token, with the keys that a provider publishes (RFC 7515, 7517, 7518). Only signatures with a public
-//! key: a token that names no algorithm, or one with a shared secret, is never good.
+//! Verification of JWT signatures with a provider's published keys (RFC 7515, 7517, 7518). Only public-key signatures:
+//! tokens with the algorithm `none` or with a shared secret are always rejected.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -11,16 +11,16 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Longest token, bytes.
+/// The maximum length of a token, in bytes.
 const TOKEN_LIMIT_BYTES: usize = 32_000;
-/// Most keys that are looked at.
+/// The maximum number of keys read from a key set.
 const MAX_KEYS: usize = 100;
 
-/// The keys that a provider publishes.
+/// A provider's published keys.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keys(Vec<Key>);
 
-/// One of them, as far as we need it.
+/// The fields of a JSON Web Key that are used here.
 #[derive(Debug, Clone, Deserialize)]
 struct Key {
     kty: String,
@@ -35,12 +35,12 @@ struct Key {
     y: Option<String>,
 }
 
-/// Why a token is not good.
+/// Why a token is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bad {
-    /// It is no token of the kind that we take.
+    /// It is not a token of a supported kind.
     Token,
-    /// None of the keys fits; the provider may have newer ones.
+    /// No key matches; the provider may have newer ones.
     Key,
 }
 
@@ -53,7 +53,7 @@ struct Head {
 }
 
 impl Keys {
-    /// Reads a key set. Keys that we cannot use are passed over.
+    /// Parses a key set. Unusable keys are skipped.
     pub(super) fn read(set: &Value) -> Self {
         let keys = set
             .get("keys")
@@ -69,7 +69,7 @@ impl Keys {
         )
     }
 
-    /// What the token says, if one of these keys has signed it.
+    /// The claims of the token, if one of these keys has signed it.
     pub(super) fn verify(&self, token: &str) -> Result<Value, Bad> {
         if token.len() > TOKEN_LIMIT_BYTES {
             return Err(Bad::Token);
@@ -78,7 +78,7 @@ impl Keys {
         let (head, claims) = signed.split_once('.').ok_or(Bad::Token)?;
         let signature = decode(signature).ok_or(Bad::Token)?;
         let head: Head = json(head).ok_or(Bad::Token)?;
-        // What must be understood and is not.
+        // Critical extensions must be understood, and none is supported.
         if head.crit.is_some() || !ALGORITHMS.contains(&head.alg.as_str()) {
             return Err(Bad::Token);
         }
@@ -102,7 +102,7 @@ impl Key {
             .is_none_or(|purpose| purpose == "sig")
     }
 
-    /// Nothing where the key is not one for this algorithm.
+    /// `None` if the key is not for this algorithm.
     fn verifies(&self, alg: &str, signed: &[u8], signature: &[u8]) -> Option<bool> {
         if self.alg.as_deref().is_some_and(|own| own != alg) {
             return None;
@@ -180,7 +180,7 @@ mod tests {
         format!("{signed}.{signature}")
     }
 
-    /// Made with another program: its key, and a token for two of the algorithms.
+    /// Created with another program: its key, and a token for each of two algorithms.
     #[test]
     fn what_others_sign_with_rsa_is_good() {
         let n = concat!(
@@ -236,7 +236,7 @@ mod tests {
             Err(Bad::Key)
         );
         assert_eq!(Keys::default().verify(&good), Err(Bad::Key));
-        // Nobody's signature, and one made with what everybody knows: the public key.
+        // Without a signature, and with a shared secret that everybody knows: the public key.
         let none = token(&json!({"alg": "none"}), &claims, |_| Vec::new());
         assert_eq!(keys.verify(&none), Err(Bad::Token));
         let shared = token(&json!({"alg": "HS256", "kid": "1"}), &claims, |signed| {
@@ -257,7 +257,7 @@ mod tests {
         ] {
             assert!(keys.verify(odd).is_err(), "{odd:.20}");
         }
-        // A key for encrypting, or for another algorithm, says nothing.
+        // A key for encryption or for another algorithm is not used.
         for (name, value) in [
             ("use", "enc"),
             ("alg", "ES384"),

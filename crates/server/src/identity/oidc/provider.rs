@@ -1,4 +1,4 @@
-//! The provider: where its doors are, its keys, and whom it says a code is of.
+//! The OpenID provider: its metadata and keys, code exchange and ID token validation.
 
 use std::{
     fmt,
@@ -27,18 +27,18 @@ use crate::{
     platform::config::Oidc,
 };
 
-/// How long what the provider says of itself is believed.
+/// How long the provider's metadata is cached.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
-/// How soon its keys are asked for again, where none fits.
+/// The minimum time between fetches of the keys if no key matches.
 const KEYS_AGAIN_AFTER: Duration = Duration::from_secs(30);
-/// How far the clocks of two machines may be apart, seconds.
+/// Tolerated clock skew between two machines, in seconds.
 const LEEWAY_S: f64 = 60.0;
 
-/// What is known of the provider.
+/// The cached metadata of the provider.
 #[derive(Debug, Default)]
 pub(super) struct Known(Mutex<Option<(Instant, Arc<About>)>>);
 
-/// What it says of itself.
+/// The provider's metadata.
 #[derive(Debug)]
 pub(super) struct About {
     pub(super) authorize: Url,
@@ -46,25 +46,25 @@ pub(super) struct About {
     user_info: Option<String>,
     keys_at: String,
     methods: Vec<String>,
-    /// Whether people come back with its name.
+    /// Whether the redirect back contains the issuer (RFC 9207).
     pub(super) names_issuer: bool,
     keys: Mutex<(Instant, Keys)>,
 }
 
-/// Asks the provider.
+/// A client of the provider.
 pub(super) struct Provider<'a> {
     pub(super) settings: &'a Oidc,
     pub(super) outbound: &'a Outbound,
     chosen: Vec<String>,
 }
 
-/// What the provider says of a person.
+/// The claims about a user.
 pub(super) struct Claims {
     pub(super) claims: Map<String, Value>,
     pub(super) groups: ProviderGroups,
 }
 
-/// What a person came back with, and what only who has begun it knows.
+/// The authorization code of a callback, with the secrets of the pending sign-in.
 pub(super) struct Code<'a> {
     pub(super) code: &'a str,
     pub(super) verifier: &'a str,
@@ -92,7 +92,7 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// What the provider says of itself, asked for once an hour.
+    /// The provider's metadata, fetched once an hour.
     pub(super) async fn about(&self, known: &Known) -> Result<Arc<About>, Problem> {
         let mut known = known.0.lock().await;
         if let Some((_, about)) = known.as_ref().filter(|(at, _)| at.elapsed() < KNOWN_FOR) {
@@ -152,7 +152,7 @@ impl<'a> Provider<'a> {
             .ok_or_else(|| "The provider does not show its keys.".into())
     }
 
-    /// Whom the code is of, in the provider's words.
+    /// Exchanges the code and returns the claims about the user.
     pub(super) async fn person(
         &self,
         about: &About,
@@ -185,7 +185,7 @@ impl<'a> Provider<'a> {
             tracing::warn!(
                 status = status.as_u16(),
                 error,
-                "the OpenID provider gives no token for a code"
+                "the OpenID provider refused the code exchange"
             );
             return Err(if status.is_server_error() {
                 Problem::Unreachable
@@ -204,7 +204,7 @@ impl<'a> Provider<'a> {
         Ok(Claims { claims, groups })
     }
 
-    /// The groups: those of the claim; else, if the provider leaves the claim out, those that the directory names; else none.
+    /// The groups in the claim; if the provider omits the claim, those of the directory; otherwise none.
     async fn groups(
         &self,
         claims: &Map<String, Value>,
@@ -225,11 +225,11 @@ impl<'a> Provider<'a> {
             }
             (true, ..) => {
                 tracing::warn!(
-                    "the OpenID provider leaves a person's groups out; set oidc.groups_url to ask for them"
+                    "the OpenID provider omits a user's groups; set oidc.groups_url to fetch them"
                 );
                 ProviderGroups::Unknown
             }
-            // They may stand in the user info, which could not be read.
+            // The claim may be in the user info, which could not be read.
             (false, ..) if !has_answered => ProviderGroups::Unknown,
             (false, ..) => ProviderGroups::Known(Vec::new()),
         }
@@ -248,13 +248,13 @@ impl<'a> Provider<'a> {
         match verified {
             Ok(Value::Object(claims)) => Ok(claims),
             other => {
-                tracing::warn!(outcome = ?other.err(), "an ID token of the OpenID provider is not good");
+                tracing::warn!(outcome = ?other.err(), "invalid ID token from the OpenID provider");
                 Err(Problem::Refused)
             }
         }
     }
 
-    /// Adds what the token leaves out; what is in it stays. Whether the provider was able to say it.
+    /// Adds claims of the user info that the token lacks. Returns whether the provider was able to answer.
     async fn add_user_info(
         &self,
         about: &About,
@@ -275,7 +275,7 @@ impl<'a> Provider<'a> {
         let request = request.header(AUTHORIZATION, &format!("Bearer {access}"));
         let (status, said) = self.web().json(request).await.map_err(unreachable)?;
         if let (true, Value::Object(more)) = (status.is_success(), said) {
-            // It could be somebody else's.
+            // The user info could be that of another user.
             if more.get("sub") == claims.get("sub") {
                 for (name, value) in more {
                     claims.entry(name).or_insert(value);
@@ -286,7 +286,7 @@ impl<'a> Provider<'a> {
     }
 }
 
-/// Whether the token is for us, of now, and of the sign-in that was begun here.
+/// Checks that the token is for this client, currently valid, and for the sign-in that was begun here.
 fn check(
     claims: &Map<String, Value>,
     settings: &Oidc,
@@ -332,15 +332,15 @@ fn check(
         Some((claim, _)) => {
             tracing::warn!(
                 claim,
-                "an ID token of the OpenID provider is not for this sign-in"
+                "an ID token of the OpenID provider does not match the sign-in"
             );
             Err(Problem::Refused)
         }
     }
 }
 
-/// Why is for the log: people are told no more than that.
+/// The reason goes to the log only; users see a general message.
 fn unreachable(problem: impl fmt::Display) -> Problem {
-    tracing::warn!(%problem, "the OpenID provider cannot be asked");
+    tracing::warn!(%problem, "request to the OpenID provider failed");
     Problem::Unreachable
 }

@@ -1,25 +1,25 @@
-//! Reads CBOR (RFC 8949) as authenticators write it: lengths that are known, in their shortest form, no tags, no floats.
-//! What is written otherwise is refused.
+//! A CBOR reader (RFC 8949) for the canonical form of authenticators: definite lengths in their shortest form, no tags,
+//! no floats. Any other encoding is rejected.
 
-/// How deep lists and maps may stand in each other; what authenticators send needs four.
+/// The maximum nesting of arrays and maps; authenticators need four levels.
 const DEEPEST: u8 = 8;
 
-/// It is not what it should be.
+/// The data is not what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// What has not been read yet.
+/// The bytes that have not been read yet.
 #[derive(Debug, Clone)]
 pub(super) struct Reader<'a>(&'a [u8]);
 
-/// The beginning of an item: its kind and its number, which is a value or a length.
+/// The head of an item: its major type and argument, which is a value or a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     kind: u8,
     number: u64,
 }
 
-/// What stands in a map of a key.
+/// A value in the map of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     Integer(i64),
@@ -31,19 +31,19 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// What follows.
+    /// The remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.0
     }
 
-    /// The next bytes as they stand.
+    /// The next `count` bytes, uninterpreted.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or(Malformed)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    /// Refuses what follows.
+    /// Fails unless everything has been read.
     pub(super) fn end(&self) -> Result<(), Malformed> {
         if self.0.is_empty() {
             Ok(())
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         usize::try_from(number).map_err(|_| Malformed)
     }
 
-    /// How many pairs the map has that begins here.
+    /// The number of pairs in the map that begins here.
     pub(super) fn map(&mut self) -> Result<u64, Malformed> {
         match self.head()? {
             Head { kind: 5, number } => Ok(number),
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number or bytes.
+    /// An integer or a byte string.
     pub(super) fn value(&mut self) -> Result<Value<'a>, Malformed> {
         let Head { kind, number } = self.head()?;
         let small = || i64::try_from(number).map_err(|_| Malformed);
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over one item, whatever it is.
+    /// Skips one item of any type.
     pub(super) fn skip(&mut self) -> Result<(), Malformed> {
         self.skip_at(0)
     }
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
                 *self = before;
                 self.text().map(drop)
             }
-            // Each item takes a byte at least, so what is not there ends it soon.
+            // Each item takes at least a byte, so a huge count soon fails at the end of the data.
             4 => (0..number).try_for_each(|_| self.skip_at(depth + 1)),
             5 => (0..number).try_for_each(|_| {
                 self.skip_at(depth + 1)?;
@@ -202,14 +202,14 @@ mod tests {
             ),
             (&[0xf5, 1], Some(1)),
             (&[0x80], Some(0)),
-            // Cut off, longer than all there is, and endless.
+            // Truncated, longer than the data, and of indefinite length.
             (&[0xa2, 0x01, 0x42, 1], None),
             (&[0x5b, 127, 255, 255, 255, 255, 255, 255, 255, 0], None),
             (&[0x9b, 127, 255, 255, 255, 255, 255, 255, 255, 0, 0], None),
             (&[0xbb, 127, 255, 255, 255, 255, 255, 255, 255, 0, 0], None),
             (&[0x9f, 0x01, 0xff], None),
             (&[0x5f, 0x41, 1, 0xff], None),
-            // No text, a tag, a float, undefined.
+            // Invalid UTF-8, a tag, a float, undefined, and a break.
             (&[0x62, 0xc3, 0x28], None),
             (&[0xc0, 0x01], None),
             (&[0xfa, 0, 0, 0, 0], None),

@@ -1,4 +1,4 @@
-//! The public key of an authenticator, as it writes it (COSE, RFC 9052 and 9053), and signatures with it.
+//! The public key of an authenticator in COSE format (RFC 9052 and 9053), and verification of its signatures.
 
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
@@ -7,14 +7,14 @@ use ring::signature::{
 
 use super::cbor::{Malformed, Reader, Value};
 
-/// The algorithms that are taken, those that we like better first, by their numbers in COSE.
+/// The accepted algorithms, most preferred first, by their COSE numbers.
 pub(crate) const ALGORITHMS: [i64; 3] = [ED_DSA, ES256, RS256];
 
 const ES256: i64 = -7;
 const ED_DSA: i64 = -8;
 const RS256: i64 = -257;
 
-/// What a key is made of; one has five of them at most, and few authenticators tell more.
+/// The labels of a key's parameters: a key has at most five of them, and few authenticators send more.
 const LABELS: [i64; 5] = [1, 3, -1, -2, -3];
 const MAX_PAIRS: u64 = 10;
 
@@ -74,7 +74,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Whether it has signed this.
+    /// Whether the signature of `signed` is valid.
     pub(super) fn verifies(&self, signed: &[u8], signature: &[u8]) -> bool {
         match *self {
             Self::Es256 { x, y } => {
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// A key that somebody has made and thrown away.
+    /// A key that was generated for this test and discarded.
     const RSA_KEY: &str = concat!(
         "vzoOhwVZHioOvnei0GeqjKEbBtWSwnItn-wCfzgYUXS8YEYhmMFKP9aETeZ7yVYby0IJpSBgrKKjCOWGyzw3-PI8M_SaP-YbptsV",
         "tM0g0imMuXraywQuU4p-FeeCHTjYy1MJxxzbyMqGgrNoFM2GHY1sfT_QUjfuKO4r6qUFu94m_laEG5xGxU0IU8i9EGUK2RFI5PS8",

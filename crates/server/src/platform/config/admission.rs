@@ -1,14 +1,14 @@
-//! Whom of those that another system signs in we let in, and as what.
+//! Which externally authenticated people are admitted, and with which role.
 
-/// Whom of those that another system signs in we let in, and as what.
+/// Which externally authenticated people are admitted, and with which role.
 #[derive(Debug, Clone, Default)]
 pub struct Admission {
-    /// Who is in one of them is an administrator, and nobody else; nothing where that is decided here.
+    /// Members of one of these groups, and only they, are administrators; if empty, roles are assigned on this server.
     pub admin_groups: Vec<String>,
-    /// Only who is in one of them is let in; nothing where everybody is.
+    /// Only members of one of these groups are admitted; if empty, everyone is.
     pub allowed_groups: Vec<String>,
-    /// Whether people get an account when they first come.
+    /// Whether an account is created at the first sign-in.
     pub create_accounts: bool,
-    /// Whether who has an address there gets the account here that has it.
+    /// Whether a person is linked to the existing account with the same e-mail address.
     pub link_by_email: bool,
 }

@@ -1,4 +1,4 @@
-//! `[[agents]]`: agents as they are defined in the page, with the instructions here or in a file of their own.
+//! `[[agents]]`: agent definitions with the fields of the page's form; instructions may be in a separate file.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -8,10 +8,10 @@ use toml::Table;
 use super::layers::in_words;
 use agent::AgentDefinition;
 
-/// The key that names a file with the instructions.
+/// The key that names the file with the instructions.
 const FILE: &str = "instructions_file";
 
-/// Files are looked for from `folder` on.
+/// Relative paths start at `folder`.
 pub(super) fn check(raw: Vec<Table>, folder: &Path) -> anyhow::Result<Vec<AgentDefinition>> {
     let mut names = BTreeSet::new();
     let read = |mut table: Table| {

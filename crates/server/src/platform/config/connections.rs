@@ -1,4 +1,4 @@
-//! Connections to model servers that the configuration file (`[[connections]]`) and the environment name.
+//! Connections to model servers from the configuration file (`[[connections]]`) and the environment.
 
 mod environment;
 
@@ -20,17 +20,17 @@ use super::{
     mcp_servers::{fill_in, filled_in},
 };
 
-/// The connection that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` make has had this id since it was the only one.
+/// Fixed id of the connection made from `OPENAI_API_BASE_URL` and `OPENAI_API_KEY`, kept from when it was the only one.
 const OPENAI_ID: &str = "conn_00000000000000000000000000000000";
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 const MAX_NAME_CHARS: usize = 100;
 const MAX_WEIGHT: u32 = 1000;
 
-/// Who has set up a connection, and so where it can be changed.
+/// Where a connection was set up, and so where it can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionSource {
-    /// An administrator, in the page or by the API.
+    /// An administrator, on the page or through the API.
     Settings,
     /// The configuration file.
     File,
@@ -38,22 +38,22 @@ pub enum ConnectionSource {
     Environment,
 }
 
-/// A connection that the file or the environment names.
+/// A connection from the file or the environment.
 #[derive(Debug, Clone)]
 pub struct ConfiguredConnection {
-    /// Stays the same from start to start.
+    /// Stable across restarts.
     pub id: ConnectionId,
-    /// Who names it.
+    /// Where it is configured.
     pub source: ConnectionSource,
-    /// The server, with its keys.
+    /// The server and its keys.
     pub settings: ServerSettings,
-    /// Whether it serves models of the same name together with others.
+    /// Whether it shares the load for models that other servers offer under the same name.
     pub together: bool,
-    /// Its models; empty if it is asked for them.
+    /// Its models; if empty, the server is asked for them.
     pub models: Vec<String>,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawConnection {
@@ -82,15 +82,15 @@ fn one() -> u32 {
     1
 }
 
-/// What holds for all of them.
+/// Defaults for all connections.
 pub(super) struct Defaults {
-    /// `forward_user_info_headers`: whether they are told who asks.
+    /// `forward_user_info_headers`: whether the caller's identity is sent to them.
     pub(super) trusted: bool,
-    /// `bedrock`: whether the AWS credentials of the server make a connection.
+    /// `bedrock`: whether the server's AWS credentials create a connection.
     pub(super) bedrock: bool,
 }
 
-/// Those of the file, then those of the environment. What is odd but not wrong is added to `warnings`.
+/// The connections of the file, then those of the environment. Adds warnings to `warnings`.
 pub(super) fn read(
     raw: Vec<RawConnection>,
     environment: &Environment,
@@ -188,7 +188,7 @@ fn checked(kind: ProviderKind, options: ProviderOptions) -> anyhow::Result<Provi
     })
 }
 
-/// The address that is written, by the name of its setting, or else the usual one.
+/// The configured URL, with the name of its setting for errors, or the provider's default.
 fn address(
     kind: ProviderKind,
     options: &ProviderOptions,
@@ -203,7 +203,7 @@ fn address(
     BaseUrl::parse_of(kind, text).map_err(|error| anyhow::anyhow!("{setting}: {error}"))
 }
 
-/// An id that follows from a name.
+/// An id derived from a name.
 fn id_of(name: &str) -> anyhow::Result<ConnectionId> {
     let hash = HEXLOWER.encode(digest::digest(&digest::SHA256, name.as_bytes()).as_ref());
     Ok(format!("conn_{}", &hash[..32]).parse()?)

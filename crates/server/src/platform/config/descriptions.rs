@@ -1,5 +1,5 @@
-//! What the commented default file says about each setting. It is the only description: the configuration page and the
-//! reference are made from it.
+//! Parses the descriptions of settings from the comments of the default configuration file. They are the only
+//! descriptions: the configuration page and the reference are generated from them.
 
 /// A setting's description.
 #[derive(Debug, PartialEq, Eq)]
@@ -8,12 +8,12 @@ pub(super) struct Description {
     pub(super) name: String,
     /// One sentence, with the unit.
     pub(super) summary: String,
-    /// What else there is to know; often empty.
+    /// Further paragraphs; often empty.
     pub(super) details: String,
 }
 
-/// The descriptions in the file's order: of each line `name = default`, the comment above it. Its first paragraph is the
-/// summary. Lines that are indented are examples.
+/// The descriptions in the order of the file: the comment above each line `name = default`. Its first paragraph is the
+/// summary. Indented lines are examples and skipped.
 pub(super) fn descriptions(file: &str) -> Vec<Description> {
     let mut descriptions = Vec::new();
     let mut section = String::new();
@@ -48,7 +48,7 @@ struct Comment {
 }
 
 impl Comment {
-    /// Adds a line without its `#`.
+    /// Adds a comment line without its `#`.
     fn add(&mut self, line: &str) {
         if line.starts_with("   ") {
             return;

@@ -1,13 +1,13 @@
-//! Which graph database has a copy of the graphs.
+//! Settings of the graph database that holds a copy of the graphs.
 
 use bolt::{Access, Address};
 
-/// A graph database.
+/// Connection settings of a graph database.
 #[derive(Clone)]
 pub struct GraphDatabaseSettings {
-    /// Where it is.
+    /// Its address.
     pub address: Address,
-    /// How we get in.
+    /// The credentials.
     pub access: Access,
 }
 
@@ -19,7 +19,7 @@ impl std::fmt::Debug for GraphDatabaseSettings {
     }
 }
 
-/// Reads `knowledge.graph_url` and what belongs to it. `None` if the address is empty.
+/// Parses `knowledge.graph_url` and related settings. `None` if the URL is empty.
 pub(super) fn named(
     url: &str,
     user: String,

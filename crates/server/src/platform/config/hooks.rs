@@ -1,5 +1,5 @@
-//! `[[hooks]]`: what is called around runs, model calls, tool calls and answers. They stand in the file only, never in the
-//! environment or the page, as a command that is run here must be an administrator's own.
+//! `[[hooks]]`: hooks around runs, model calls, tool calls and answers. They can be set in the file only, not in the
+//! environment or on the page, because a command that runs on this machine must come from the machine's administrator.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,11 +18,11 @@ use super::{
     mcp_servers::{fill_in, filled_in, program_environment},
 };
 
-/// Longest name, characters.
+/// Maximum length of a name, characters.
 const MAX_NAME_CHARS: usize = 64;
-/// A shorter secret could be guessed, characters.
+/// Minimum length of a secret, so that it cannot be guessed, characters.
 const MIN_SECRET_CHARS: usize = 24;
-/// Headers that we set ourselves.
+/// Headers set by the server itself.
 const OWN_HEADERS: [&str; 7] = [
     "accept-encoding",
     "content-length",
@@ -33,43 +33,43 @@ const OWN_HEADERS: [&str; 7] = [
     "webhook-timestamp",
 ];
 
-/// One hook, checked.
+/// A validated hook.
 #[derive(Debug, Clone)]
 pub struct HookSettings {
-    /// What a run has to know of it.
+    /// The hook as runs know it.
     pub hook: Hook,
-    /// How it is called.
+    /// The transport.
     pub way: HookTransport,
-    /// How long a call may take, with all tries.
+    /// Time limit of a call, including retries.
     pub timeout: Duration,
 }
 
-/// How a hook is called.
+/// The transport of a hook.
 #[derive(Debug, Clone)]
 pub enum HookTransport {
-    /// With a request.
+    /// An HTTP request.
     Url {
         /// `http` or `https`.
         url: reqwest::Url,
-        /// What requests are signed with.
+        /// Signs the requests.
         secret: Secret,
         /// Sent with every request.
         headers: Vec<(String, Secret)>,
     },
-    /// By starting a program.
+    /// A program that is started.
     Command {
         /// Its path.
         command: PathBuf,
         /// Its arguments.
         arguments: Vec<String>,
-        /// All of its environment.
+        /// Its complete environment.
         environment: Vec<(String, Secret)>,
-        /// Where it runs; where we do without one.
+        /// Its working directory; the server's if `None`.
         folder: Option<PathBuf>,
     },
 }
 
-/// What a hook that fails counts as.
+/// How a failed call of a hook counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Fail {
@@ -77,7 +77,7 @@ enum Fail {
     Closed,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawHook {

@@ -1,4 +1,4 @@
-//! `[knowledge]`: how much people may put into their collections of documents, and which models help to find it.
+//! `[knowledge]`: limits on collections of documents, and the models that search them.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,81 +12,81 @@ use serde::Deserialize;
 
 use super::graph_database::{self, GraphDatabaseSettings};
 
-/// Sizes of documents, and the models that help to find them.
+/// Limits on documents, and the models that search them.
 #[derive(Debug, Clone)]
 pub struct KnowledgeSettings {
-    /// The largest file.
+    /// Maximum size of a file.
     pub file_bytes: u64,
-    /// All files of a person together.
+    /// Maximum total size of a person's files.
     pub person_bytes: u64,
-    /// What collections may take of the memory while nobody asks for them.
+    /// Memory budget for cached collections.
     pub memory_bytes: usize,
-    /// What makes vectors of texts, where nobody has chosen it in the page.
+    /// The embedding model, unless an administrator chose one on the page.
     pub embedding: EmbeddingSettings,
-    /// Where the files of the built-in embedding model are.
+    /// The folder of the built-in embedding model's files.
     pub model_folder: PathBuf,
-    /// The library that runs it, where one is named.
+    /// The library that runs it, if a path is set.
     pub onnxruntime: Option<PathBuf>,
-    /// On how many threads it computes.
+    /// Number of threads that it uses.
     pub embedding_threads: usize,
-    /// What looks at the best once more.
+    /// The reranking model.
     pub rerank: Option<RerankSettings>,
-    /// The id of the model that looks at pictures; nothing where none does.
+    /// The id of the model that describes images; `None` if there is none.
     pub vision_model: Option<String>,
-    /// The id of the model that looks for entities and relations; nothing where there are no graphs.
+    /// The id of the model that extracts entities and relations; `None` if there are no graphs.
     pub graph_model: Option<String>,
-    /// A graph database that has a copy of the graphs and is asked about them.
+    /// A graph database that holds a copy of the graphs and answers queries about them.
     pub graph_database: Option<GraphDatabaseSettings>,
-    /// What compares the vectors instead of the memory.
+    /// The database that compares vectors; if `None`, they are compared in memory.
     pub vector_database: Option<VectorDatabaseSettings>,
 }
 
 impl KnowledgeSettings {
-    /// Whether the database has to be a PostgreSQL with that extension.
+    /// Whether the database must be PostgreSQL with the pgvector extension.
     pub(super) fn asks_pgvector(&self) -> bool {
         matches!(self.vector_database, Some(VectorDatabaseSettings::Pgvector))
     }
 }
 
-/// What compares vectors instead of the memory.
+/// A database that compares vectors.
 #[derive(Debug, Clone)]
 pub enum VectorDatabaseSettings {
     /// A Qdrant.
     Qdrant(QdrantSettings),
-    /// The extension of the PostgreSQL that has everything else.
+    /// The pgvector extension of the main PostgreSQL database.
     Pgvector,
 }
 
-/// A Qdrant.
+/// Connection settings of a Qdrant.
 #[derive(Debug, Clone)]
 pub struct QdrantSettings {
-    /// Where it is.
+    /// Its URL.
     pub url: Url,
-    /// Its host, which may be anywhere.
+    /// Its host, which may be on any network.
     pub host: String,
-    /// How we are known there.
+    /// The API key.
     pub key: Option<Secret>,
 }
 
-/// What makes vectors of texts.
+/// Settings of the embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSettings {
-    /// The model's id here; empty where none does, and words alone serve.
+    /// The model's id on this server; empty if there is none and search uses keywords only.
     pub model: String,
-    /// What it wants before a question.
+    /// The prefix that the model expects before a question.
     pub query_prefix: String,
-    /// What it wants before a piece of a document.
+    /// The prefix that the model expects before a passage of a document.
     pub passage_prefix: String,
-    /// Most pieces of one request.
+    /// Maximum number of passages per request.
     pub batch: usize,
     /// How long a search waits for the vector of its question.
     pub deadline: Duration,
 }
 
-/// What looks at the best once more.
+/// Settings of the reranking model.
 #[derive(Debug, Clone)]
 pub struct RerankSettings {
-    /// The model's id here.
+    /// The model's id on this server.
     pub model: String,
     /// How long a search waits for it.
     pub deadline: Duration,
@@ -120,7 +120,7 @@ pub(super) struct RawKnowledge {
 
 impl RawKnowledge {
     pub(super) fn check(self, data_dir: &Path) -> anyhow::Result<KnowledgeSettings> {
-        // A file is read as a whole.
+        // Files are read into memory as a whole.
         anyhow::ensure!(
             (1..=500).contains(&self.file_mb),
             "knowledge.file_mb must be 1 to 500"
@@ -137,7 +137,7 @@ impl RawKnowledge {
             (1..=1000).contains(&self.embedding_batch),
             "knowledge.embedding_batch must be 1 to 1000"
         );
-        // Each takes as much memory again.
+        // Each thread takes as much memory again.
         anyhow::ensure!(
             (1..=32).contains(&self.embedding_threads),
             "knowledge.embedding_threads must be 1 to 32"

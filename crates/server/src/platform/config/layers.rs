@@ -1,4 +1,4 @@
-//! The layers of the configuration: the compiled-in defaults are also the list of what can be set.
+//! Reads and merges the layers of the configuration. The compiled-in defaults are also the list of known settings.
 
 use std::{
     io::ErrorKind,
@@ -13,10 +13,10 @@ use super::{Environment, Flags};
 /// The commented default configuration file.
 pub const DEFAULTS: &str = include_str!("../../../../../config.example.toml");
 
-/// Variables with our prefix that are not settings of the file.
+/// Variables with our prefix that are not settings.
 const OTHER_VARIABLES: [&str; 2] = ["GLASSHOUSE_CONFIG", "GLASSHOUSE_BUILD_WEB"];
 
-/// Settings that only the file has, so that no default lists them.
+/// Settings that can be set in the file only and that have no default.
 const ONLY_IN_FILE: [&str; 6] = [
     "agents",
     "connections",
@@ -30,7 +30,7 @@ pub(super) fn defaults() -> anyhow::Result<Table> {
     toml::from_str(DEFAULTS).context("the compiled-in configuration is broken")
 }
 
-/// The user's file: the one named, which must exist, or `glasshouse.toml` in the data folder, if any.
+/// The configuration file: the given one, which must exist, or `glasshouse.toml` in the data folder, if it exists.
 pub(super) fn find_file(
     named: Option<PathBuf>,
     data_dir: Option<&Path>,
@@ -47,7 +47,7 @@ pub(super) fn find_file(
     }
 }
 
-/// What the file says; a setting that does not exist is refused by name.
+/// Parses the file; unknown settings are rejected by name.
 pub(super) fn parse_file(known: &Table, path: &Path, text: &str) -> anyhow::Result<Table> {
     let file: Table = toml::from_str(text)
         .map_err(|error| anyhow::anyhow!("{} is not valid TOML: {error}", path.display()))?;
@@ -81,7 +81,7 @@ pub(super) fn merge(table: &mut Table, over: Table) {
     for (name, value) in over {
         match (table.get_mut(&name), value) {
             (Some(Value::Table(inner)), Value::Table(over)) => merge(inner, over),
-            // A single value where a list is meant is a list of one.
+            // A single value counts as a list of one.
             (Some(Value::Array(_)), Value::String(one)) => {
                 table.insert(name, Value::Array(vec![Value::String(one)]));
             }
@@ -92,7 +92,7 @@ pub(super) fn merge(table: &mut Table, over: Table) {
     }
 }
 
-/// Reads `GLASSHOUSE_…` into `over`; returns sentences about variables that are no settings.
+/// Reads `GLASSHOUSE_…` variables into `over`; returns warnings about unknown ones.
 pub(super) fn read_environment(
     known: &Table,
     environment: &Environment,
@@ -100,7 +100,7 @@ pub(super) fn read_environment(
 ) -> anyhow::Result<Vec<String>> {
     let mut used = OTHER_VARIABLES.map(str::to_owned).to_vec();
     read_variables(known, environment, "GLASSHOUSE", over, &mut used)?;
-    // Kubernetes sets such variables for a service of our name, so they cannot be refused.
+    // Kubernetes sets such variables for a service of our name, so unknown ones cannot be rejected.
     let stray = environment
         .keys()
         .filter(|name| name.starts_with("GLASSHOUSE_") && !used.contains(name));
@@ -135,7 +135,7 @@ fn read_variables(
     Ok(())
 }
 
-/// Reads the variable that other programs have for a setting, if ours is not set. An empty one says nothing.
+/// Reads the variable that other programs use for a setting, unless ours is set. An empty one is ignored.
 pub(super) fn read_alias(
     known: &Table,
     environment: &Environment,
@@ -155,19 +155,19 @@ pub(super) fn read_alias(
     Ok(())
 }
 
-/// Reads `text` as the kind of value `default` is.
+/// Parses `text` as the type of `default`.
 pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
     let text = text.trim();
     Ok(match default {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),
         Value::Float(_) => Value::Float(text.parse().context("must be a number")?),
-        // Python writes True.
+        // Python writes `True`.
         Value::Boolean(_) => Value::Boolean(
             text.to_lowercase()
                 .parse()
                 .context("must be true or false")?,
         ),
-        // A list of tables cannot be written with commas alone. `[::1]:8000` is no such list.
+        // A list of tables has to be TOML. `[::1]:8000` is not such a list.
         Value::Array(_) if text.starts_with("[{") => {
             let mut table: Table =
                 toml::from_str(&format!("list = {text}")).context("must be a list of TOML")?;
@@ -197,7 +197,7 @@ pub(super) fn read_flags(flags: &Flags, over: &mut Table) {
     }
 }
 
-/// A value of the wrong kind, said so that the person finds it.
+/// Rewords a type error so that the person finds the setting.
 pub(super) fn in_words(error: toml::de::Error) -> anyhow::Error {
     anyhow::anyhow!(
         "a setting has a value it cannot have: {}",

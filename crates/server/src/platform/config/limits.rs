@@ -1,4 +1,4 @@
-//! `[limits]`: what one run may use.
+//! `[limits]`: limits of a run.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ impl RawLimits {
     }
 }
 
-/// 0 is no limit.
+/// 0 means no limit.
 fn time_limit(seconds: u64) -> Duration {
     if seconds == 0 {
         NO_TIME_LIMIT

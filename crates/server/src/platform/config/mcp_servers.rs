@@ -1,5 +1,5 @@
-//! `[[mcp_servers]]`: the MCP servers whose tools agents get. They stand in the file only, never in the environment, as a
-//! command that is run here must be an administrator's own.
+//! `[[mcp_servers]]`: the MCP servers whose tools agents get. They can be set in the file only, not in the environment,
+//! because a command that runs on this machine must come from the machine's administrator.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,25 +16,25 @@ use super::{
     mcp_sign_in::{self, RawOAuth, RawSignIn, SignIn},
 };
 
-/// Longest name: it is the first part of the names of tools, which models take up to 64 characters of.
+/// Maximum length of a name: it is the first part of tool names, which models limit to 64 characters.
 const NAME_LIMIT: usize = 32;
-/// What a program gets of our environment without being told.
+/// Variables that a program inherits without being configured.
 const USUAL_VARIABLES: [&str; 3] = ["HOME", "LANG", "PATH"];
-/// Headers that the protocol sets itself.
+/// Headers set by the protocol itself.
 const OWN_HEADERS: [&str; 4] = ["accept", "content-type", "last-event-id", "mcp-session-id"];
 
-/// One server, checked.
+/// A validated MCP server.
 #[derive(Debug, Clone)]
 pub struct McpServer {
     /// The first part of its tools' names.
     pub name: String,
-    /// How it is reached.
+    /// The transport.
     pub way: McpTransport,
-    /// Which of its tools wait for a person's consent.
+    /// Which of its tools need approval.
     pub approval: Approval,
     /// The only tools to take; empty takes all.
     pub tools: Vec<String>,
-    /// How long a call may go without a sign of life.
+    /// Timeout of a call without any sign of progress.
     pub call_timeout: Duration,
 }
 
@@ -45,7 +45,7 @@ impl McpServer {
     }
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone)]
 pub enum McpTransport {
     /// A program to start.
@@ -54,9 +54,9 @@ pub enum McpTransport {
         command: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// All of its environment.
+        /// Its complete environment.
         environment: Vec<(String, Secret)>,
-        /// Where it runs; nothing means where we do.
+        /// Its working directory; the server's if `None`.
         folder: Option<PathBuf>,
     },
     /// An address.
@@ -70,11 +70,11 @@ pub enum McpTransport {
     },
 }
 
-/// Which tools wait for a person's consent.
+/// Which tools need approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
-    /// Those that the server does not mark as reading only.
+    /// Those that the server does not mark as read-only.
     #[default]
     Auto,
     /// All.
@@ -83,7 +83,7 @@ pub enum Approval {
     Never,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawMcpServer {
@@ -205,7 +205,7 @@ impl RawMcpServer {
     }
 }
 
-/// The environment of a program: what it gets without being told, and what stands in `env`.
+/// The environment of a program: the inherited variables and those in `env`.
 pub(super) fn program_environment(
     env: BTreeMap<String, String>,
     environment: &Environment,
@@ -240,12 +240,12 @@ fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
     Ok(url)
 }
 
-/// Whether the protocol leaves a header of this name to us.
+/// Whether a header may be configured because the protocol does not set it.
 pub(super) fn is_free(name: &str) -> bool {
     !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Where a person's token goes there is no other.
+/// Rejects a fixed header that would collide with a person's token.
 fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Result<()> {
     let theirs = match sign_in {
         SignIn::Shared => return Ok(()),
@@ -292,7 +292,7 @@ pub(super) fn filled_in(
     values.into_iter().map(fill).collect()
 }
 
-/// The value with each `${NAME}` replaced by the variable of this name.
+/// Replaces each `${NAME}` in the value by that environment variable.
 pub(super) fn fill_in(
     setting: &str,
     value: &str,

@@ -9,31 +9,31 @@ use super::{Environment, mcp_servers::fill_in};
 /// How people sign in to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignIn {
-    /// They do not: all use what stands in `headers`.
+    /// They do not: everyone uses the configured `headers`.
     Shared,
     /// Each enters a token of their own.
     UserToken {
-        /// Where the token goes; nothing means `Authorization`, after the word `Bearer`.
+        /// The header for the token; if `None`, `Authorization` with the `Bearer` scheme.
         header: Option<HeaderName>,
     },
-    /// Each allows it at the server's own sign-in.
+    /// Each authorizes the server with OAuth.
     OAuth(OAuth),
 }
 
-/// What is known of the server's sign-in beforehand.
+/// OAuth settings that are known in advance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OAuth {
-    /// Who we are there; nothing means that we make ourselves known.
+    /// Our client id; if `None`, the server registers itself dynamically.
     pub client_id: Option<String>,
-    /// Our secret there.
+    /// Our client secret.
     pub client_secret: Option<Secret>,
-    /// Who alone may learn the secret; nothing means whoever has the server's own host.
+    /// The only issuer that may receive the secret; if `None`, one on the MCP server's own host.
     pub issuer: Option<String>,
-    /// What we ask to be allowed; nothing means what the server names.
+    /// The requested scopes; if `None`, those that the server names.
     pub scopes: Option<String>,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawOAuth {

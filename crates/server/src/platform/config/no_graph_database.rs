@@ -1,10 +1,10 @@
-//! Refuses a graph database in a program that is built without the feature `graph-database`.
+//! Rejects a graph database in a program built without the feature `graph-database`.
 
-/// Has no values, as there is no graph database.
+/// Uninhabited, because there is no graph database.
 #[derive(Debug, Clone)]
 pub enum GraphDatabaseSettings {}
 
-/// Reads `knowledge.graph_url`, which has to be empty.
+/// Checks that `knowledge.graph_url` is empty.
 pub(super) fn named(
     url: &str,
     _user: String,

@@ -1,4 +1,4 @@
-//! `[oidc]`: a provider that signs people in here, with OpenID Connect.
+//! `[oidc]`: an OpenID Connect provider for signing in.
 
 use llm::Secret;
 use reqwest::Url;
@@ -6,30 +6,30 @@ use serde::Deserialize;
 
 use super::admission::Admission;
 
-/// A provider that signs people in here.
+/// An OpenID Connect provider.
 #[derive(Debug, Clone)]
 pub struct Oidc {
-    /// What the button says.
+    /// The label of its sign-in button.
     pub name: String,
-    /// Its address, exactly as it names itself.
+    /// The issuer, exactly as the provider writes it.
     pub issuer: String,
-    /// The same, to be asked.
+    /// The issuer as a URL for requests.
     pub url: Url,
-    /// Who we are there.
+    /// Our client id.
     pub client_id: String,
-    /// How we prove it, if at all.
+    /// Our client secret, if the provider requires one.
     pub client_secret: Option<Secret>,
-    /// What we ask for, apart by spaces.
+    /// The requested scopes, separated by spaces.
     pub scopes: String,
-    /// Where the groups of a person stand in what it tells, one name inside the other.
+    /// The path of the groups claim, one name per level.
     pub groups_claim: Vec<String>,
-    /// Where groups are asked for that the token leaves out; `None` if nowhere.
+    /// Where to request groups that the token omits; `None` if nowhere.
     pub groups_url: Option<Url>,
-    /// Whom we let in.
+    /// Who is admitted.
     pub admission: Admission,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawOidc {
@@ -47,7 +47,7 @@ pub(super) struct RawOidc {
 }
 
 impl RawOidc {
-    /// Nothing where no issuer is named.
+    /// `None` if no issuer is set.
     pub(super) fn check(self) -> anyhow::Result<Option<Oidc>> {
         if self.issuer.is_empty() {
             return Ok(None);

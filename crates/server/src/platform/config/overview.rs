@@ -1,5 +1,5 @@
-//! All settings as the configuration page shows them: each with its description, its value and where the value comes
-//! from. Of a secret, only whether it is set.
+//! All settings as the configuration page shows them: each with its description, its value and the layer that sets it.
+//! Of a secret, only whether it is set.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct Setting {
     pub variable: String,
     /// What it does, in one sentence.
     pub summary: String,
-    /// What else there is to know about it; often empty.
+    /// Further paragraphs; often empty.
     pub details: String,
     /// Its default.
     #[schemars(with = "serde_json::Value")]
@@ -63,7 +63,7 @@ pub enum Layer {
 /// All settings with their defaults, in the order of the default file.
 ///
 /// # Errors
-/// If the compiled-in file is broken.
+/// If the compiled-in file is invalid.
 pub fn default_settings() -> anyhow::Result<Vec<Setting>> {
     let defaults = layers::defaults()?;
     let none = Table::new();
@@ -76,7 +76,7 @@ pub fn default_settings() -> anyhow::Result<Vec<Setting>> {
     Ok(layers.overview(&defaults))
 }
 
-/// The layers as they were read, each without those before it.
+/// The layers as they were read, before merging.
 pub(super) struct Layers<'a> {
     pub(super) defaults: &'a Table,
     pub(super) file: &'a Table,
@@ -85,7 +85,7 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// All settings in the order of the default file, with their values in `merged`.
+    /// All settings in the order of the default file, with their values from `merged`.
     pub(super) fn overview(&self, merged: &Table) -> Vec<Setting> {
         let described = descriptions(DEFAULTS).into_iter();
         described
@@ -134,11 +134,11 @@ fn at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     section.get(*last)
 }
 
-/// An empty text says that there is no secret.
+/// An empty string means that no secret is set.
 fn is_secret(name: &str, value: &Value) -> bool {
     match value {
         Value::String(text) if text.is_empty() => false,
-        // A password in an address, wherever one may be written.
+        // A password in a URL, in any setting that may contain one.
         Value::String(text)
             if text
                 .split_once("://")

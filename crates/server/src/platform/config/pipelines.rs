@@ -1,5 +1,5 @@
-//! `[pipelines]`: the small model calls around a chat, under the names that Open WebUI has for them, which are also read from
-//! its own variables of the environment. What an administrator sets in the page wins.
+//! `[pipelines]`: the model calls around a chat. The settings have Open WebUI's names and are also read from its
+//! environment variables. Settings made by an administrator on the page take precedence.
 
 use agent::pipelines::Pipeline;
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use toml::{Table, Value};
 
 use super::Environment;
 
-/// Most passages of what was found, for one message.
+/// Maximum number of retrieved passages per message.
 pub const MAX_PASSAGES: u32 = 50;
-/// Most failures in a row of code in one answer after the first.
+/// Maximum number of consecutive failures of code in one answer, after the first.
 pub const MAX_CODE_RETRIES: u32 = 50;
 
-/// The settings as they are written; an empty template is the built-in one, an empty model the chat's own.
+/// The settings as written; an empty template means the built-in one, an empty model the chat's own.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -22,53 +22,53 @@ pub const MAX_CODE_RETRIES: u32 = 50;
 pub struct PipelineDefaults {
     /// The model of all pipelines of chats with a local model.
     pub task_model: String,
-    /// The same for chats with a model elsewhere.
+    /// The model of all pipelines of chats with an external model.
     pub task_model_external: String,
     /// Whether chats get titles.
     pub enable_title_generation: bool,
-    /// How they are asked for.
+    /// The prompt for titles.
     pub title_generation_prompt_template: String,
     /// Whether chats get tags.
     pub enable_tags_generation: bool,
-    /// How they are asked for.
+    /// The prompt for tags.
     pub tags_generation_prompt_template: String,
-    /// Whether answers get follow-ups.
+    /// Whether answers get follow-up questions.
     pub enable_follow_up_generation: bool,
-    /// How they are asked for.
+    /// The prompt for follow-up questions.
     pub follow_up_generation_prompt_template: String,
-    /// Whether queries for the web are made by a model.
+    /// Whether a model generates queries for the web search.
     pub enable_search_query_generation: bool,
-    /// Whether queries for documents are made by a model.
+    /// Whether a model generates queries for documents.
     pub enable_retrieval_query_generation: bool,
-    /// How both are asked for.
+    /// The prompt for both kinds of queries.
     pub query_generation_prompt_template: String,
-    /// How what was found is told to the model.
+    /// The template that presents retrieved passages to the model.
     pub rag_template: String,
-    /// Most passages.
+    /// Maximum number of passages.
     pub rag_top_k: u32,
-    /// Whether it is told with the instructions, and not with the message.
+    /// Whether passages are added to the system prompt instead of the message.
     pub rag_system_context: bool,
-    /// Whether what people write is completed.
+    /// Whether text is autocompleted while people write.
     pub enable_autocomplete_generation: bool,
-    /// Longest text that is completed, characters; any where negative.
+    /// Maximum length of text that is completed, characters; negative for no limit.
     pub autocomplete_generation_input_max_length: i64,
-    /// How it is asked for.
+    /// The prompt for autocompletion.
     pub autocomplete_generation_prompt_template: String,
-    /// Whether several answers can be made one.
+    /// Whether several answers can be merged into one.
     pub enable_moa_generation: bool,
-    /// How it is asked for.
+    /// The prompt for merging.
     pub moa_generation_prompt_template: String,
-    /// How often one model is asked for answers side by side, where nobody says.
+    /// Default number of parallel answers of one model.
     pub moa_samples: usize,
-    /// How often is answered before answers are merged, where nobody says.
+    /// Default number of rounds of answers before they are merged.
     pub moa_layers: u32,
-    /// How tools are told to models that are not offered them by the protocol.
+    /// The template that describes tools to models that are not offered them by the protocol.
     pub tools_function_calling_prompt_template: String,
     /// Whether such models write code in tags.
     pub enable_code_interpreter: bool,
-    /// How they are told of it.
+    /// The prompt for code in tags.
     pub code_interpreter_prompt_template: String,
-    /// How often code in a row may fail before none is run any more in an answer.
+    /// Number of consecutive failures after which no more code is run in an answer.
     pub code_interpreter_max_retries: u32,
 }
 
@@ -103,7 +103,7 @@ impl PipelineDefaults {
 }
 
 impl PipelineDefaults {
-    /// The setting that holds the template of a pipeline, and the template; empty where there is none.
+    /// The setting that holds a pipeline's template, and the template; empty if there is none.
     #[must_use]
     pub fn template(&self, pipeline: Pipeline) -> (&'static str, &str) {
         match pipeline {
@@ -143,7 +143,7 @@ impl PipelineDefaults {
         }
     }
 
-    /// Whether it is on. Those without a switch of their own are.
+    /// Whether a pipeline is on. Those without a switch always are.
     #[must_use]
     pub fn enables(&self, pipeline: Pipeline) -> bool {
         match pipeline {
@@ -161,7 +161,7 @@ impl PipelineDefaults {
     }
 }
 
-/// Reads the variables that Open WebUI has for these settings, such as `TASK_MODEL`, where ours are not set.
+/// Reads Open WebUI's variables for these settings, such as `TASK_MODEL`, unless ours are set.
 pub(super) fn read_environment(
     known: &Table,
     environment: &Environment,

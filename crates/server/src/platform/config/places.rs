@@ -1,10 +1,10 @@
-//! Where data is kept where nothing is said.
+//! Default locations of data.
 
 use std::path::{Path, PathBuf};
 
 use super::Environment;
 
-/// The database in the data folder.
+/// The URL of the database in the data folder.
 pub(super) fn sqlite_url(data_dir: &Path) -> anyhow::Result<String> {
     let absolute = std::path::absolute(data_dir.join("glasshouse.db"))?;
     let path = absolute.to_str().ok_or_else(|| {
@@ -16,7 +16,7 @@ pub(super) fn sqlite_url(data_dir: &Path) -> anyhow::Result<String> {
     Ok(format!("sqlite://{path}"))
 }
 
-/// The user's data folder by the platform's custom.
+/// The user's data folder by the platform's convention.
 pub(super) fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
     let folder = |name: &str| {
         environment

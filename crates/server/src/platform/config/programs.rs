@@ -1,15 +1,15 @@
-//! `[programs]`: whether agents run programs, and what each may use.
+//! `[programs]`: whether agents run programs, and the limits of each.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// How programs run that agents start.
+/// Settings for programs that agents run.
 #[derive(Debug, Clone)]
 pub struct ProgramSettings {
-    /// The Python to use; that of the server's `PATH` where none is named.
+    /// The Python interpreter; if `None`, the one on the server's `PATH`.
     pub python: Option<PathBuf>,
-    /// What each may use.
+    /// Limits of each program.
     pub limits: sandbox::Limits,
 }
 

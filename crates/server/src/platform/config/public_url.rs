@@ -1,19 +1,19 @@
-//! `public_url`: the address people type.
+//! `public_url`: the URL under which people reach the server.
 
-/// The address people type.
+/// The URL under which people reach the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl {
     /// Whether it is `https`.
     pub secure: bool,
-    /// Host and, where not the usual one, port; lower case.
+    /// Host and, unless it is the default, port; lower case.
     pub authority: String,
 }
 
 impl PublicUrl {
-    /// Reads it.
+    /// Parses it.
     ///
     /// # Errors
-    /// With a sentence that says how it is to look.
+    /// A sentence with the expected form.
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
         let url: axum::http::Uri = text
             .trim_end_matches('/')
@@ -33,7 +33,7 @@ impl PublicUrl {
         }
     }
 
-    /// Without a slash at the end.
+    /// The origin, without a trailing slash.
     #[must_use]
     pub fn origin(&self) -> String {
         format!(

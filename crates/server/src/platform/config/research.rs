@@ -1,26 +1,26 @@
-//! `[research]`: how long research goes on, how much it reads, and what it may use.
+//! `[research]`: limits on the length, reading and usage of research.
 
 use std::time::Duration;
 
 use agent::{Limits, NO_TIME_LIMIT};
 use serde::Deserialize;
 
-/// How research goes. What a run may use holds for it too.
+/// Settings of research. The limits of a run apply, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResearchSettings {
-    /// How often it searches and reads, at most.
+    /// Maximum number of turns of searching and reading.
     pub turns: u32,
-    /// The same of deep research.
+    /// The same for deep research.
     pub deep_turns: u32,
-    /// Most queries of a turn.
+    /// Maximum number of queries per turn.
     pub queries: usize,
-    /// Most sources read in a turn.
+    /// Maximum number of sources read per turn.
     pub sources: usize,
-    /// What it may use, where that is less than what every run may.
+    /// Its limits, as far as they are lower than those of a run.
     budget: Budget,
 }
 
-/// As good as endless where there is no limit.
+/// Effectively infinite values mean no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Budget {
     /// Model calls of all its agents.
@@ -99,7 +99,7 @@ impl RawResearch {
 }
 
 impl ResearchSettings {
-    /// What research may use of what a run may.
+    /// The limits of research within those of a run.
     pub(crate) fn within(&self, limits: Limits) -> Limits {
         let Budget {
             steps,

@@ -1,4 +1,4 @@
-//! Where traces go: our own settings, and the variables that all programs with OpenTelemetry know.
+//! Trace export: our own settings and the standard OpenTelemetry variables.
 
 use anyhow::Context;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -7,20 +7,20 @@ use serde::Deserialize;
 
 use super::Environment;
 
-/// How traces are exported.
+/// Settings of trace export.
 #[derive(Debug, Clone)]
 pub struct Tracing {
-    /// The address that takes them, path included.
+    /// The collector's URL including the path.
     pub endpoint: Url,
-    /// Sent along, such as a key.
+    /// Additional headers, such as an API key.
     pub headers: HeaderMap,
-    /// What this server is called in the traces.
+    /// The name of this server in traces.
     pub service_name: String,
-    /// Whether arguments, results and tasks stand in them.
+    /// Whether traces include arguments, results and tasks.
     pub content: bool,
 }
 
-/// The settings as they are written.
+/// The settings as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTracing {
@@ -31,7 +31,7 @@ pub(super) struct RawTracing {
 const PATH: &str = "v1/traces";
 
 impl RawTracing {
-    /// Nothing where no collector is named.
+    /// `None` if no collector is set.
     pub(super) fn check(self, environment: &Environment) -> anyhow::Result<Option<Tracing>> {
         let value = |name: &str| {
             environment
@@ -73,7 +73,8 @@ impl RawTracing {
     }
 }
 
-/// `name=value` with commas between, values percent-encoded. What is wrong is not quoted: it may be a key.
+/// `name=value` pairs separated by commas, values percent-encoded. An invalid part is not quoted in the error: it may
+/// be a key.
 fn parse_headers(text: &str) -> anyhow::Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for pair in text.split(',').filter(|pair| !pair.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! `[trusted_header]`: a proxy in front that signs people in, and says in a header of each request who it is.
+//! `[trusted_header]`: a reverse proxy that signs people in and names them in a header of each request.
 
 use anyhow::ensure;
 use axum::http::HeaderName;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::admission::Admission;
 use crate::platform::proxies::Proxies;
 
-/// Headers that mean something else, and that anybody sends.
+/// Headers with another meaning, which any client sends.
 const OTHERS: [&str; 12] = [
     "authorization",
     "connection",
@@ -22,39 +22,39 @@ const OTHERS: [&str; 12] = [
     "user-agent",
     "x-forwarded-for",
 ];
-/// Networks with shorter prefixes are no place for proxies: two of them may be everybody.
+/// Minimum prefix lengths of proxy networks: two wider ones could cover all addresses.
 const MIN_PREFIXES: (u8, u8) = (8, 7);
 
-/// A proxy in front that says who somebody is.
+/// A reverse proxy that authenticates people.
 #[derive(Debug, Clone)]
 pub struct TrustedHeader {
-    /// The header with the proxy's name for the person.
+    /// The header with the proxy's user name.
     pub user: HeaderName,
-    /// The one with the e-mail address; where there is none, the name is the address.
+    /// The header with the e-mail address; if `None`, the user name is the address.
     pub email: Option<HeaderName>,
-    /// The one with what the person is called.
+    /// The header with the display name.
     pub name: Option<HeaderName>,
-    /// The one with the person's groups.
+    /// The header with the groups.
     pub groups: Option<HeaderName>,
-    /// What stands between two groups.
+    /// The separator between groups.
     pub groups_separator: String,
-    /// Who is believed.
+    /// The proxies whose headers are trusted.
     pub proxies: Proxies,
-    /// Where people sign out at the proxy.
+    /// The proxy's sign-out URL.
     pub sign_out_url: Option<String>,
-    /// Whom we let in.
+    /// Who is admitted.
     pub admission: Admission,
 }
 
 impl TrustedHeader {
-    /// All headers that say something of the person.
+    /// All headers that describe the person.
     pub(crate) fn headers(&self) -> impl Iterator<Item = &HeaderName> {
         let more = [&self.email, &self.name, &self.groups];
         std::iter::once(&self.user).chain(more.into_iter().flatten())
     }
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTrustedHeader {
@@ -72,7 +72,7 @@ pub(super) struct RawTrustedHeader {
 }
 
 impl RawTrustedHeader {
-    /// Nothing where no header is named.
+    /// `None` if no header is set.
     pub(super) fn check(self) -> anyhow::Result<Option<TrustedHeader>> {
         if self.user.trim().is_empty() {
             return Ok(None);

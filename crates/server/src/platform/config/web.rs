@@ -1,4 +1,4 @@
-//! `[web]`: how the web is searched, and how its pages are read.
+//! `[web]`: settings of web search and page reading.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,93 +9,93 @@ use serde::Deserialize;
 
 use super::Environment;
 
-/// How the web is searched and read.
+/// Settings of web search and page reading.
 #[derive(Debug, Clone)]
 pub struct WebSettings {
-    /// Who searches it: the first is asked first, and nobody where there is none.
+    /// The search providers, in the order in which they are tried; empty disables the search.
     pub searches: Vec<Search>,
     /// Whether agents read pages.
     pub fetch: bool,
-    /// Whether what sites ask of robots holds for us.
+    /// Whether `robots.txt` is obeyed.
     pub robots: bool,
-    /// Between two requests to one host.
+    /// Pause between two requests to one host.
     pub pause: Duration,
-    /// For one page, all redirects and the waiting for its host included.
+    /// Time limit per page, including redirects and the wait for its host.
     pub time: Duration,
-    /// The largest page.
+    /// Maximum size of a page.
     pub page_bytes: u64,
-    /// So long a copy is taken for the page without asking its server.
+    /// How long a stored copy is used without asking the server again.
     pub fresh_ms: i64,
-    /// All copies of a person together.
+    /// Maximum total size of a person's copies.
     pub person_bytes: u64,
-    /// Who runs the scripts of pages; nothing where nobody.
+    /// The renderer of pages that need JavaScript; `None` if there is none.
     pub browser: Option<BrowserSettings>,
 }
 
-/// Who runs the scripts of pages that show nothing without them.
+/// The renderer of pages that need JavaScript.
 #[derive(Debug, Clone)]
 pub struct BrowserSettings {
-    /// How.
+    /// Its kind.
     pub way: BrowserKind,
-    /// Hosts whose pages always go there.
+    /// Hosts whose pages are always rendered.
     pub hosts: Vec<String>,
-    /// For one page.
+    /// Time limit per page.
     pub time: Duration,
 }
 
-/// How scripts are run.
+/// Kinds of renderers.
 #[derive(Debug, Clone)]
 pub enum BrowserKind {
-    /// By this program, a Chromium.
+    /// A local Chromium, started from this path.
     Chromium(PathBuf),
-    /// By Crawl4AI.
+    /// A Crawl4AI server.
     Crawl4Ai {
-        /// Where it is asked.
+        /// Its endpoint.
         url: Url,
-        /// Its host, which may be anywhere.
+        /// Its host, which may be on any network.
         host: String,
-        /// How we are known there.
+        /// The API key.
         key: Option<Secret>,
     },
 }
 
-/// Who searches the web.
+/// A search provider.
 #[derive(Debug, Clone)]
 pub enum Search {
-    /// A service.
+    /// A search service.
     Service(SearchSettings),
-    /// We, in the pages that crawls have brought in.
+    /// Our own index of crawled pages.
     Own,
     /// A tool of an MCP server, by its name for models.
     Tool(String),
 }
 
-/// A service that searches the web.
+/// Settings of a search service.
 #[derive(Debug, Clone)]
 pub struct SearchSettings {
-    /// How it is spoken to.
+    /// Its API.
     pub kind: SearchKind,
-    /// Where it is asked.
+    /// Its endpoint.
     pub url: Url,
-    /// Its host, which may be anywhere.
+    /// Its host, which may be on any network.
     pub host: String,
-    /// How we are known there.
+    /// The API key.
     pub key: Option<Secret>,
 }
 
-/// How a search is spoken to.
+/// The API of a search service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchKind {
-    /// An instance of SearXNG, with its JSON switched on.
+    /// A SearXNG instance with JSON output enabled.
     Searxng,
-    /// Brave's.
+    /// Brave Search.
     Brave,
-    /// Tavily's.
+    /// Tavily.
     Tavily,
 }
 
 impl SearchKind {
-    /// What people call it.
+    /// Its display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -218,7 +218,7 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
     }))
 }
 
-/// The first Chromium on the path.
+/// The first Chromium on the `PATH`.
 fn find_chromium(environment: &Environment) -> anyhow::Result<PathBuf> {
     const NAMES: [&str; 4] = [
         "chromium",
@@ -243,7 +243,7 @@ fn find_chromium(environment: &Environment) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// An address of the web with its host.
+/// An HTTP URL with its host.
 fn address_of(text: &str) -> Option<(String, Url)> {
     let url = text
         .parse()
@@ -252,7 +252,7 @@ fn address_of(text: &str) -> Option<(String, Url)> {
     Some((plain_host(&url)?, url))
 }
 
-/// All that `web.search` names, in its order.
+/// All providers in `web.search`, in order.
 fn searches(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Vec<Search>> {
     let names: Vec<&str> = raw
         .search
@@ -277,8 +277,8 @@ fn searches(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Vec<Search
         .collect()
 }
 
-/// One of them. `search_url` is SearXNG's where it is among the services, and that of the first otherwise; `search_key` is
-/// that of the first.
+/// One of them. `search_url` belongs to SearXNG if it is among the services, otherwise to the first one; `search_key`
+/// belongs to the first.
 fn search(
     raw: &RawWeb,
     name: &str,
@@ -353,10 +353,10 @@ fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
     }
 }
 
-/// What a service lacks.
+/// What a service's settings lack.
 enum Missing {
     Url,
-    /// It has one that is no address.
+    /// The URL is invalid.
     Address,
     Key,
 }
@@ -532,7 +532,7 @@ mod tests {
                 &format!("Brave {usual} b")
             ]
         );
-        // What is common goes to the first, but an address to SearXNG.
+        // Shared settings go to the first service, but a URL goes to SearXNG.
         assert_eq!(
             all(&named("tavily,searxng,brave", "http://127.0.0.1:8", "t")),
             [

@@ -1,5 +1,5 @@
-//! `[[workspaces]]`: directories of this machine that chats may work in. They stand in the file only, as whoever names one
-//! gives it away.
+//! `[[workspaces]]`: directories of this machine that chats may work in. They can be set in the file only, because
+//! naming a directory grants access to it.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -7,22 +7,22 @@ use serde::Deserialize;
 
 const NAME_LIMIT_CHARS: usize = 64;
 
-/// One directory; whether it is there is not looked at yet.
+/// A directory; it is not checked yet whether it exists.
 #[derive(Debug, Clone)]
 pub struct WorkspaceSettings {
-    /// What people choose it by.
+    /// The name that people choose it by.
     pub name: String,
-    /// Where it is, from the root.
+    /// The absolute path.
     pub path: PathBuf,
-    /// Whether nothing in it may be changed.
+    /// Whether it is read-only.
     pub read_only: bool,
-    /// Addresses of those who may use it, in lower case; empty for everybody.
+    /// E-mail addresses of those who may use it, in lower case; if empty, everyone may.
     pub users: Vec<String>,
-    /// Names of files and folders that do not exist for agents, beside the usual ones.
+    /// Names of files and folders hidden from agents, in addition to the default ones.
     pub leave_out: Vec<String>,
 }
 
-/// As it is written.
+/// As written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawWorkspace {

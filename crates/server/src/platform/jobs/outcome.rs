@@ -34,7 +34,7 @@ impl Failure {
         }
     }
 
-    /// Has the next pass begin after this time instead of the job's back-off.
+    /// Begins the next pass after this time instead of the job's back-off.
     pub(crate) fn retry_in(self, time: Duration) -> Self {
         Self {
             retry_in: Some(time),

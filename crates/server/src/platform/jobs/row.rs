@@ -1,4 +1,4 @@
-//! One row of the table of jobs, and what it is written with.
+//! A row of the table of jobs, and its builder.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use super::outcome::{Failure, Next, Outcome};
 /// How long a job waits after passes that failed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Backoff {
-    /// As long as after any other pass.
+    /// The same as after a successful pass.
     Interval,
     Fixed(Duration),
     Doubling {
@@ -21,7 +21,7 @@ pub(super) enum Backoff {
 }
 
 impl Backoff {
-    /// The wait after so many failures in a row; `None` is the job's interval.
+    /// The wait after this many consecutive failures; `None` means the job's interval.
     pub(super) fn pause(self, failures: u32) -> Option<Duration> {
         match self {
             Self::Interval => None,
@@ -67,8 +67,8 @@ pub(crate) struct Job {
     pub(super) is_needed: bool,
 }
 
-/// A job that calls `pass` with the service at its triggers. Its first pass begins at once; a pass under way is completed
-/// when the server stops.
+/// A job that calls `pass` with the service at its triggers. Its first pass begins at once; a pass under way is
+/// completed when the server stops.
 pub(crate) fn job<S, F>(
     name: &'static str,
     service: &S,
@@ -95,7 +95,7 @@ where
 }
 
 impl Job {
-    /// Begins a pass so long after the last one has ended.
+    /// Begins a pass this long after the last one has ended.
     pub(crate) fn every(self, interval: Duration) -> Self {
         Self {
             every: Some(interval),
@@ -103,7 +103,7 @@ impl Job {
         }
     }
 
-    /// Makes the interval up to half as long again by chance, so that several servers do not all act at once.
+    /// Randomly extends the interval by up to half, so that several servers do not act at the same time.
     pub(crate) fn with_jitter(self) -> Self {
         Self {
             has_jitter: true,
@@ -111,7 +111,7 @@ impl Job {
         }
     }
 
-    /// Has the first pass wait for a trigger, too.
+    /// Makes the first pass wait for a trigger, too.
     pub(crate) fn delayed(self) -> Self {
         Self {
             is_delayed: true,
@@ -119,12 +119,12 @@ impl Job {
         }
     }
 
-    /// Begins a pass as soon as this is notified, and starts the back-off anew.
+    /// Begins a pass as soon as this is notified, and resets the back-off.
     pub(crate) fn woken_by(self, notify: &Arc<Notify>) -> Self {
         self.wake(notify, true)
     }
 
-    /// The same, but not after a failure: more work does not repair what failed.
+    /// Like [`Job::woken_by`], but not after a failure: more work does not repair what failed.
     pub(crate) fn woken_unless_failing_by(self, notify: &Arc<Notify>) -> Self {
         self.wake(notify, false)
     }
@@ -137,7 +137,7 @@ impl Job {
         self
     }
 
-    /// Waits so long after a pass that failed.
+    /// Waits this long after a failed pass.
     pub(crate) fn retry_after(self, pause: Duration) -> Self {
         Self {
             backoff: Backoff::Fixed(pause),
@@ -145,7 +145,7 @@ impl Job {
         }
     }
 
-    /// Waits `first` after a pass that failed, and twice as long after each further one, up to `longest`.
+    /// Waits `first` after a failed pass, and twice as long after each further one, up to `longest`.
     pub(crate) fn back_off(self, first: Duration, longest: Duration) -> Self {
         Self {
             backoff: Backoff::Doubling { first, longest },
@@ -153,12 +153,12 @@ impl Job {
         }
     }
 
-    /// Has so many passes run side by side.
+    /// Runs this many passes concurrently.
     pub(crate) fn workers(self, workers: usize) -> Self {
         Self { workers, ..self }
     }
 
-    /// Goes on while the server shuts down, until only the database is left to be closed.
+    /// Continues during shutdown, until only the database is left to be closed.
     pub(crate) fn until_closing(self) -> Self {
         Self {
             until: Until::Closing,
@@ -166,7 +166,7 @@ impl Job {
         }
     }
 
-    /// Drops a pass under way when the server stops: what it has done so far is stored.
+    /// Drops a pass under way when the server stops: its progress is stored.
     pub(crate) fn interruptible(self) -> Self {
         Self {
             is_interruptible: true,
@@ -174,7 +174,7 @@ impl Job {
         }
     }
 
-    /// Leaves the job out where this server has no use for it.
+    /// Leaves the job out if this server does not need it.
     pub(crate) fn only_if(self, is_needed: bool) -> Self {
         Self { is_needed, ..self }
     }
@@ -189,12 +189,12 @@ impl Job {
     }
 }
 
-/// From 0 to 1.
+/// A random number from 0 to 1.
 fn chance() -> f64 {
     let mut bytes = [0; 4];
     match SystemRandom::new().fill(&mut bytes) {
         Ok(()) => f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX),
-        // Without randomness the passes are only less well spread.
+        // Without randomness, passes are only spread less well.
         Err(_) => 0.5,
     }
 }

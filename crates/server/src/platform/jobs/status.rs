@@ -1,4 +1,4 @@
-//! What is known of a job: its latest pass, its failures and its next pass.
+//! The status of a job: its latest pass, its failures and its next pass.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -7,17 +7,17 @@ use std::{
 
 use super::Job;
 
-/// Longest text that is kept of an error, bytes.
+/// Maximum length of a stored error text, bytes.
 const MAX_ERROR_BYTES: usize = 1_000;
 
-/// How a job does. Counts are since the start of the process; times are in milliseconds since 1970-01-01 UTC.
+/// The status of a job. Counts are since the start of the process; times are in milliseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatus {
     /// Its name in the table of jobs.
     pub name: &'static str,
     /// The time between passes; `None` if it is only woken.
     pub every: Option<Duration>,
-    /// Since when a pass is under way, of several the oldest.
+    /// When the current pass began; with several, the oldest.
     pub running_since: Option<i64>,
     /// The latest pass that has ended.
     pub last_run: Option<LastRun>,
@@ -25,7 +25,7 @@ pub struct JobStatus {
     pub runs: u64,
     /// Those of them that failed.
     pub failures: u64,
-    /// Passes that have failed since the last one that did not.
+    /// Consecutive failures since the last success.
     pub failures_in_row: u64,
     /// The latest failure.
     pub last_failure: Option<LastFailure>,
@@ -40,7 +40,7 @@ pub struct LastRun {
     pub started_at: i64,
     /// When it ended.
     pub finished_at: i64,
-    /// How long it took, which the clock that is shown need not agree with.
+    /// How long it took, by a monotonic clock.
     pub duration: Duration,
 }
 
@@ -49,7 +49,7 @@ pub struct LastRun {
 pub struct LastFailure {
     /// When it ended.
     pub at: i64,
-    /// Why, without secrets.
+    /// The error, without secrets.
     pub error: String,
 }
 
@@ -99,7 +99,7 @@ impl State {
         self.lock().workers[worker] = Worker::default();
     }
 
-    /// Takes note of a pass that has ended, and logs a failure unless it is the same again.
+    /// Records a pass that has ended, and logs a failure unless it repeats the previous one.
     pub(super) fn finish(&self, worker: usize, job: &str, run: LastRun, error: Option<&str>) {
         let mut known = self.lock();
         known.workers[worker] = Worker::default();
@@ -108,7 +108,7 @@ impl State {
         let Some(error) = error else {
             let failures = std::mem::take(&mut known.failures_in_row);
             if failures > 0 {
-                tracing::info!(job, failures, "background job works again");
+                tracing::info!(job, failures, "background job recovered");
             }
             return;
         };
@@ -118,7 +118,7 @@ impl State {
         if failed_before && last.is_some_and(|last| last.error == error) {
             tracing::debug!(job, error, "background job failed again");
         } else {
-            tracing::warn!(job, error, "background job failed; trying again");
+            tracing::warn!(job, error, "background job failed; retrying");
         }
         known.failures += 1;
         known.failures_in_row += 1;

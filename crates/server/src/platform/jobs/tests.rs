@@ -1,4 +1,4 @@
-//! Jobs on a paused clock: how long they wait, what wakes them, and what ends them.
+//! Tests of jobs on a paused clock: waits, triggers and shutdown.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const NOW_MS: i64 = 1_700_000_000_000;
 
-/// Jobs that are started, and what ends them.
+/// Started jobs, and the tokens that stop them.
 struct Server {
     jobs: Jobs,
     stopping: CancellationToken,
@@ -57,7 +57,7 @@ impl Passes {
         }
     }
 
-    /// Takes note of a pass and returns its number, from 0.
+    /// Records a pass and returns its number, from 0.
     fn note(&self) -> usize {
         let mut at = self.at.lock().unwrap();
         at.push(self.began.elapsed().as_secs());
@@ -133,7 +133,7 @@ async fn a_failure_backs_off_and_counts() {
     assert_eq!(status.next_run_at, Some(NOW_MS + 4_000));
     assert_eq!(status.last_failure.unwrap().error, "no answer");
     sleep(seconds(100)).await;
-    // One second again after a success between.
+    // One second again after the success in between.
     assert_eq!(passes.at(), [0, 1, 3, 7, 11, 11, 12]);
     let status = server.status("recovers");
     assert_eq!((status.runs, status.failures), (7, 5));
@@ -197,7 +197,7 @@ async fn more_work_does_not_shorten_a_back_off_but_a_change_does() {
     assert_eq!(passes.at(), [0, 10]);
     change.notify_one();
     sleep(seconds(11)).await;
-    // The back-off begins anew.
+    // The back-off is reset.
     assert_eq!(passes.at(), [0, 10, 11, 21]);
     assert_eq!(server.status("failing").failures, 4);
 }

@@ -1,7 +1,9 @@
-//! Open connections, bounded per address and in all: beyond a bound the oldest idle one makes room for the newest.
+//! Limits open connections per address and in total; beyond a limit the oldest idle connection is evicted for the
+//! newest.
 //!
-//! A connection is idle unless a signed-in person's request is at work on it, or one of somebody else has come as a whole and
-//! its answer is being made. So sockets which only hold their place are closed before anybody who works is turned away.
+//! A connection is idle unless it serves a signed-in person's request, or has received an anonymous request completely
+//! and its response has not begun. So sockets that only occupy a slot are closed before anyone with a request is turned
+//! away.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,30 +20,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::platform::proxies::{Proxies, network};
 
-/// How soon a full server looks again for a connection that has become idle.
+/// How often a full server checks for a connection that has become idle.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
-/// Numbers the moments at which connections became idle.
+/// A counter that orders the moments at which connections became idle.
 static MOMENTS: AtomicU64 = AtomicU64::new(1);
 
 fn next_moment() -> u64 {
     MOMENTS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Bounds on open connections.
+/// Limits on open connections.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// The most at a time.
+    /// Maximum number of open connections.
     pub total: usize,
-    /// The most idle ones of one address; of IPv6, of one network of 64 bits.
+    /// Maximum number of idle connections per address; for IPv6, per /64 network.
     pub per_address: usize,
-    /// The connections of these bring many people, so `per_address` does not hold for them.
+    /// Proxies carry connections of many people, so `per_address` does not apply to them.
     pub proxies: Proxies,
 }
 
 /// Whether a connection is idle; in the extensions of its requests.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// When it was opened, or when the last request of somebody who is signed in has ended, as a number that grows.
+    /// When it was opened, or when the last request of a signed-in person ended, as an increasing number.
     idle_since: AtomicU64,
     at_work: AtomicBool,
     signed_in: AtomicBool,
@@ -58,24 +60,24 @@ impl Activity {
         }
     }
 
-    /// The request at work is a signed-in person's.
+    /// The current request is that of a signed-in person.
     pub(crate) fn begin_work(&self) {
         self.signed_in.store(true, Ordering::Relaxed);
         self.at_work.store(true, Ordering::Relaxed);
     }
 
-    /// The whole request has come, so that it is we who keep the client waiting.
+    /// The request was received completely, so the client is waiting for the server.
     pub(super) fn received(&self) {
         self.at_work.store(true, Ordering::Relaxed);
     }
 
-    /// The answer has begun. From now on somebody who is not signed in may keep us waiting again.
+    /// The response has begun. From now on an anonymous client may again be the one that is slow.
     pub(super) fn begin_answer(&self) {
         self.at_work
             .store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// The request has been answered. One of somebody who is not signed in makes the connection no younger.
+    /// The response is complete. An anonymous request does not make the connection younger.
     pub(super) fn end_work(&self) {
         if self.signed_in.swap(false, Ordering::Relaxed) {
             self.idle_since.store(next_moment(), Ordering::Relaxed);
@@ -88,7 +90,7 @@ impl Activity {
         is_idle.then(|| self.idle_since.load(Ordering::Relaxed))
     }
 
-    /// Resolves when the connection has to make room for another.
+    /// Resolves when the connection is evicted.
     pub(super) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
@@ -106,11 +108,11 @@ pub(super) struct Connections {
 struct Open {
     last_id: u64,
     total: usize,
-    /// Those of each address, in the order in which they were opened; none is empty.
+    /// The connections per address, in the order in which they were opened; no entry is empty.
     addresses: HashMap<IpAddr, BTreeMap<u64, Arc<Activity>>>,
 }
 
-/// One connection's place among them; dropping it gives the place back.
+/// The slot of one connection, released on drop.
 #[derive(Debug)]
 pub(super) struct Slot {
     id: u64,
@@ -128,7 +130,7 @@ impl Connections {
         })
     }
 
-    /// A place for a connection from `address`. Waits while all places are taken by connections at work.
+    /// A slot for a connection from `address`. Waits while all slots are taken by busy connections.
     pub(super) async fn admit(self: &Arc<Self>, address: IpAddr) -> Slot {
         loop {
             if let Some(slot) = self.try_admit(address) {
@@ -175,7 +177,8 @@ impl Connections {
 }
 
 impl Open {
-    /// Closes the connection that has been idle longest, of one address or of all, where at least `bound` of them are idle.
+    /// Evicts the connection that has been idle longest, of one address or of all, if at least `bound` of them are
+    /// idle.
     fn evict_oldest(&mut self, bound: usize, only: Option<IpAddr>) -> bool {
         let mut idle = 0;
         let mut oldest: Option<(u64, IpAddr, u64)> = None;
@@ -223,7 +226,7 @@ impl Open {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // One that was evicted has given its place away already.
+        // An evicted connection has given up its slot already.
         if self
             .connections
             .lock()
@@ -264,23 +267,23 @@ mod tests {
         let mut slots: Vec<Slot> = (0..3).map(|_| admit("10.0.0.1")).collect();
         let other = admit("10.0.0.2");
         slots[0].activity.begin_work();
-        // One is at work, so three idle ones are there only now.
+        // One is busy, so only now are there three idle ones.
         slots.push(admit("::ffff:10.0.0.1"));
         assert_eq!(evicted(&slots), [0; 0]);
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1]);
-        // What was at work last is the youngest.
+        // The one that was busy last is the youngest.
         slots[0].activity.end_work();
         slots.push(admit("10.0.0.1"));
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3]);
-        // A request of somebody who is not signed in does not make a connection younger.
+        // An anonymous request does not make a connection younger.
         slots[4].activity.received();
         slots[4].activity.begin_answer();
         slots[4].activity.end_work();
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3, 4]);
-        // Nor is it closed while its answer is being made, as while a password is checked.
+        // Nor is it evicted while its response is being prepared, for example while a password is checked.
         slots[0].activity.received();
         for _ in 0..3 {
             slots.push(admit("10.0.0.1"));
@@ -323,7 +326,7 @@ mod tests {
         });
         assert!(!third.activity.evicted.is_cancelled());
         fourth.activity.begin_work();
-        // Also once a request has ended on one of them.
+        // Also after a request has ended on one of them.
         let end_work = async { third.activity.end_work() };
         let (_fifth, ()) = tokio::join!(connections.admit([10, 0, 0, 5].into()), end_work);
         assert!(third.activity.evicted.is_cancelled());

@@ -1,5 +1,5 @@
-//! Request bodies keep a pace: one that stands still, or that is slower on average than any honest client, ends with an
-//! error, whoever reads it.
+//! Enforces a minimum rate for request bodies: one that stalls, or is slower on average than any honest client, ends
+//! with an error, whatever handler reads it.
 
 use std::{
     error::Error,
@@ -13,28 +13,28 @@ use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long nothing at all may come.
+/// Maximum time without any data.
 const IDLE_LIMIT: Duration = Duration::from_secs(30);
-/// What any body may take, however short it is.
+/// Time allowed for any body, however short it is.
 const GRACE: Duration = Duration::from_secs(20);
-/// After that, the least average rate.
+/// The minimum average rate after that.
 const MIN_BYTES_PER_SECOND: u64 = 1000;
 
-/// A body came more slowly than we wait for.
+/// A request body arrived too slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the request's body came too slowly")]
 pub(crate) struct TooSlow;
 
-/// A body that keeps a pace. Only the time that its reader waits for the client counts.
+/// A body with a minimum rate. Only the time that its reader waits for the client counts.
 #[derive(Debug)]
 pub(super) struct Paced<B, F> {
     body: B,
-    /// Is told when the body is there as a whole.
+    /// Called when the body is complete.
     ended: F,
     received_bytes: u64,
     waited: Duration,
     waiting: Option<Instant>,
-    /// Set whenever a wait begins; made with the first one.
+    /// Reset whenever a wait begins; created by the first one.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -50,7 +50,7 @@ impl<B, F> Paced<B, F> {
         }
     }
 
-    /// Until when the reader waits for more, from `now` on.
+    /// The deadline for more data if the reader waits from `now` on.
     fn deadline(&self, now: Instant) -> Instant {
         let earned = Duration::from_secs(self.received_bytes / MIN_BYTES_PER_SECOND);
         now + (GRACE + earned).saturating_sub(self.waited).min(IDLE_LIMIT)
@@ -119,8 +119,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads a body of pieces of so many bytes, each after so many seconds; how many bytes came, and whether it was too
-    /// slow.
+    /// Reads a body of chunks, each with its delay in seconds and its size; returns the bytes received, and whether it
+    /// was too slow.
     async fn read(pieces: impl IntoIterator<Item = (u64, usize)>) -> (usize, bool) {
         let pieces: Vec<_> = pieces.into_iter().collect();
         let frames = stream::iter(pieces).then(|(seconds, bytes)| async move {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(read([(19, 1)]).await, (1, false));
         // 2 kB a second, for half an hour.
         assert_eq!(read((0..1800).map(|_| (1, 2000))).await, (3_600_000, false));
-        // A quick beginning earns a pause, though no longer than the limit.
+        // A fast beginning earns a pause, but not a longer one than the limit.
         assert_eq!(
             read([(0, 1_000_000), (29, 1), (29, 1)]).await,
             (1_000_002, false)

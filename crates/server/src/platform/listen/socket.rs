@@ -1,5 +1,5 @@
-//! A client's socket: counted as long as it is open, also as a WebSocket, and closed where the client reads nothing of what
-//! is written to it.
+//! A client's socket: holds its slot while it is open, also as a WebSocket, and is closed if the client does not read
+//! what is written to it.
 
 use std::{
     future::Future,
@@ -17,10 +17,10 @@ use tokio::{
 
 use super::connections::Slot;
 
-/// How long a client may take nothing at all of what is written to it.
+/// How long a client may read nothing of what is written to it.
 const STALL_LIMIT: Duration = Duration::from_secs(60);
 
-/// The socket, and its place among the open connections.
+/// The socket and its slot.
 #[derive(Debug)]
 pub(super) struct Socket<S = TcpStream> {
     stream: S,
@@ -38,7 +38,7 @@ impl<S> Socket<S> {
         }
     }
 
-    /// What a write came to, or an error where it has waited for too long.
+    /// The result of a write, or an error if it has waited for too long.
     fn unless_stalled<T>(
         &mut self,
         written: Poll<io::Result<T>>,

@@ -1,26 +1,26 @@
-//! Where code begins and ends in Markdown that comes piece by piece.
+//! Tracks code spans and fenced blocks in streamed Markdown.
 
 use std::mem;
 
-/// Follows fenced blocks and spans of code; of CommonMark's rules those that can be decided without looking ahead.
+/// Tracks fenced blocks and code spans, by those rules of CommonMark that need no lookahead.
 #[derive(Debug, Default)]
 pub(super) struct CodeSpans {
     open: Option<Code>,
-    /// The marks that were read last, which more of them may follow.
+    /// The last marks, if more may follow.
     run: Option<(u8, usize)>,
-    /// Something other than the marks of lists and quotes stands in this line.
+    /// Whether the line contains anything but list and quote marks.
     in_line: bool,
-    /// The marks in this line end the block, if nothing follows them.
+    /// Whether the marks in this line close the block, if nothing follows them.
     closes: bool,
-    /// The last character was a backslash.
+    /// Whether the last character was a backslash.
     escaped: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Code {
-    /// Begun by so many backticks; at the end of its line it was none.
+    /// Opened by this many backticks; discarded if not closed in its line.
     Span(usize),
-    /// Begun by so many of these marks; more backticks in its `first_line` make it a span.
+    /// Opened by this many of these marks; more backticks in its `first_line` turn it into a span.
     Fence {
         mark: u8,
         length: usize,
@@ -29,12 +29,12 @@ enum Code {
 }
 
 impl CodeSpans {
-    /// Reads on.
+    /// Reads the next part of the text.
     pub(super) fn read(&mut self, text: &str) {
         text.bytes().for_each(|byte| self.byte(byte));
     }
 
-    /// Whether what follows stands in code.
+    /// Whether the following text is code.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -56,7 +56,7 @@ impl CodeSpans {
         self.escaped = byte == b'\\' && !self.escaped && self.open.is_none();
         match byte {
             b'\n' => self.end_line(),
-            // A block may stand in a list or a quotation.
+            // A block may be inside a list or a quote.
             b' ' | b'\t' | b'\r' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9' => {}
             _ => (self.in_line, self.closes) = (true, false),
         }

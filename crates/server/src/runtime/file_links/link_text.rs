@@ -1,13 +1,13 @@
-//! Rewrites the addresses of links and pictures in Markdown that comes piece by piece; what stands in code stays.
+//! Rewrites URLs of links and images in streamed Markdown, except inside code.
 
 use super::code_spans::CodeSpans;
 
-/// A longer address is none of a file.
+/// Maximum length of a file URL; longer ones are left unchanged.
 const MAX_ADDRESS_BYTES: usize = 1_024;
-/// What addresses of other places begin with.
+/// Prefixes of URLs that are never files.
 const ELSEWHERE: [&str; 5] = ["http:", "https:", "mailto:", "data:", "#"];
 
-/// A text on its way: what may be the beginning of an address is held back until all of it is there.
+/// A streamed text: what may be the start of a URL is held back until it is complete.
 #[derive(Debug, Default)]
 pub(crate) struct LinkText {
     held: String,
@@ -15,7 +15,7 @@ pub(crate) struct LinkText {
 }
 
 impl LinkText {
-    /// Whether `more` passes unchanged, and is done with. Most pieces do.
+    /// Whether `more` can be shown unchanged, which also processes it. That is so for most chunks.
     pub(crate) fn passes(&mut self, more: &str) -> bool {
         let passes = self.held.is_empty() && !more.contains(']');
         if passes {
@@ -24,7 +24,7 @@ impl LinkText {
         passes
     }
 
-    /// Takes more of the text and gives what can be shown now. `find` gives the address to put in the place of another.
+    /// Adds text and returns what can be shown now. `find` returns the replacement of a URL.
     pub(crate) fn push(&mut self, more: &str, find: impl Fn(&str) -> Option<String>) -> String {
         self.held.push_str(more);
         let text = std::mem::take(&mut self.held);
@@ -58,7 +58,7 @@ impl LinkText {
         shown
     }
 
-    /// The whole of a text that has ended.
+    /// Rewrites a complete text.
     pub(crate) fn whole(text: &str, find: impl Fn(&str) -> Option<String>) -> String {
         let mut whole = Self::default();
         let mut shown = whole.push(text, find);
@@ -67,7 +67,7 @@ impl LinkText {
     }
 }
 
-/// Whether the beginning of an address may become that of a file.
+/// Whether the start of a URL may become that of a file.
 fn may_be_of_file(address: &str) -> bool {
     address.len() <= MAX_ADDRESS_BYTES && !ELSEWHERE.iter().any(|start| address.starts_with(start))
 }
@@ -82,7 +82,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         assert_eq!(LinkText::whole(text, find), expected);
-        // Whatever the pieces are, they come to the same, and never take anything back.
+        // Any way to split the text gives the same result, and never takes anything back.
         for size in 1..text.len() {
             let (mut rewriter, mut shown) = (LinkText::default(), String::new());
             let mut piece = String::new();

@@ -1,5 +1,5 @@
-//! A hook that is a program of this machine: started without a shell in a process group of its own, JSON on its standard input
-//! and output, and killed with all that it has started.
+//! Program hooks: started without a shell in their own process group, with JSON on standard input and output, and
+//! killed with all child processes.
 
 use std::{io, process::Stdio};
 
@@ -11,12 +11,12 @@ use tokio::{
 use super::{MAX_ANSWER_BYTES, Said};
 use crate::platform::config::HookTransport;
 
-/// How much of what it writes to its standard error is read, bytes.
+/// How much of its standard error is kept, bytes.
 const MAX_ERRORS_BYTES: usize = 8_000;
-/// The status of a program that says no, with the reason on its standard error.
+/// The exit status of a program that denies, with the reason on its standard error.
 const DENIES: i32 = 2;
 
-/// Runs it to its end. Whoever drops it kills it.
+/// Runs the program to its end. Dropping the future kills it.
 pub(super) async fn run(way: &HookTransport, body: String) -> Result<Said, String> {
     let mut group = start(way).map_err(|error| format!("it cannot be started: {error}"))?;
     let child = &mut group.child;
@@ -26,13 +26,13 @@ pub(super) async fn run(way: &HookTransport, body: String) -> Result<Said, Strin
         return Err("it has no input or output".to_owned());
     };
     let write = async move {
-        // One that does not read its input has decided without it.
+        // A program that does not read its input has decided without it.
         let _ = input.write_all(body.as_bytes()).await;
         drop(input);
     };
     let end = async {
         let status = group.child.wait().await;
-        // What it has left behind would keep its output open.
+        // Child processes left behind would keep its output open.
         group.kill();
         status
     };
@@ -97,7 +97,7 @@ fn start(way: &HookTransport) -> io::Result<Group> {
     })
 }
 
-/// What it writes, up to the limit, and whether that is all. The rest is read, so that it does not wait for us.
+/// The output up to the limit, and whether that is all of it. The rest is drained, so that the program does not block.
 async fn read(mut from: impl AsyncRead + Unpin, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     let (mut kept, mut buffer, mut is_whole) = (Vec::new(), [0; 8192], true);
     loop {
@@ -111,7 +111,7 @@ async fn read(mut from: impl AsyncRead + Unpin, limit: usize) -> io::Result<(Vec
     }
 }
 
-/// The program with all that it has started. Dropping it kills them, also those that outlive the program itself.
+/// The program with its process group. Dropping it kills all of them, even child processes that outlive the program.
 struct Group {
     child: Child,
     #[cfg(target_os = "linux")]
@@ -122,7 +122,7 @@ impl Group {
     fn kill(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some(id) = self.id.take() {
-            // An error means that nobody of it is left.
+            // An error means that the process group no longer exists.
             _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
         _ = self.child.start_kill();

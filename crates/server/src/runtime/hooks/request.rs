@@ -1,5 +1,4 @@
-//! A hook that is called with an HTTP request: signed, never redirected, and sent again where that may help. The receiver knows
-//! a try by its id.
+//! HTTP hooks: signed requests without redirects, retried on transient errors. The id lets the receiver detect retries.
 
 use std::time::Duration;
 
@@ -16,16 +15,16 @@ use crate::{
     platform::{outbound_fault::of_fault, standard_webhooks::sign},
 };
 
-/// Pauses before the next tries.
+/// Pauses before retries.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
-/// The time is bounded by whoever waits.
+/// The caller limits the time.
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(300),
     body_bytes: MAX_ANSWER_BYTES,
     hops: 0,
 };
 
-/// Sends it until an answer comes that another try would not change. Whoever drops it gives up.
+/// Sends the request, with retries on transient errors. Dropping the future cancels it.
 pub(super) async fn send(
     all: &All,
     way: &HookTransport,
@@ -74,7 +73,7 @@ async fn send_once(
     };
     let seconds = all.clock.now_ms() / 1000;
     let signature = sign(secret.reveal(), &format!("{id}.{seconds}.{body}"));
-    // The administrator has chosen it, so it may be anywhere.
+    // The administrator has chosen the URL, so it may be anywhere.
     let hosts: Vec<String> = plain_host(url).into_iter().collect();
     let mut request = Request::new(Method::POST, url.clone(), LIMITS).chosen(&hosts);
     for (name, value) in headers {
@@ -95,7 +94,7 @@ async fn send_once(
     all.outbound.send(request).await
 }
 
-/// Whether another try may get another answer.
+/// Whether a retry may get another answer.
 fn may_change(status: StatusCode) -> bool {
     status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429)
 }

@@ -1,4 +1,4 @@
-//! What the sidebar shows: which chats have a run that is going or waiting.
+//! Activity events: which chats have a run that is working or waiting, for the sidebar.
 
 use domain::{ChatId, EventBody, Outcome, RunId, UserId};
 use schemars::JsonSchema;
@@ -10,14 +10,14 @@ use super::LiveRun;
 /// A change in a run's state, or in a chat.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Activity {
-    /// Who began the run; not sent.
+    /// The principal that started the run; not sent.
     #[serde(skip)]
     pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
-    /// `null` if it is about the chat.
+    /// `null` if the event is about the chat or the memory.
     pub run: Option<RunId>,
-    /// What it is doing.
+    /// Its current state.
     pub state: ActivityState,
     /// How it ended, if it is `finished`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,29 +26,29 @@ pub struct Activity {
     pub title: String,
 }
 
-/// What a run is doing, or has happened in a chat.
+/// The state of a run, or an event in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityState {
     /// Working.
     Running,
-    /// Waiting for a person.
+    /// Waiting for a user.
     Waiting,
-    /// Over.
+    /// Ended.
     Finished,
     /// The chat was read.
     Read,
-    /// A [pipeline](docs/models/pipelines.md) has written something: a new title, or follow-ups.
+    /// A [pipeline](docs/models/pipelines.md) has changed the chat: a new title, or follow-ups.
     Changed,
-    /// A memory update of the person begins. An agent's names its run and chat, a
-    /// [learned](docs/decisions/0020-memories-and-learned-facts.md) one its run, and a person's own neither.
+    /// A memory update of the user begins. One by an agent has a run and a chat, a
+    /// [learned](docs/decisions/0020-memories-and-learned-facts.md) one a run, and one by the user neither.
     MemoryUpdateStarted,
-    /// It has ended.
+    /// The memory update has ended.
     MemoryUpdateCompleted,
 }
 
 impl ActivityState {
-    /// What an event says of the memory, if it does.
+    /// The state for an event about the memory.
     pub(super) fn of_memory(body: &EventBody) -> Option<Self> {
         match body {
             EventBody::MemoryUpdateStarted { .. } => Some(Self::MemoryUpdateStarted),
@@ -84,7 +84,7 @@ impl Activity {
         }
     }
 
-    /// A change of what is remembered of a person, in no run: they make it themselves.
+    /// A change of the user's memory, made by the user and not by a run.
     pub(crate) fn of_own_memory(owner: UserId, state: ActivityState) -> Self {
         let principal = Principal::of_account(owner);
         Self {
@@ -97,7 +97,7 @@ impl Activity {
         }
     }
 
-    /// The state of a run that is going now.
+    /// The current state of a live run.
     #[must_use]
     pub fn now(live: &LiveRun) -> Self {
         Self::of(

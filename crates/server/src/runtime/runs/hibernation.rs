@@ -1,5 +1,5 @@
-//! Rest: a run that only waits for people leaves the memory but for a small entry, and goes on from its log, as after
-//! a restart, when somebody answers.
+//! Hibernation: a run that only waits for users is dropped from memory except for a small entry, and resumes from its
+//! log on an answer, as after a restart.
 
 use std::{
     sync::{
@@ -18,23 +18,23 @@ use tokio_util::sync::CancellationToken;
 use super::{LiveRun, LogSoFar, Runs, live::asks};
 use crate::platform::clock::Clock;
 
-/// How many logs are read at a time to go on with runs.
+/// Maximum number of logs read concurrently to resume runs.
 const READ_AT_ONCE: usize = 16;
-/// How long whoever answers waits for the run to be there again.
+/// How long an answer waits for the run to wake up.
 const WAKES_WITHIN: Duration = Duration::from_secs(30);
 
 /// A run read back from its log.
 pub enum Resume {
     /// It can continue.
     Continue(Box<PreparedRun>, LogSoFar),
-    /// It has to end, for this reason, in a sentence for its owner.
+    /// It has to end, for this reason, shown to its owner.
     End(LogSoFar, Box<Journal>, LocalizedText),
 }
 
-/// Reads one run's log; fails where that may be tried again.
+/// Reads one run's log; an error means that it may be retried.
 type ReadLog = Box<dyn Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync>;
 
-/// How runs come back from their rest.
+/// What runs need to wake up.
 pub(super) struct Hibernation {
     pub(super) read_log: OnceLock<ReadLog>,
     pub(super) reading: Semaphore,
@@ -49,31 +49,31 @@ impl Default for Hibernation {
     }
 }
 
-/// What one run needs for its rest.
+/// The hibernation state of one run.
 #[derive(Debug, Default)]
 pub(super) struct HibernationState {
-    /// Drops the agent, where the run can go on from its log.
+    /// Drops the agent, if the run can resume from its log.
     put_down: Mutex<Option<CancellationToken>>,
-    /// The log's last event at the last look.
+    /// The log's last event at the last check.
     looked_at: AtomicU64,
     wanted: Notify,
 }
 
-/// A run that could not be brought back to take an answer.
+/// The error if a run did not wake up to take an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StillHibernated;
 
 impl Runs {
-    /// Says how a run's log is read to go on with it. Before that no run is put to rest.
+    /// Sets how a run's log is read to resume it. Before that, no run hibernates.
     pub fn read_logs_with(
         &self,
         read_log: impl Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync + 'static,
     ) {
-        // The first one stays.
+        // Only the first call counts.
         drop(self.0.rest.read_log.set(Box::new(read_log)));
     }
 
-    /// Puts those to rest that only wait for people and have done nothing since the last call.
+    /// Hibernates the runs that only wait for users and have done nothing since the last call.
     pub fn rest_where_quiet(&self) {
         if self.0.rest.read_log.get().is_none() {
             return;
@@ -89,7 +89,7 @@ impl Runs {
 }
 
 impl LiveRun {
-    /// Says what drops the agent, where its log is enough to go on.
+    /// Sets what drops the agent, if its log is enough to resume.
     pub(super) fn may_rest(&self, put_down: Option<CancellationToken>) {
         self.bed.looked_at.store(0, Ordering::Relaxed);
         *self
@@ -117,7 +117,8 @@ impl LiveRun {
         }
     }
 
-    /// Waits until a resting run is to go on: somebody has an answer or wants it stopped, or an ask expires.
+    /// Waits until a hibernated run has to wake up: for an answer, for a stop request, or because a request to the user
+    /// expires.
     pub(super) async fn wanted(&self, clock: &Clock) {
         let expires = self.expires_in(clock.now_ms());
         tokio::select! {
@@ -127,7 +128,7 @@ impl LiveRun {
         }
     }
 
-    /// How long its next ask waits yet, by the clock's time `now_ms`.
+    /// The time until its next request to the user expires, at the clock's time `now_ms`.
     fn expires_in(&self, now_ms: i64) -> Option<Duration> {
         let left = |at: i64, expires_in_ms: u64| {
             Duration::from_millis(
@@ -145,10 +146,10 @@ impl LiveRun {
         expiring.min()
     }
 
-    /// Brings the run back, where it rests, to take the answer to this ask.
+    /// Wakes the run, if it is hibernated, to take the answer to this request.
     ///
     /// # Errors
-    /// Where it does not come back in time, as when the database does not answer.
+    /// If it does not wake up in time, for example because the database does not answer.
     pub async fn wake_for(&self, ask: &str) -> Result<(), StillHibernated> {
         if !self.pending_input.is_away() || !self.waits_for(ask) {
             return Ok(());
@@ -162,7 +163,7 @@ impl LiveRun {
         }
     }
 
-    /// Brings the run back, where it rests: whatever it waits for is not needed any more.
+    /// Wakes the run, if it is hibernated, as its pending requests are no longer needed.
     ///
     /// # Errors
     /// Those of [`LiveRun::wake_for`].
@@ -173,7 +174,7 @@ impl LiveRun {
         }
     }
 
-    /// Brings the run back, where it rests, to stop this sub-agent of it, if that or one under it waits for somebody.
+    /// Wakes the run, if it is hibernated, to stop this sub-agent, if that or one below it waits for a user.
     ///
     /// # Errors
     /// Those of [`LiveRun::wake_for`].
@@ -188,13 +189,13 @@ impl LiveRun {
         }
     }
 
-    /// Waits until the log says that the run no longer waits for this.
+    /// Waits until the log shows that the run no longer waits for this.
     async fn withdrawn(&self, ask: &str) {
         let mut seen = self.watch();
         while self.waits_for(ask) && seen.changed().await.is_ok() {}
     }
 
-    /// Allows what waits and fits, bringing the run back for it where it rests.
+    /// Allows the pending calls that match, and wakes the run for that if it is hibernated.
     pub async fn allow_all(&self, allowed: &StandingApproval) {
         let open = self.waiting();
         let fitting = open.iter().find_map(|asked| match &asked.event.body {
@@ -210,7 +211,7 @@ impl LiveRun {
         if let Some(approval) = fitting
             && self.wake_for(approval).await.is_err()
         {
-            tracing::warn!(run = %self.id, "a run that rests could not be told that its call is allowed");
+            tracing::warn!(run = %self.id, "failed to wake a hibernated run for a standing approval");
         }
         self.pending_input.allow_all(allowed);
     }

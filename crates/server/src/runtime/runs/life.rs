@@ -1,4 +1,4 @@
-//! One run's life in this process: work, and rests between.
+//! The lifecycle of one run in this process: alternates between work and hibernation.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -19,12 +19,12 @@ use super::{
 
 /// How far an agent may run ahead of its log, events.
 const EMITTER_CAPACITY: usize = 256;
-/// How long a log that could not be read is left alone, at first and at most.
+/// The pause before reading a log again after a failure: first and maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// One run from here to its end or that of the lease, with its rests between. What it needs only while it works or comes
-/// back is in boxes, as ten thousand of these may rest.
+/// Runs one run until it or the lease ends, with hibernation in between. State needed only for working or waking up is
+/// boxed, as ten thousand of these may be hibernated.
 pub(super) async fn live_through(
     runs: Arc<Inner>,
     live: Arc<LiveRun>,
@@ -64,7 +64,7 @@ pub(super) async fn live_through(
     }
 }
 
-/// Lets the agent work and keeps its log, until the run ends or is put to rest.
+/// Runs the agent and records its log until the run ends or hibernates.
 async fn work(
     runs: &Arc<Inner>,
     live: &Arc<LiveRun>,
@@ -91,13 +91,14 @@ async fn work(
             about.in_scope(|| run_log::note_research(&prepared));
             let agent = agent::run(*prepared, emitter, live.pending_input.clone(), stop)
                 .instrument(about.clone());
-            // Two tasks, so that an event handed to the log does not wake the agent.
+            // Two tasks, so that recording an event does not wake the agent.
             let agent = runs.tasks.spawn(agent);
             let recorded = recorder::record(runs, live, events, before)
                 .instrument(about)
                 .await;
             if recorded.is_err() {
-                // Nobody may go on while this one still does something. Its panics are caught within.
+                // No other server may continue the run while this agent is still working. The agent catches its own
+                // panics.
                 drop(agent.await);
             }
             recorded
@@ -106,7 +107,7 @@ async fn work(
             let end = past.end(why);
             let (sender, events) = mpsc::channel(end.len());
             for (agent, body) in end {
-                // There is room for all of them.
+                // The channel has room for all of them.
                 drop(sender.try_send(Emitted {
                     agent,
                     body,
@@ -120,7 +121,7 @@ async fn work(
     }
 }
 
-/// Waits until a run that rests is wanted, and gets it from its log. Nothing where that cannot be.
+/// Waits until a hibernated run has to wake up, and reads its log. `None` if that is not possible.
 async fn wake(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
     live.wanted(&runs.clock).await;
     Box::pin(read(runs, live)).await
@@ -139,10 +140,10 @@ async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
                 live.pending_input.wake(live.waiting().len());
                 return Some(Box::new(log));
             }
-            // Its chat was deleted by way of another server.
+            // Its chat was deleted on another server.
             Err(error) if error.downcast_ref() == Some(&StoreError::NotFound) => return None,
             Err(error) => {
-                tracing::warn!(run = %live.id, %error, "cannot go on with a run that rested; trying again")
+                tracing::warn!(run = %live.id, %error, "failed to wake a hibernated run; retrying")
             }
         }
         tokio::time::sleep(pause).await;
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_a_resting_run_keeps_of_its_life_is_small() {
-        // Nothing is called: a future's size is known from the function.
+        // No future is created: its size follows from the function's type.
         fn bytes<F, A, B, C, D>(_: fn(A, B, C, D) -> F) -> usize {
             size_of::<F>()
         }

@@ -1,4 +1,4 @@
-//! A run that is going: the last stretch of its log in memory, and the ways to reach it.
+//! A live run: the tail of its log in memory, and the handles to control it.
 
 use std::{
     collections::VecDeque,
@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{LogSoFar, NewLiveRun, hibernation::HibernationState};
 
-/// Events kept for readers that follow closely; others read from the database.
+/// Events kept for readers that follow closely; slower readers read from the database.
 const TAIL_EVENTS: usize = 64;
-/// The same bound for long events, bytes of JSON.
+/// The same limit in bytes of JSON, for long events.
 const TAIL_BYTES: usize = 256 * 1024;
 
 /// An event with its JSON, which all readers share.
@@ -27,7 +27,7 @@ pub struct Logged {
     pub event: RunEvent,
     /// Its stored form.
     pub json: Bytes,
-    /// What those who debug the run see beside it while it is here. `None` for what is read from the database.
+    /// Debug details of the event, while it is in memory. `None` for events read from the database.
     pub detail: Option<Arc<Value>>,
 }
 
@@ -36,28 +36,28 @@ pub struct Logged {
 pub struct LiveRun {
     /// Its id.
     pub id: RunId,
-    /// Who began it.
+    /// The principal that started it.
     pub principal: Principal,
     /// Its chat, if any.
     pub chat: Option<ChatId>,
     /// The chat's title when it started.
     pub title: String,
-    /// What it waits for from a person.
+    /// What it waits for from a user.
     pub pending_input: PendingInput,
-    /// Which of its calls need consent.
+    /// Which of its calls need an approval.
     pub consents: ApprovalPolicy,
     /// Stops it.
     pub cancel: CancellationToken,
-    /// Has research write its report.
+    /// Tells research to write its report.
     pub finish: CancellationToken,
     /// Stops one of its sub-agents.
     pub agents: AgentStops,
     /// How it ended.
     pub(super) outcome: OnceLock<Outcome>,
     tail: Mutex<Tail>,
-    /// How far readers may see.
+    /// The last event that readers may see.
     seen: watch::Sender<Seen>,
-    /// Approvals and questions without an answer, oldest first.
+    /// Pending approvals and questions, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
     pub(super) bed: HibernationState,
 }
@@ -66,33 +66,33 @@ pub struct LiveRun {
 struct Tail {
     events: VecDeque<Arc<Logged>>,
     size_bytes: usize,
-    /// Everything up to here is in the database, so may leave the memory.
+    /// Everything up to here is stored, and may be dropped from memory.
     stored: u64,
     /// The last event of an earlier process.
     begins_after: u64,
 }
 
-/// How far the log has come.
+/// The progress of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Seen {
     pub(super) seq: u64,
     /// The run has finished.
     pub(super) ended: bool,
-    /// Nothing more comes in this process.
+    /// No more events follow in this process.
     pub(super) closed: bool,
 }
 
-/// What the tail has for a reader.
+/// The next events of the tail for a reader.
 pub(super) enum FromTail {
     /// The next events, at least one.
     Events(Vec<Arc<Logged>>),
-    /// The next event has left the memory; it is in the database.
+    /// The next event is no longer in memory, but in the database.
     Older,
-    /// Nothing yet.
+    /// No new events yet.
     Nothing,
 }
 
-/// Which run it is.
+/// The identity of a run.
 pub(super) struct About {
     pub(super) run: RunId,
     pub(super) principal: Principal,
@@ -158,32 +158,32 @@ impl LiveRun {
         }
     }
 
-    /// Whether it waits for a person.
+    /// Whether it waits for a user.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.open_asks().is_empty()
     }
 
-    /// The approvals and questions that wait for a person, oldest first.
+    /// The approvals and questions that wait for a user, oldest first.
     #[must_use]
     pub fn waiting(&self) -> Vec<Arc<Logged>> {
         self.open_asks().clone()
     }
 
-    /// Whether it waits for the answer to this ask, as its log says.
+    /// Whether it waits for the answer to this request, according to its log.
     pub(super) fn waits_for(&self, ask: &str) -> bool {
         self.open_asks()
             .iter()
             .any(|asked| asks(asked) == Some(ask))
     }
 
-    /// The number of the last event readers have seen.
+    /// The number of the last event that readers have seen.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
         self.seen.borrow().seq
     }
 
-    /// Shows events to the readers. Returns whether what waits for a person has changed.
+    /// Publishes events to the readers. Returns whether the pending requests have changed.
     pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
         let Some(last) = events.last().map(|last| last.event.seq) else {
             return false;
@@ -193,7 +193,7 @@ impl LiveRun {
             .any(|logged| matches!(logged.event.body, EventBody::RunFinished { .. }));
         let mut waiting_changed = false;
         for event in &events {
-            // Deltas, of which there are most, never are about that.
+            // Deltas, which are the most frequent events, never change them.
             if !event.event.body.is_delta() {
                 waiting_changed |= note_ask(&mut self.open_asks(), event);
             }
@@ -209,7 +209,7 @@ impl LiveRun {
         waiting_changed
     }
 
-    /// Notes that the database has everything up to `seq`.
+    /// Records that the database has everything up to `seq`.
     pub(super) fn mark_stored(&self, seq: u64) {
         let mut tail = self.tail();
         tail.stored = seq;
@@ -221,7 +221,7 @@ impl LiveRun {
         self.seen.borrow().ended
     }
 
-    /// Leaves the log to the database, which has all of it.
+    /// Drops the log from memory, as all of it is stored.
     pub(super) fn forget_tail(&self) {
         let last = self.last_seq();
         *self.tail() = Tail {
@@ -236,7 +236,7 @@ impl LiveRun {
         self.seen.send_modify(|seen| seen.closed = true);
     }
 
-    /// Waits until nothing is written to the log any more.
+    /// Waits until the log is no longer written to.
     pub(super) async fn ended(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         drop(self.seen.subscribe().wait_for(|seen| seen.closed).await);
@@ -246,7 +246,7 @@ impl LiveRun {
         self.seen.subscribe()
     }
 
-    /// What comes after event `after`.
+    /// The events after event `after`.
     pub(super) fn after(&self, after: u64) -> FromTail {
         let tail = self.tail();
         match tail.events.front().map(|first| first.event.seq) {
@@ -274,7 +274,7 @@ impl LiveRun {
     }
 }
 
-/// The id of what the event asks a person, where it does.
+/// The id of the event's request to the user, if it is one.
 pub(super) fn asks(logged: &Logged) -> Option<&str> {
     match &logged.event.body {
         EventBody::ApprovalAsked { approval: id, .. }
@@ -283,7 +283,7 @@ pub(super) fn asks(logged: &Logged) -> Option<&str> {
     }
 }
 
-/// Keeps `open` what is asked and not answered. Returns whether the event changed it.
+/// Updates the pending requests in `open`. Returns whether the event changed them.
 pub fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
     match &logged.event.body {
         EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => {
@@ -301,7 +301,7 @@ pub fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
 
 impl Tail {
     fn trim(&mut self) {
-        // The last event always stays, so that the tail knows where it is.
+        // The last event always stays, so that the tail knows its position.
         while self.events.len() > 1
             && (self.events.len() > TAIL_EVENTS || self.size_bytes > TAIL_BYTES)
         {

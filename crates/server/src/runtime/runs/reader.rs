@@ -1,5 +1,5 @@
-//! Reads a log from any place to its end: from the database what is old, from memory what is new. The log of a run that
-//! is not going in this process is looked at again and again.
+//! Reads a log from any event to its end: old events from the database, new ones from memory. The log of a run that is
+//! not live in this process is polled.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,32 +13,32 @@ use super::{
     live::{FromTail, Seen},
 };
 
-/// How much is read from the database at a time, bytes.
+/// Page size of reads from the database, bytes.
 const PAGE_BYTES: usize = 256 * 1024;
 
-/// How often the log of a run that is going elsewhere is looked at.
+/// How often the log of a run on another server is polled.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// One reader of one log. Dropping it ends the reading and nothing else.
+/// A reader of one log. Dropping it has no effect on the run.
 pub struct Reader {
     store: Store,
     run: RunId,
     live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
-    /// Where the run may be going, for readers that go on to the end of a log.
+    /// The registry to find the live run, for readers that follow the log to its end.
     runs: Option<Runs>,
-    /// What was read before it was asked for.
+    /// Events read ahead.
     ahead: Vec<Arc<Logged>>,
-    /// The last event given out.
+    /// The last event returned.
     cursor: u64,
     finished: bool,
-    /// The least time between two answers.
+    /// Minimum time between two results.
     gap: Duration,
-    /// When the next answer may be given at the earliest.
+    /// The earliest time of the next result.
     not_before: Instant,
 }
 
 impl Reader {
-    /// Reads what is stored.
+    /// Reads the stored events.
     pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
         let (ahead, gap, not_before) = (Vec::new(), Duration::ZERO, Instant::now());
         Self {
@@ -54,7 +54,7 @@ impl Reader {
         }
     }
 
-    /// The same reader, that waits for what is still to come.
+    /// The same reader, waiting for new events.
     pub(super) fn following(mut self, runs: Runs) -> Self {
         self.attach(&runs);
         Self {
@@ -63,7 +63,7 @@ impl Reader {
         }
     }
 
-    /// Reads from memory where the run is going in this process.
+    /// Reads from memory if the run is live in this process.
     fn attach(&mut self, runs: &Runs) {
         self.live = runs.live(self.run).map(|live| {
             let seen = live.watch();
@@ -71,18 +71,18 @@ impl Reader {
         });
     }
 
-    /// The same reader, that gathers what comes within `gap` instead of giving out each event by itself: a
-    /// page that draws 25 times a second has nothing from more.
+    /// The same reader, batching the events of each `gap` instead of returning every event by itself: a page that draws
+    /// 25 times a second gains nothing from more.
     #[must_use]
     pub fn gathering(self, gap: Duration) -> Self {
         Self { gap, ..self }
     }
 
-    /// Reads ahead where the run is not going here: a log that is damaged where the reading begins is told before anything
-    /// is answered.
+    /// Reads ahead if the run is not live here, so that a damaged log at the start is reported before a response is
+    /// sent.
     ///
     /// # Errors
-    /// Where the database does not answer or holds something that is not a log.
+    /// If the database does not answer or the log is corrupt.
     pub async fn read_ahead(&mut self) -> Result<(), StoreError> {
         if self.live.is_none() {
             self.ahead = self.page().await?;
@@ -93,7 +93,7 @@ impl Reader {
     /// The next events, at least one; waits for them. `None` after the last.
     ///
     /// # Errors
-    /// Where the database does not answer or holds something that is not a log.
+    /// If the database does not answer or the log is corrupt.
     pub async fn next(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
         while !self.finished {
             if !self.gap.is_zero() {
@@ -114,7 +114,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// What is there now, or nothing at the end; `None` where it is to be looked at again.
+    /// The events available now, empty at the end; `None` to try again.
     async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
         let Some((live, seen)) = &mut self.live else {
             return self.stored_or_later().await;
@@ -124,7 +124,7 @@ impl Reader {
             FromTail::Events(events) => return Ok(Some(events)),
             FromTail::Nothing => {
                 if now.closed || seen.changed().await.is_err() {
-                    // It left this process without coming to its end.
+                    // It left this process without reaching its end.
                     self.live = None;
                 }
                 return Ok(None);
@@ -132,25 +132,25 @@ impl Reader {
             FromTail::Older => {}
         }
         let mut events = self.page().await?;
-        // The end is stored before the chat has its answer; it is shown only after that.
+        // The end is stored before the chat has its answer; it is returned only after that.
         events.retain(|logged| logged.event.seq <= now.seq);
         if events.is_empty()
             && !now.closed
             && let Some((_, seen)) = &mut self.live
         {
-            // They have left the memory already and are about to be shown.
+            // They have already left memory and are about to be published.
             drop(seen.changed().await);
             return Ok(None);
         }
         Ok(Some(events))
     }
 
-    /// A page of a run that is not going here; nothing at the end, `None` where more may come.
+    /// A page of a run that is not live here; empty at the end, `None` if more may come.
     async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
         let Some(runs) = self.runs.clone() else {
             return Ok(Some(self.page().await?));
         };
-        // In this order: what is written before the run's end is noted is there once it is.
+        // In this order: whatever is written before the run is marked as finished can be read afterwards.
         let has_ended = self.store.run(self.run).await?.finished_at.is_some();
         let mut events = self.page().await?;
         if !has_ended {
@@ -166,7 +166,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// A page from the database; nothing at the end of what is stored.
+    /// A page from the database; empty at the end of the stored log.
     async fn page(&mut self) -> Result<Vec<Arc<Logged>>, StoreError> {
         if !self.ahead.is_empty() {
             return Ok(std::mem::take(&mut self.ahead));
@@ -179,7 +179,7 @@ impl Reader {
         for segment in &segments {
             match parse(segment, self.cursor) {
                 Ok(parsed) => events.extend(parsed),
-                // What comes before can be read; the next page begins with it.
+                // Return the readable events; the next page starts with the corrupt segment.
                 Err(_) if !events.is_empty() => break,
                 Err(error) => return Err(error),
             }
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-/// The events of a segment that come after `after`.
+/// The events of a segment after `after`.
 pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, StoreError> {
     let corrupt = |what: String| StoreError::Corrupt(format!("log of {}: {what}", segment.run));
     let mut next = after.saturating_add(1).max(segment.first_seq);
@@ -197,7 +197,7 @@ pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, S
     for line in segment.lines.lines().skip(skip) {
         let event: RunEvent =
             serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
-        // What was put there from elsewhere, or taken out, is no log.
+        // Foreign or missing events mean that the log is corrupt.
         if event.seq != next || event.run != segment.run {
             return Err(corrupt(format!(
                 "event {} of {} where {next} belongs",

@@ -1,5 +1,5 @@
-//! Numbers a run's events, stores them and shows them to readers: an item only once it is stored, deltas at
-//! once and stored in small batches.
+//! Numbers a run's events, stores them and publishes them to readers: items only once they are stored, deltas at once
+//! and stored in small batches.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,22 +16,22 @@ use tokio::{
 use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged, run_log};
 use crate::messages;
 
-/// Deltas of all runs are stored on the same beat, so that they share a commit: storage is at most two beats,
-/// 50 ms, behind what readers have seen, and at least one.
+/// Deltas of all runs are stored on the same beat, so that they share a commit: storage lags behind what readers have
+/// seen by at least one and at most two beats, 50 ms.
 const BEAT: Duration = Duration::from_millis(25);
-/// Events taken at a time.
+/// Maximum number of events taken at a time.
 const BATCH_EVENTS: usize = 256;
-/// What is written around an event's text, about, bytes.
+/// Approximate size of the JSON around an event's text, bytes.
 const JSON_AROUND_BYTES: usize = 192;
-/// Lines that wait for the beat, bytes; more are stored at once.
+/// Maximum size of lines that wait for the beat, bytes; beyond it they are stored at once.
 const MAX_UNSTORED_BYTES: usize = 1 << 20;
-/// How long a database that does not answer is asked again before the run is given up.
+/// How long writes are retried while the database does not answer, before the run is given up.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 
-/// The log could not be stored for too long. It stays open, for the run to go on from it as after a crash.
+/// The error if the log could not be stored for too long. It stays open, and the run resumes from it as after a crash.
 pub(super) struct GivenUp;
 
-/// Keeps the log until the agent's end of the channel is gone.
+/// Records the log until the agent's end of the channel is closed.
 pub(super) async fn record(
     runs: &Inner,
     live: &LiveRun,
@@ -53,18 +53,18 @@ pub(super) async fn record(
         summary,
     };
     if next_seq > 1 {
-        // Who had it before may have been killed before the note.
+        // The previous process may have been killed before it stored this.
         recorder.note_waiting().await;
     }
     match recorder.keep(events).await {
         Ok(()) => {}
         Err(StoreError::NotOurs) => {
-            // Its readers go on with what that one writes.
-            tracing::warn!(run = %live.id, "another server goes on with this run");
+            // Its readers follow the other server's log.
+            tracing::warn!(run = %live.id, "another server has taken over this run");
             live.cancel.cancel();
         }
         Err(error) if error.may_pass() => {
-            tracing::error!(run = %live.id, %error, "the log could not be stored; the run goes on from what is stored");
+            tracing::error!(run = %live.id, %error, "failed to store the log; the run will resume from what is stored");
             live.cancel.cancel();
             return Err(GivenUp);
         }
@@ -82,7 +82,7 @@ struct Recorder<'a> {
     summary: RunSummary,
 }
 
-/// Lines that readers may have seen but the database has not.
+/// Lines that readers may have seen but that are not stored yet.
 #[derive(Default)]
 struct Unstored {
     first_seq: u64,
@@ -101,7 +101,7 @@ impl Recorder<'_> {
                 alarm.set(due);
             }
             tokio::select! {
-                // Storing comes first: events may come without a pause.
+                // Storing has priority: events may arrive without a pause.
                 biased;
                 () = alarm.expired(), if due.is_some() => self.flush().await?,
                 count = events.recv_many(&mut taken, BATCH_EVENTS) => {
@@ -135,7 +135,7 @@ impl Recorder<'_> {
             .filter(|last| is_end(last))
             .map(|last| last.event.at)
         {
-            // Whoever reads the end finds the chat's message complete.
+            // Before the end is published, so that its readers find the chat's message complete.
             let store = &self.runs.store;
             retry(self.runs.patience(), || {
                 store.finish_run(self.live.id, finished_at, &self.summary)
@@ -143,7 +143,7 @@ impl Recorder<'_> {
             .await
             .or_else(done_before)?;
             if let Some(outcome) = self.summary.outcome {
-                // It ends once.
+                // It ends only once.
                 let _ = self.live.outcome.set(outcome);
             }
         }
@@ -159,13 +159,13 @@ impl Recorder<'_> {
             self.note_waiting().await;
         }
         for stored in waiting {
-            // Whoever waited may have been stopped meanwhile.
+            // The waiting task may have been stopped.
             let _ = stored.send(());
         }
         Ok(())
     }
 
-    /// Gives the events their numbers and times, and puts them with the unstored ones.
+    /// Assigns numbers and times to the events, and adds them to the unstored ones.
     fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
         let at = self.now_ms();
         let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
@@ -203,7 +203,7 @@ impl Recorder<'_> {
         (fresh, waiting)
     }
 
-    /// The time, which stands still in a log while the machine's clock is behind what it was before.
+    /// The current time, which never goes backwards within a log even if the machine's clock does.
     fn now_ms(&mut self) -> i64 {
         self.last_at = self.last_at.max(self.runs.clock.now_ms());
         self.last_at
@@ -234,7 +234,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Shows events to the readers. Returns whether what waits for a person has changed, which is announced.
+    /// Publishes events to the readers. Returns whether the pending requests have changed, and announces that.
     fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
         let waiting_changed = self.live.publish(events);
         if waiting_changed {
@@ -251,7 +251,7 @@ impl Recorder<'_> {
         waiting_changed
     }
 
-    /// Leaves a note for other servers; without it their readers would only see the change later.
+    /// Stores the pending request for other servers; without it their readers would see the change only later.
     async fn note_waiting(&self) {
         let seq = if self.live.is_waiting() {
             self.next_seq - 1
@@ -259,13 +259,13 @@ impl Recorder<'_> {
             0
         };
         if let Err(error) = self.runs.store.note_waiting(self.live.id, seq).await {
-            tracing::warn!(run = %self.live.id, %error, "other servers do not know what this run waits for");
+            tracing::warn!(run = %self.live.id, %error, "failed to store what this run waits for");
         }
     }
 
-    /// The log can never be stored, such as that of a chat that was deleted: the run is stopped, and its readers are told.
+    /// The log can never be stored, for example because the chat was deleted: stops the run and ends its readers.
     fn end_unstored(&mut self, error: &StoreError) {
-        tracing::error!(run = %self.live.id, %error, "the log could not be stored; the run is stopped");
+        tracing::error!(run = %self.live.id, %error, "failed to store the log; stopping the run");
         self.live.cancel.cancel();
         let body = EventBody::RunFinished {
             outcome: Outcome::Failed,
@@ -302,17 +302,18 @@ impl Unstored {
     }
 }
 
-/// The stored form. A long text gets its room at once: growing would leave as much behind again.
+/// The stored form. Allocates enough for a long text at once: growing would leave as much garbage again.
 fn json_of(event: &RunEvent) -> String {
     let mut json = Vec::with_capacity(event.body.text_bytes() + JSON_AROUND_BYTES);
-    // An event is plain data: it always has a JSON form.
+    // An event is plain data that always serializes to JSON.
     if serde_json::to_writer(&mut json, event).is_err() {
         json.clear();
     }
     String::from_utf8(json).unwrap_or_default()
 }
 
-/// Nobody else writes this log: a conflict means that a first try, whose answer was lost, had succeeded.
+/// This process is the only writer of the log: a conflict means that a first attempt had succeeded, and its reply was
+/// lost.
 fn done_before(error: StoreError) -> Result<(), StoreError> {
     match error {
         StoreError::Conflict(_) => Ok(()),
@@ -324,7 +325,7 @@ fn is_end(logged: &Logged) -> bool {
     matches!(logged.event.body, EventBody::RunFinished { .. })
 }
 
-/// Deltas of one item that came together become one event: a burst costs one line instead of hundreds.
+/// Merges adjacent deltas of one item into one event: a burst takes one line instead of hundreds.
 fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<Emitted> {
     let mut merged: Vec<Emitted> = Vec::with_capacity(taken.len());
     for Emitted {
@@ -360,7 +361,7 @@ fn beat_after(start: Instant, at: Instant) -> Instant {
     start + BEAT * u32::try_from(beats).unwrap_or(u32::MAX)
 }
 
-/// Repeats while the database does not answer, up to a limit.
+/// Retries while the database does not answer, up to a limit.
 async fn retry<Work, Answer>(
     patience: Duration,
     work: impl Fn() -> Work,
@@ -373,7 +374,7 @@ where
     loop {
         match work().await {
             Err(error) if error.may_pass() && Instant::now() < give_up => {
-                tracing::warn!(%error, "the database did not answer; trying again");
+                tracing::warn!(%error, "the database did not answer; retrying");
                 sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(2));
             }

@@ -1,5 +1,4 @@
-//! Logs that an earlier process left open: read, so that the run can go on, or ended, so that nothing stays
-//! half-written.
+//! Reads logs that an earlier process left open, so that their runs can resume, and closes those of runs that cannot.
 
 use agent::Journal;
 use domain::{AgentPath, EventBody, LocalizedText, RunEvent, event::seq_after_restart};
@@ -10,7 +9,7 @@ use crate::{gateway::usage::used_by, platform::clock::Clock};
 
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// Reads the log, and the events in it that tell of model calls.
+/// Reads the log, and returns its model calls too.
 pub(super) async fn read(
     store: &Store,
     run: &Run,
@@ -37,15 +36,15 @@ pub(super) async fn read(
     }
 }
 
-/// Why a log is ended that nobody writes any more.
+/// Why an abandoned log is closed.
 pub(super) enum Why {
-    /// For this reason, in a sentence.
+    /// The run cannot resume, for this reason.
     CannotGoOn(LocalizedText),
-    /// A person has stopped the run.
+    /// A user has stopped the run.
     Stopped,
 }
 
-/// Ends the log, where it has not ended. Returns the number of its last event.
+/// Ends the log, unless it has ended. Returns the number of its last event.
 pub(super) async fn close(
     store: &Store,
     clock: &Clock,

@@ -1,4 +1,4 @@
-//! Runs whose logs could not be stored for too long, until somebody takes them up again.
+//! A queue of runs whose logs could not be stored for too long, waiting to be resumed.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::{Inner, Runs, recorder::GIVE_UP_AFTER};
 
-/// Those that nobody has fetched, and the time after which a run is one.
+/// The queued runs, and the time after which a run is given up.
 #[derive(Debug)]
 pub(super) struct RetryQueue {
     runs: Mutex<Vec<RunId>>,
@@ -39,7 +39,7 @@ impl RetryQueue {
 }
 
 impl Inner {
-    /// How long a database that does not answer is asked again.
+    /// How long writes are retried while the database does not answer.
     pub(super) fn patience(&self) -> Duration {
         *self
             .given_up
@@ -50,7 +50,7 @@ impl Inner {
 }
 
 impl Runs {
-    /// Gives runs up after this time, rather than after two minutes.
+    /// Gives up runs after this time, rather than after two minutes.
     pub fn give_up_after(&self, time: Duration) {
         *self
             .0
@@ -60,17 +60,17 @@ impl Runs {
             .unwrap_or_else(PoisonError::into_inner) = time;
     }
 
-    /// Gives up a run that is not going in this process.
+    /// Gives up a run that is not live in this process.
     pub fn give_up(&self, run: RunId) {
         self.0.given_up.push(run);
     }
 
-    /// Is notified when a run was given up.
+    /// Notified when a run is given up.
     pub(crate) fn given_up_notice(&self) -> &Arc<Notify> {
         &self.0.given_up.more
     }
 
-    /// Returns each run that was given up once. No task of this process works on them.
+    /// Returns each given-up run once. No task of this process works on them.
     pub(crate) fn take_given_up(&self) -> Vec<RunId> {
         std::mem::take(
             &mut *self
@@ -82,7 +82,7 @@ impl Runs {
         )
     }
 
-    /// Waits for runs that were given up, and hands each out once.
+    /// Waits for runs to be given up, and returns each once.
     pub async fn given_up(&self) -> Vec<RunId> {
         loop {
             let runs = self.take_given_up();

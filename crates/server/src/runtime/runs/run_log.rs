@@ -1,4 +1,4 @@
-//! Lines in the server's log for what happens in runs, within the span that names the run.
+//! Writes events of runs to the server's log, within a span that identifies the run.
 
 use agent::PreparedRun;
 use domain::{
@@ -10,13 +10,13 @@ use tracing::{Span, field};
 
 use super::LiveRun;
 
-/// The target of these lines: `log.level = "info,runs=off"` leaves them out.
+/// The target of these lines: `log.level = "info,runs=off"` disables them.
 const TARGET: &str = "runs";
 
-/// The span of a run that works here.
+/// The span of a run that is live here.
 pub(super) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
     let origin = &run.deps.trace.origin;
-    // At the level of errors, so that it stands beside them whatever the log's level is.
+    // At the error level, so that it is attached to errors whatever the log level is.
     tracing::error_span!(
         "run",
         id = %live.id,
@@ -28,19 +28,19 @@ pub(super) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
     )
 }
 
-/// A research begins or goes on.
+/// Logs the start or the resumption of research.
 pub(super) fn note_research(run: &PreparedRun) {
     if let Some(research) = &run.input.research {
         tracing::info!(target: TARGET, turns = research.turns, "research mode detected");
     }
 }
 
-/// Writes down what the event means to whoever follows a request; `summary` has read it.
+/// Logs an event for operators that follow a request; `summary` already includes it.
 pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
     if event.body.is_delta() || !tracing::enabled!(target: TARGET, tracing::Level::INFO) {
         return;
     }
-    // Of the main agent nothing.
+    // `None` for the main agent.
     let agent = event.agent.id();
     match &event.body {
         EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
@@ -107,7 +107,7 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
     }
 }
 
-/// The codes of what research does, from [`agent::messages::Runs`].
+/// The message codes of research steps, from [`agent::messages::Runs`].
 const RESEARCH: [&str; 4] = [
     "planning",
     "searching_in_turn",

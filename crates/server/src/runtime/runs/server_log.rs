@@ -1,4 +1,4 @@
-//! The log of work that the server does by itself, such as learning in the background: a run that no agent carries out.
+//! Logs of runs that the server performs without an agent, such as learning in the background.
 
 use std::sync::{Arc, PoisonError};
 
@@ -13,10 +13,10 @@ use super::{
     recorder::{self, GivenUp},
 };
 
-/// How far the work may run ahead of its log, events.
+/// Maximum number of events that the work may run ahead of its log.
 const CAPACITY: usize = 16;
 
-/// A log that is being kept. Dropped before it is finished, it ends as interrupted.
+/// An open log. If dropped before it is finished, it ends as interrupted.
 #[derive(Debug)]
 pub struct ServerLog {
     emitter: Emitter,
@@ -25,7 +25,7 @@ pub struct ServerLog {
 }
 
 impl Runs {
-    /// Keeps the log of a run whose row is in the database, and shows it like any other.
+    /// Records the log of a run whose row is in the database, and publishes it like any other.
     pub async fn keep_log(
         &self,
         run: RunId,
@@ -79,7 +79,7 @@ impl Runs {
 }
 
 impl ServerLog {
-    /// Hands over an event.
+    /// Records an event.
     pub async fn emit(&self, body: EventBody) {
         self.emitter.emit(body).await;
     }
@@ -94,7 +94,7 @@ impl ServerLog {
     ) {
         let Self { emitter, end, kept } = self;
         drop(emitter);
-        // Where the server stops, the log has ended already.
+        // If the server is stopping, the log has ended already.
         let _ = end.send(EventBody::RunFinished {
             outcome,
             problem,

@@ -1,4 +1,4 @@
-//! What one person has signed in to one server with: sealed in the database, renewed when it runs out.
+//! A user's credential for one MCP server: sealed in the database, and refreshed when it expires.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,20 +20,20 @@ use crate::{
     },
 };
 
-/// A token that lasts no longer than this is renewed before it is sent.
+/// A token that expires within this time is refreshed before it is sent.
 const MARGIN_MS: i64 = 30_000;
-/// So long one server has for renewing; longer than a request may take.
+/// How long a server's claim to refresh a token lasts; longer than a request may take.
 const CLAIM_MS: i64 = 40_000;
-/// How long it is waited for another server that renews.
+/// How long to wait for another server that refreshes the token.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// How often it is looked whether it has.
+/// The interval for polling whether it has finished.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// How often it is tried to store what was given, while others store.
+/// How many times storing a new token is tried while others write at the same time.
 const KEEPING_TRIES: usize = 5;
-/// The word for a token that was taken back or has run out.
+/// The OAuth error for a token that was revoked or has expired.
 const GONE: &str = "invalid_grant";
 
-/// Where credentials are kept, and with what they are got.
+/// The dependencies for storing and obtaining credentials.
 pub(super) struct Vault {
     pub(super) store: Store,
     pub(super) sealer: Arc<Sealer>,
@@ -42,32 +42,32 @@ pub(super) struct Vault {
     pub(super) outbound: Outbound,
 }
 
-/// What somebody has signed in with.
+/// A user's credential.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Credential {
-    /// A token that they have entered.
+    /// A token that the user entered.
     Token { url: String, token: String },
-    /// What the server's own sign-in has given.
+    /// Tokens from the server's OAuth sign-in.
     Grant(Grant),
-    /// It was taken back or has run out: they have to sign in again.
+    /// It was revoked or has expired: the user has to sign in again.
     Lapsed {
-        /// The grant that it was.
+        /// The id of the lapsed grant.
         #[serde(default)]
         of: String,
     },
 }
 
-/// Tokens, and where new ones are got.
+/// OAuth tokens, with what is needed to refresh them.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Grant {
-    /// The sign-in that it comes from: tokens change, this does not.
+    /// The id of the sign-in: tokens are replaced, this is not.
     #[serde(default)]
     pub(super) id: String,
-    /// Until then one server renews it, and no other.
+    /// Until then, only the claiming server refreshes the tokens.
     #[serde(default)]
     pub(super) claimed_until: i64,
-    /// The server's address: after it was changed, the tokens are not sent to another.
+    /// The server's URL: if it changes, the tokens are not sent to the new one.
     pub(super) url: String,
     pub(super) resource: String,
     pub(super) client: Client,
@@ -79,7 +79,7 @@ pub(super) struct Grant {
 }
 
 impl Grant {
-    /// The same with what was given now.
+    /// This grant with new tokens.
     pub(super) fn with(self, tokens: Tokens, now: i64) -> Self {
         let expires_at = tokens.lasts_ms.map(|lasts| now.saturating_add(lasts));
         Self {
@@ -96,13 +96,13 @@ impl Grant {
     }
 }
 
-/// One person at one server.
+/// A user's account on one server.
 #[derive(Clone)]
 pub(super) struct Account {
     pub(super) vault: Arc<Vault>,
     pub(super) server: String,
     pub(super) url: Url,
-    /// Hosts that may be asked wherever they are.
+    /// The configured hosts, which may be in a private network.
     pub(super) chosen: Vec<String>,
     pub(super) user: UserId,
 }
@@ -130,7 +130,7 @@ impl Account {
         format!("mcp:{}:{}", self.server, self.user)
     }
 
-    /// What they have signed in with; nothing where they have not, or to another address.
+    /// The stored credential; `None` if the user has not signed in, or to another URL.
     pub(super) async fn read(&self) -> Result<Option<Credential>, StoreError> {
         Ok(self.read_sealed().await?.map(|(_, credential)| credential))
     }
@@ -167,7 +167,7 @@ impl Account {
             .await?)
     }
 
-    /// Forgets it, and says so where it was got.
+    /// Deletes the credential and revokes it at the authorization server.
     pub(super) async fn forget(&self) -> Result<(), ApiError> {
         let credential = self.read().await?;
         self.vault
@@ -179,7 +179,7 @@ impl Account {
         {
             let token = grant.refresh.as_deref().unwrap_or(&grant.access);
             if let Err(problem) = self.desk(&grant).revoke(place, token).await {
-                tracing::warn!(server = self.server, %problem, "a sign-out was not told to the server");
+                tracing::warn!(server = self.server, %problem, "failed to revoke a token at sign-out");
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Account {
         }
     }
 
-    /// The token to send now, another one than `refused`.
+    /// The token to send now, different from `refused`.
     pub(super) async fn token(&self, refused: Option<String>) -> Result<String, NoBearer> {
         let give_up = Instant::now() + PATIENCE;
         loop {
@@ -232,7 +232,7 @@ impl Account {
             };
             match self.replace(&sealed, &Credential::Grant(claimed)).await? {
                 Some(claimed) => match self.renew(claimed, &grant).await {
-                    // Later it may be renewed; until then it still holds.
+                    // The current token is still valid; refreshing is retried later.
                     Err(NoBearer::Fault(_)) if usable => return Ok(grant.access),
                     renewed => return renewed,
                 },
@@ -246,7 +246,7 @@ impl Account {
         }
     }
 
-    /// Renews what we have claimed, whose sealed form is `claimed`.
+    /// Refreshes a grant that this server has claimed, whose sealed form is `claimed`.
     async fn renew(&self, claimed: Vec<u8>, old: &Grant) -> Result<String, NoBearer> {
         let asked = match &old.refresh {
             Some(refresh) => self.desk(old).refresh(refresh).await,
@@ -260,7 +260,7 @@ impl Account {
             Err(NoToken::Refused(why)) if why == GONE => None,
             Err(NoToken::UnknownClient) => {
                 if let Err(error) = self.vault.store.put_mcp_client(&self.server, None).await {
-                    tracing::warn!(%error, "an unknown client cannot be forgotten");
+                    tracing::warn!(%error, "failed to delete an unknown OAuth client");
                 }
                 None
             }
@@ -278,13 +278,13 @@ impl Account {
                 .await?;
             return Err(NoBearer::Fault(problem));
         }
-        tracing::info!(server = self.server, user = %self.user, "a sign-in is not renewed");
+        tracing::info!(server = self.server, user = %self.user, "MCP sign-in expired and could not be refreshed");
         match self
             .replace(&claimed, &Credential::Lapsed { of: old.id.clone() })
             .await?
         {
             Some(_) => Err(NoBearer::SignIn),
-            // Another server of ours took over the claim and was luckier, or a person signed in or out.
+            // Another server took over the claim and succeeded, or the user has signed in or out.
             None => match self.read().await.map_err(fault)? {
                 Some(Credential::Grant(now)) if now.access != old.access => Ok(now.access),
                 _ => Err(NoBearer::SignIn),
@@ -292,8 +292,8 @@ impl Account {
         }
     }
 
-    /// Keeps tokens that were given. What was stored meanwhile stays, except for what another server of ours made of the
-    /// old tokens: they work once, so it may have been refused with them.
+    /// Stores new tokens. Concurrent changes win, except those that another server made with the old tokens: these work
+    /// only once, so its refresh may have been refused.
     async fn keep(&self, claimed: Vec<u8>, old: &Grant, new: Grant) -> Result<String, NoBearer> {
         let access = new.access.clone();
         let (mut there, new) = (claimed, Credential::Grant(new));
@@ -315,7 +315,7 @@ impl Account {
         Err(NoBearer::Fault("A token could not be kept.".to_owned()))
     }
 
-    /// Stores `new` in place of `old`; its sealed form, or nothing where there is no longer `old`.
+    /// Replaces `old` with `new`; returns the new sealed form, or `None` if `old` is no longer stored.
     async fn replace(&self, old: &[u8], new: &Credential) -> Result<Option<Vec<u8>>, NoBearer> {
         let sealed = self.vault.seal(&self.place(), new);
         let sealed = sealed.map_err(|error| NoBearer::Fault(error.to_string()))?;

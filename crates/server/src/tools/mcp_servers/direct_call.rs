@@ -1,5 +1,5 @@
-//! A call of a server's tool that the program makes itself, outside of a run: nobody watches it, and nobody answers what its
-//! server asks.
+//! Tool calls that the program makes itself, outside of a run: without progress, and the server's questions are
+//! cancelled.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use tokio::time::timeout;
 
 use super::McpServers;
 
-/// How long a server is waited for that is just being connected.
+/// How long to wait for a server that is still connecting.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// Whose such calls are: no run's.
+/// The id of the caller of these calls, which belong to no run.
 const ASKER: &str = "glasshouse";
 
 impl McpServers {
-    /// Calls a tool, known by its name for models, with what `arguments` makes of its schema; gives its answer as text.
-    /// Only a server that needs no sign-in is called.
+    /// Calls a tool by its name for models, with the arguments that `arguments` derives from its schema, and returns
+    /// the result as text. Only servers without sign-in are called.
     ///
     /// # Errors
-    /// Why there is no answer, in a sentence that ends with a full stop.
+    /// Why the call failed, as a sentence that ends with a full stop.
     pub(crate) async fn ask(
         &self,
         tool: &str,
@@ -63,7 +63,7 @@ async fn call(
     })?;
     let arguments = arguments(&offer.schema)
         .ok_or_else(|| format!("the tool “{tool}” has no argument for a question."))?;
-    // A server may say to us what we have said to it.
+    // A server may echo secrets that it was sent.
     let redact = |text: &str| definition.redact_said(text);
     let failed = |error: mcp::CallError| redact(&error.to_string());
     let mut call = server

@@ -1,9 +1,9 @@
-//! What a server asks a person in the middle of a call (elicitation): its form is a question of the run.
+//! Elicitation: a form that a server sends in the middle of a call becomes a question of the run.
 
 use agent::{Question, ToolContext};
 use domain::{Form, Reply};
 
-/// Asks the person and tells the server what they said.
+/// Asks the user and sends the reply to the server.
 pub(super) async fn ask(server: &str, mut asked: mcp::Question, context: &ToolContext) {
     let reply = match Form::try_from(std::mem::take(&mut asked.schema)) {
         Ok(form) => {
@@ -16,12 +16,12 @@ pub(super) async fn ask(server: &str, mut asked: mcp::Question, context: &ToolCo
             match context.ask(question, asked.withdrawn()).await {
                 Some(Reply::Values(values)) => mcp::Reply::Accept(values),
                 Some(Reply::Declined(None)) => mcp::Reply::Decline,
-                // Nobody said no: nobody was there to be asked.
+                // Nobody declined: there was no one to ask.
                 Some(Reply::Declined(Some(_)) | Reply::Words(_)) | None => mcp::Reply::Cancel,
             }
         }
         Err(fault) => {
-            tracing::warn!(server, %fault, "the server asks for something that cannot be asked");
+            tracing::warn!(server, %fault, "unsupported elicitation form");
             context
                 .progress(format!(
                     "{server} asked for something that no form can hold: {fault}"

@@ -1,11 +1,11 @@
-//! What is wrong with an MCP server, as it is said to people.
+//! Messages for the problems of MCP servers.
 
 use domain::LocalizedText;
 use mcp::{Fault, LeftOut, Problem};
 
 use crate::messages;
 
-/// The sentence that says it.
+/// The message for a problem.
 pub(super) fn words(problem: Problem) -> LocalizedText {
     LocalizedText::from(match problem {
         Problem::NotStarted { program, why } => messages::Tools::McpNotStarted { program, why },

@@ -1,4 +1,4 @@
-//! Signing in to a server at its own sign-in: sending the person there, and what they come back with.
+//! The OAuth sign-in of a user to an MCP server: the redirect to its authorization server, and the callback.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::UserId;
@@ -21,14 +21,14 @@ use crate::{
     },
 };
 
-/// How long a person may take.
+/// How long a sign-in may take.
 const TIME_LIMIT_MS: i64 = 10 * 60 * 1000;
-/// Most sign-ins that one person has open.
+/// The maximum number of pending sign-ins per user.
 const MAX_OPEN: u32 = 20;
-/// What a person comes back with is no longer than this, bytes.
+/// The maximum length of an authorization code, in bytes.
 const CODE_LIMIT_BYTES: usize = 8_000;
 
-/// Who we are at what signs in, as it is kept.
+/// The stored client registration at an authorization server.
 #[derive(Serialize, Deserialize)]
 struct Registration {
     issuer: String,
@@ -36,7 +36,7 @@ struct Registration {
     client: Client,
 }
 
-/// A sign-in that waits for the person.
+/// A pending sign-in.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     /// The browser's session, or another credential, that began it.
@@ -45,19 +45,19 @@ struct Pending {
     verifier: String,
     issuer: String,
     names_issuer: bool,
-    /// Without tokens yet.
+    /// The grant, without tokens yet.
     grant: Grant,
 }
 
-/// Who signs in, and by what we know them: only what has begun a sign-in can finish it.
+/// The user who signs in, and the session: a sign-in can be finished only by the session that began it.
 pub struct Signer {
     /// The person.
     pub user: UserId,
-    /// Their session.
+    /// The id of the session.
     pub session: String,
 }
 
-/// The query that the server of a sign-in sends the browser back with.
+/// The query of the authorization server's redirect back.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "McpCallback")]
 pub struct Back {
@@ -68,25 +68,25 @@ pub struct Back {
     iss: Option<String>,
 }
 
-/// How a sign-in ended.
+/// The outcome of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// They are signed in.
+    /// The user is signed in.
     Done,
-    /// It is not known: begun by somebody else, finished before, or too long ago.
+    /// It is unknown: begun by another user, already finished, or too long ago.
     Unknown,
-    /// The person did not allow it, or the server did not let them.
+    /// The user did not allow it, or the server denied it.
     Denied,
-    /// They came back from somebody else.
+    /// The callback names another issuer.
     WrongIssuer,
-    /// The server gave no token.
+    /// The server issued no token.
     Refused,
-    /// The server could not be asked.
+    /// The server could not be reached.
     Unreachable,
 }
 
 impl UserConnections {
-    /// Whether the sign-in that the server names may be shown our secret: the server alone does not say that.
+    /// Whether the client secret may be sent to this issuer: the MCP server's word alone is not sufficient.
     fn may_know_us(&self, oauth: &OAuth, issuer: &str) -> bool {
         match &oauth.issuer {
             Some(only) => only.trim_end_matches('/') == issuer.trim_end_matches('/'),
@@ -95,7 +95,7 @@ impl UserConnections {
         }
     }
 
-    /// Begins a sign-in; returns where the person has to go.
+    /// Begins a sign-in; returns the URL to redirect the user to.
     pub(super) async fn begin(
         &self,
         oauth: &OAuth,
@@ -216,7 +216,7 @@ impl UserConnections {
         Ok(known.client)
     }
 
-    /// Finishes the sign-in whose sealed rest is `sealed`.
+    /// Finishes the sign-in with this sealed state.
     pub(super) async fn finish(
         &self,
         sealed: &[u8],
@@ -236,7 +236,7 @@ impl UserConnections {
         if !right_issuer {
             tracing::warn!(
                 server = self.server.name,
-                "a sign-in came back from another issuer"
+                "MCP sign-in callback names another issuer"
             );
             return Ok(Ended::WrongIssuer);
         }
@@ -258,7 +258,7 @@ impl UserConnections {
                 tracing::warn!(
                     server = self.server.name,
                     problem,
-                    "a sign-in cannot be finished"
+                    "failed to finish an MCP sign-in"
                 );
                 Ok(Ended::Unreachable)
             }
@@ -269,7 +269,11 @@ impl UserConnections {
                         .put_mcp_client(&self.server.name, None)
                         .await?;
                 }
-                tracing::warn!(server = self.server.name, ?why, "a sign-in gave no token");
+                tracing::warn!(
+                    server = self.server.name,
+                    ?why,
+                    "MCP sign-in was refused a token"
+                );
                 Ok(Ended::Refused)
             }
         }
@@ -304,7 +308,7 @@ impl UserConnections {
 }
 
 impl Back {
-    /// What the sign-in is found by.
+    /// The hash of `state`, which identifies the sign-in.
     pub(super) fn state_hash(&self) -> [u8; 32] {
         hash_token(&self.state)
     }

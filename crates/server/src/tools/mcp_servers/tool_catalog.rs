@@ -1,4 +1,4 @@
-//! One connection to a server, with its tools as agents get them.
+//! A connection to a server, with its tools converted for agents.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ pub(super) struct ToolCatalog {
     made: Mutex<Option<Made>>,
 }
 
-/// The tools that were made of the list which the server gave last.
+/// The tools converted from the server's last list.
 struct Made {
     offered: Arc<[OfferedTool]>,
     usable: Arc<Usable>,
@@ -28,7 +28,7 @@ impl ToolCatalog {
         }
     }
 
-    /// The list as agents' tools. Made once for each list, as schemas take a while to compile.
+    /// The converted tools. Cached per list, as compiling the schemas takes a while.
     pub(super) fn usable(&self, offered: &Arc<[OfferedTool]>) -> Arc<Usable> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made

@@ -1,5 +1,5 @@
-//! A server's tools as tools of ours: checked against their schemas, shown while they run, asked about where they change
-//! something.
+//! Converts a server's tools to agents' tools: arguments are checked against their schemas, progress is shown, and
+//! tools that change something need approval.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use tokio::time::Instant;
 use super::form;
 use crate::{messages, platform::config::Approval};
 
-/// A tool that reports more often than this is shown now and then.
+/// The minimum time between shown progress messages.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
 
-/// The tools of one list that can be used.
+/// The usable tools of one list.
 pub(super) struct Usable {
     pub(super) tools: Vec<Arc<Tool>>,
     pub(super) needs_approval: Vec<String>,
-    /// What could not be used.
+    /// Why tools were left out.
     pub(super) problems: Vec<LocalizedText>,
 }
 
@@ -52,13 +52,13 @@ impl Usable {
             .map(|(name, why)| messages::Tools::McpToolLeftOut { name, why }.into())
             .collect();
         for problem in &usable.problems {
-            tracing::warn!(server = server.definition().name, %problem, "not all tools can be used");
+            tracing::warn!(server = server.definition().name, %problem, "a tool was left out");
         }
         usable
     }
 }
 
-/// Only a person may say yes to what changes something; that a tool only reads is the server's word.
+/// Changes need a user's approval; whether a tool only reads is the server's own claim.
 fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
     match approval {
         Approval::Auto => !offer.read_only,
@@ -70,7 +70,7 @@ fn needs_approval(approval: Approval, offer: &OfferedTool) -> bool {
 fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, LocalizedText> {
     let redact = |text: &str| server.definition().redact_said(text);
     let mut parameters = Value::Object(offer.schema.clone());
-    // Names cannot have anything taken out: they are said back to the server.
+    // Names cannot be redacted: they are sent back to the server.
     if redact(&offer.name) != offer.name || names_hold_secrets(&parameters, &redact) {
         return Err(messages::Tools::McpToolNamesSecrets.into());
     }
@@ -80,7 +80,7 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, LocalizedText
         description: redact(&offer.description),
         parameters: parameters.into(),
     };
-    // The time limit is the call's own, as its server may wait for a person.
+    // The call has its own time limit, as its server may wait for a user.
     let kind = ToolKind {
         repeatable: offer.read_only || offer.idempotent,
         waits: true,
@@ -93,7 +93,7 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, LocalizedText
     made.map_err(|failure| failure.0.trim_end_matches('.').into())
 }
 
-/// Takes what is secret out of all texts of a schema.
+/// Redacts secrets in all strings of a schema.
 fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
     match schema {
         Value::String(text) => *text = redact(text),
@@ -107,7 +107,7 @@ fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
     }
 }
 
-/// Whether a field of a schema is named as something that is secret.
+/// Whether a field name in a schema contains a secret.
 fn names_hold_secrets(schema: &Value, redact: &impl Fn(&str) -> String) -> bool {
     match schema {
         Value::Array(values) => values.iter().any(|value| names_hold_secrets(value, redact)),
@@ -128,7 +128,7 @@ async fn call(
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     };
-    // A server may say to us what we have said to it.
+    // A server may echo secrets that it was sent.
     let redact = |text: &str| server.definition().redact_said(text);
     let failure = |error: CallError| ToolFailure(redact(&error.to_string()));
     let asker = context.run_number().to_string();
@@ -173,7 +173,7 @@ async fn call(
     }
 }
 
-/// The answer in words, its media kept as files of the chat.
+/// The result as text; its media are stored as files of the chat.
 async fn told(
     tool: &str,
     answer: Answer,
@@ -190,7 +190,7 @@ async fn told(
     texts.join("\n\n")
 }
 
-/// Keeps a medium as a file of the chat, and says which.
+/// Stores a medium as a file of the chat, and returns a description of it.
 async fn kept(
     tool: &str,
     media: &Media,

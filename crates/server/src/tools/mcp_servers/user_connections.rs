@@ -1,4 +1,4 @@
-//! A server to which each person signs in: a connection for each, opened when it is needed and closed when it is idle.
+//! Per-user connections to a server with sign-in, opened on demand and closed when idle.
 
 use std::{
     collections::HashMap,
@@ -26,9 +26,9 @@ use crate::{
     platform::config::{McpServer, SignIn},
 };
 
-/// Most connections to one server at once.
+/// The maximum number of open connections to one server.
 const MAX_OPEN: usize = 300;
-/// How long one stays open that nobody needs.
+/// How long an unused connection stays open.
 const IDLE_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 pub(super) struct UserConnections {
@@ -41,7 +41,7 @@ pub(super) struct UserConnections {
     pub(super) people: Mutex<HashMap<UserId, UserConnection>>,
 }
 
-/// Somebody's connection. Dropping it closes it.
+/// A user's connection. Dropping it closes it.
 pub(super) struct UserConnection {
     known: Arc<ToolCatalog>,
     used: Instant,
@@ -60,7 +60,7 @@ impl UserConnections {
         }
     }
 
-    /// The hosts that the administrator has chosen with this server.
+    /// The hosts that the administrator configured with this server.
     pub(super) fn chosen(&self) -> Vec<String> {
         let issuer = match &self.sign_in {
             SignIn::OAuth(oauth) => oauth.issuer.as_deref(),
@@ -69,7 +69,7 @@ impl UserConnections {
         chosen_hosts(&self.url, issuer)
     }
 
-    /// The person's connection, begun now where there is none; nothing where there are too many.
+    /// The user's connection, opened if there is none; `None` if too many are in use.
     pub(super) fn open(&self, user: UserId) -> anyhow::Result<Option<Arc<ToolCatalog>>> {
         let mut people = self.people();
         if let Some(person) = people.get_mut(&user) {
@@ -107,19 +107,19 @@ impl UserConnections {
         let (account, tasks) = (self.account(user), self.tasks.clone());
         Bearer::new(header, move |refused| {
             let account = account.clone();
-            // In a task of its own: a token that is half-way here must not get lost where nobody waits any more.
+            // Runs in its own task: a token that is being refreshed must not be lost when the caller stops waiting.
             let asked = tasks.spawn(async move { account.token(refused).await });
             let ended = |_| Err(NoBearer::Fault("The server is stopping.".to_owned()));
             async move { asked.await.unwrap_or_else(ended) }.boxed()
         })
     }
 
-    /// Ends the person's connection, as they sign in or out.
+    /// Closes the user's connection, as they sign in or out.
     pub(super) fn close(&self, user: UserId) {
         self.people().remove(&user);
     }
 
-    /// Ends the connections that nobody has needed for a while.
+    /// Closes connections that have been idle for a while.
     pub(super) fn sweep(&self) {
         let now = Instant::now();
         self.people().retain(|_, person| {

@@ -1,4 +1,4 @@
-//! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
+//! Operations of users on servers with sign-in: list them, sign in and out, and use their tools in runs.
 
 use agent::FoundTools;
 use domain::UserId;
@@ -14,34 +14,34 @@ use super::{
 };
 use crate::{error::ApiError, identity::groups::Permissions, messages, platform::config::SignIn};
 
-/// Longest token that a person may enter, bytes.
+/// The maximum length of a token that a user enters, in bytes.
 const TOKEN_LIMIT_BYTES: usize = 4_000;
 
-/// A server as one person sees it.
+/// A server as one user sees it.
 pub struct UserServer {
     /// Its name.
     pub name: String,
-    /// Whether they sign in there; otherwise they enter a token here.
+    /// Whether users sign in by OAuth; otherwise they enter a token here.
     pub is_oauth: bool,
-    /// How it stands.
+    /// The sign-in state.
     pub standing: SignInState,
 }
 
-/// How it stands with a person at a server.
+/// The sign-in state of a user at a server.
 pub enum SignInState {
-    /// They have not signed in.
+    /// The user has not signed in.
     SignedOut,
-    /// They have to sign in again.
+    /// The user has to sign in again.
     Lapsed,
-    /// They have; nothing where there is no place for a connection now.
+    /// The user is signed in; `None` if there are too many connections now.
     SignedIn(Option<McpServerNow>),
 }
 
 impl McpServers {
-    /// The servers to which this person, who has this permit, can sign in.
+    /// The servers to which this user can sign in with these permissions.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn of(
         &self,
         user: UserId,
@@ -72,10 +72,10 @@ impl McpServers {
         Ok(all)
     }
 
-    /// Begins a sign-in at the server's own; returns where the person has to go. They come back to `redirect`.
+    /// Begins an OAuth sign-in; returns the URL to redirect the user to. The server redirects back to `redirect`.
     ///
     /// # Errors
-    /// With a sentence that says why they cannot.
+    /// If the user cannot sign in there, with a message.
     pub async fn begin_sign_in(
         &self,
         (name, permit): (&str, &Permissions),
@@ -91,10 +91,10 @@ impl McpServers {
         }
     }
 
-    /// Finishes what [`McpServers::begin_sign_in`] began, once.
+    /// Finishes a sign-in begun with [`McpServers::begin_sign_in`], once.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    /// If the database fails.
     pub async fn finish_sign_in(&self, by: &Signer, back: Back) -> Result<Ended, ApiError> {
         let now = self.0.clock.now_ms();
         let taken = self
@@ -105,17 +105,17 @@ impl McpServers {
         let Some((name, sealed)) = taken else {
             return Ok(Ended::Unknown);
         };
-        // What was begun is finished; whether its tools may be used is asked in each run.
+        // A pending sign-in may always finish; permissions for its tools are checked in each run.
         match self.personal(&name) {
             Ok(personal) => personal.finish(&sealed, by, back).await,
             Err(_) => Ok(Ended::Unknown),
         }
     }
 
-    /// Keeps a token that the person has entered.
+    /// Stores a token that the user entered.
     ///
     /// # Errors
-    /// Where the server takes none, or it cannot be sent.
+    /// If the server takes no token, or the token is invalid.
     pub async fn put_token(
         &self,
         (name, permit): (&str, &Permissions),
@@ -145,10 +145,10 @@ impl McpServers {
         Ok(())
     }
 
-    /// Forgets what the person has signed in with.
+    /// Deletes the user's credential.
     ///
     /// # Errors
-    /// Where there is no such server, or the database does not answer.
+    /// If there is no such server, or the database fails.
     pub async fn sign_out(&self, name: &str, user: UserId) -> Result<(), ApiError> {
         let personal = self.personal(name)?;
         personal.account(user).forget().await?;
@@ -156,7 +156,7 @@ impl McpServers {
         Ok(())
     }
 
-    /// One that the person may use. One that is for others is answered like one that is not there.
+    /// A server that the user may use. One that they may not use is reported like one that does not exist.
     fn permitted(&self, name: &str, permit: &Permissions) -> Result<&UserConnections, ApiError> {
         let found = self.personal(name)?;
         permit
@@ -180,7 +180,7 @@ fn no_such_sign_in() -> ApiError {
 }
 
 impl UserConnections {
-    /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
+    /// The tools for a run of this user. A server that they have never signed in to is left out silently.
     pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
         let name = &self.server.name;
         let lapsed = || missing(messages::Tools::McpSignInEnded { name: name.clone() });
@@ -189,17 +189,17 @@ impl UserConnections {
             Ok(None) => return FoundTools::default(),
             Ok(Some(Credential::Lapsed { .. })) => return lapsed(),
             Ok(Some(_)) => {}
-            Err(error) => tracing::warn!(%error, "a sign-in cannot be read"),
+            Err(error) => tracing::warn!(%error, "failed to read an MCP credential"),
         }
         let found = match self.open(owner) {
             Ok(Some(known)) => known.found(run).await,
             Ok(None) => missing(messages::Tools::McpServerFull { name: name.clone() }),
             Err(error) => {
-                tracing::warn!(%error, "a connection cannot be begun");
+                tracing::warn!(%error, "failed to open an MCP connection");
                 missing(messages::Tools::McpServerFails { name: name.clone() })
             }
         };
-        // It may just have come out.
+        // The connection attempt may just have revealed it.
         let ended =
             || async { matches!(account.read().await, Ok(Some(Credential::Lapsed { .. }))) };
         if !found.missing.is_empty() && ended().await {

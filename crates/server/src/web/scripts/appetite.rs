@@ -1,18 +1,17 @@
-//! What a browser takes while it shows a page: memory and disk are bounded for all its processes together, as the kernel
-//! bounds them for none.
+//! Limits the memory and disk usage of all processes of a browser together, which the kernel does not do.
 
 use std::{fs, io, path::Path, time::Duration};
 
 use tokio::time::sleep;
 
-/// Memory of all its processes, bytes: large pages take half of it.
+/// Maximum memory of all its processes, bytes; large pages take half of it.
 const MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
-/// What it may store, bytes: its profile is empty when it starts.
+/// Maximum size of its profile, which is empty at the start, bytes.
 const STORED_BYTES: u64 = 256 * 1024 * 1024;
-/// Between two looks.
+/// Interval between two checks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Waits until the browser, a group of processes, takes more than one page may.
+/// Resolves when the browser's process group exceeds the limits for a page.
 pub(super) async fn too_much(group: Option<u32>, profile: &Path) {
     let Some(group) = group.filter(|_| cfg!(target_os = "linux")) else {
         return std::future::pending().await;
@@ -29,7 +28,7 @@ pub(super) async fn too_much(group: Option<u32>, profile: &Path) {
     }
 }
 
-/// Memory that is no file's, of all processes of a group.
+/// Memory without file mappings of all processes of a group.
 fn memory_bytes(group: u32) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let paths = entries.filter(|entry| {
@@ -48,7 +47,7 @@ fn memory_bytes(group: u32) -> u64 {
 }
 
 fn group_of(stat: &str) -> Option<u32> {
-    // The name before may have blanks and brackets of its own.
+    // The name that comes before may contain spaces and brackets itself.
     stat.rsplit_once(')')?
         .1
         .split_whitespace()
@@ -68,7 +67,7 @@ fn own_bytes(status: &str) -> u64 {
         * 1024
 }
 
-/// What lies in a folder and below. What goes away meanwhile does not count.
+/// The total size of the files below a folder. Files deleted meanwhile do not count.
 fn stored_bytes(folder: &Path) -> u64 {
     let of_entry = |entry: io::Result<fs::DirEntry>| -> Option<u64> {
         let entry = entry.ok()?;

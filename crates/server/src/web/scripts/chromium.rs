@@ -1,5 +1,5 @@
-//! A Chromium of this machine, started for one page and killed after it. It has no way out: its proxy does not exist and no
-//! name leads anywhere, so that all it gets is what [`super::parts`] hands it.
+//! Runs a local Chromium for one page and kills it afterwards. It has no network access: its proxy does not exist and
+//! no name resolves, so it gets only what [`super::parts`] hands it.
 
 use std::{io, path::Path, process::Stdio, time::Duration};
 
@@ -22,20 +22,20 @@ use crate::{
     web::{Web, fetch::Body},
 };
 
-/// A page that has loaded and asked for nothing for so long shows what it has to show.
+/// A loaded page without requests for this long counts as finished.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long a page may go on that was still at work when its time was over, so that what stands there is whole.
+/// Additional time for a page that is still busy at its deadline, so that its content is complete.
 const SETTLING: Duration = Duration::from_secs(1);
-/// How long reading what it shows may take.
+/// Time limit for reading the page's content.
 const READING: Duration = Duration::from_secs(2);
-/// Who a browser is run as where we are root, which it does not trust itself to be: nobody.
+/// The user that runs the browser if we are root, as which Chromium's sandbox does not work: nobody.
 const NOBODY: u32 = 65_534;
-/// Its pipes are the third and fourth file; it is given no other.
+/// Chromium uses file descriptors 3 and 4 for its pipes; it inherits no others.
 const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null";
 const FLAGS: [&str; 22] = [
     "--headless",
     "--remote-debugging-pipe",
-    // No way out.
+    // No network access.
     "--proxy-server=http://nowhere.invalid:1",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -46,7 +46,7 @@ const FLAGS: [&str; 22] = [
     "--disable-domain-reliability",
     "--disable-sync",
     "--disable-features=MediaRouter,OptimizationHints",
-    // Nothing that a page does not need.
+    // Features that pages do not need.
     "--block-new-web-contents",
     "--disable-extensions",
     "--disable-breakpad",
@@ -59,14 +59,14 @@ const FLAGS: [&str; 22] = [
     "--password-store=basic",
 ];
 
-/// A running browser. Dropping it kills it with all that it has started, and forgets what it knew.
+/// A running browser. Dropping it kills all its processes and deletes its profile.
 struct Browser {
     child: Child,
     profile: TempDir,
 }
 
 impl Web {
-    /// What a page shows when its scripts have run, as HTML.
+    /// The HTML of a page after its scripts have run.
     pub(super) async fn browse(
         &self,
         program: &Path,
@@ -76,20 +76,20 @@ impl Web {
     ) -> Result<String, Trouble> {
         let until = Instant::now() + time.saturating_sub(SETTLING + READING);
         let (browser, mut tools) = start(program).map_err(|error| {
-            tracing::warn!(%error, program = %program.display(), "the browser cannot be started");
+            tracing::warn!(%error, program = %program.display(), "failed to start the browser");
             Trouble::new(messages::Web::BrowserNotStarted)
         })?;
         let parts = Parts::new(self, time, &body.url, html);
         let shown = tokio::select! {
             shown = show(&mut tools, &parts, until, self.settings.page_bytes) => shown,
             () = too_much(browser.child.id(), browser.profile.path()) => {
-                tracing::warn!(url = %body.url, "the browser is ended: a page takes too much memory or disk");
+                tracing::warn!(url = %body.url, "killed the browser: a page exceeded the memory or disk limit");
                 return Err(Trouble::new(messages::Web::ScriptsTooLarge));
             }
         };
         shown.map_err(|error| {
-            // Without namespaces its sandbox cannot be made, and it ends at once.
-            tracing::warn!(%error, program = %program.display(), "the browser has failed at a page");
+            // Without user namespaces its sandbox cannot be created, and it exits at once.
+            tracing::warn!(%error, program = %program.display(), "the browser failed to render a page");
             if error.kind() == io::ErrorKind::TimedOut {
                 Trouble::slow()
             } else {
@@ -120,7 +120,7 @@ fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command.kill_on_drop(true).process_group(0);
-    // What root makes is root's.
+    // Files created by root belong to root.
     if std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&folder)?) == 0 {
         std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY))?;
         command.uid(NOBODY).gid(NOBODY);
@@ -140,14 +140,14 @@ impl Drop for Browser {
             .id()
             .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?))
         {
-            // An error means that nobody of it is left.
+            // An error means that no process of the group is left.
             _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
         _ = self.child.start_kill();
     }
 }
 
-/// Opens the page, answers what it asks for until it is quiet or its time is over, and reads what it shows.
+/// Opens the page, serves its requests until it is idle or its time is over, and reads its HTML.
 async fn show(
     tools: &mut DevTools,
     parts: &Parts<'_>,
@@ -184,7 +184,7 @@ async fn show(
         .await?;
     let is_quiet = answer_until_quiet(tools, &session, parts, until).await?;
     if !is_quiet {
-        // A script that never ends would keep us from what stands behind it.
+        // A script that never ends would block the commands that follow.
         tools
             .send(&session, "Runtime.terminateExecution", json!({}))
             .await?;
@@ -204,7 +204,7 @@ async fn show(
     Ok(html.to_owned())
 }
 
-/// Whether the page has come to rest before its time was over.
+/// Serves requests; whether the page became idle before its deadline.
 async fn answer_until_quiet(
     tools: &mut DevTools,
     session: &str,

@@ -1,5 +1,5 @@
-//! Crawl4AI, run by somebody else: it is asked for a page that we have read ourselves a moment ago, so that its address has come
-//! by the guard, by the site's rules and by its host's turn.
+//! Renders pages with a separate Crawl4AI server. A page is sent to it only after we have read it ourselves, so its URL
+//! has passed the outbound guard, `robots.txt` and the host's rate limit.
 
 use std::time::Duration;
 
@@ -12,12 +12,13 @@ use serde_json::json;
 use super::Trouble;
 use crate::{messages, web::Web};
 
-/// Beside the page come its text in other forms and its links, which nobody reads here.
+/// Maximum size of an answer relative to the page: it also contains the text in other formats and the links, which are
+/// ignored.
 const TIMES_THE_PAGE: u64 = 8;
-/// Longest of its own words, characters.
+/// Maximum length of an error message from it, characters.
 const WORDS: usize = 200;
 
-/// What is read of an answer of `POST /crawl`.
+/// The parts of an answer to `POST /crawl` that are used.
 #[derive(Deserialize)]
 struct Crawled {
     #[serde(default)]
@@ -37,7 +38,7 @@ struct Outcome {
 }
 
 impl Web {
-    /// What a page shows when its scripts have run, as HTML.
+    /// The HTML of a page after its scripts have run.
     pub(super) async fn ask_crawl4ai(
         &self,
         (at, host, key): (&Url, &String, Option<&Secret>),
@@ -75,7 +76,7 @@ impl Web {
     }
 }
 
-/// The page of an answer, where it is that page.
+/// The HTML in an answer, if it is that of the page.
 fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
     let crawled: Crawled =
         serde_json::from_slice(answer).map_err(|_| failed("its answer cannot be read"))?;
@@ -101,7 +102,7 @@ fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
             .collect();
         return Err(failed(&format!("it says “{words}”")));
     }
-    // What it was led to has come by no guard of ours.
+    // Redirects that it followed have not passed our guard.
     let led_to = redirected_url.unwrap_or(url);
     if !led_to
         .parse::<Url>()

@@ -1,4 +1,4 @@
-//! The DevTools protocol over two pipes: messages of JSON, each with a zero byte behind it.
+//! The DevTools protocol over two pipes: JSON messages, each terminated by a zero byte.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use tokio::{
     process::{ChildStdin, ChildStdout},
 };
 
-/// The largest message, bytes: a page in one string.
+/// Maximum size of a message, bytes: it may contain a whole page as one string.
 const MESSAGE_BYTES: usize = 100_000_000;
 
-/// Both ends of the conversation with a browser.
+/// The connection to a browser.
 pub(super) struct DevTools {
     input: ChildStdin,
     output: ChildStdout,
-    /// What has come and is no whole message yet.
+    /// Received bytes that are not a complete message yet.
     pending: Vec<u8>,
-    /// So much of it was looked through.
+    /// How many of them were already searched for the terminator.
     looked: usize,
     last: u64,
 }
@@ -33,7 +33,7 @@ impl DevTools {
         }
     }
 
-    /// Sends a command, to a page where `session` is one; returns the number that its answer has.
+    /// Sends a command, to a page if `session` is not empty; returns its id, which the answer repeats.
     pub(super) async fn send(
         &mut self,
         session: &str,
@@ -51,7 +51,7 @@ impl DevTools {
         Ok(self.last)
     }
 
-    /// The next message. May be dropped and called again: nothing is lost.
+    /// The next message. Cancel-safe.
     pub(super) async fn receive(&mut self) -> io::Result<Value> {
         loop {
             if let Some(place) = self.pending[self.looked..]
@@ -74,7 +74,7 @@ impl DevTools {
         }
     }
 
-    /// Sends a command and waits for its answer; what comes before that is passed over.
+    /// Sends a command and waits for its answer; messages before it are dropped.
     pub(super) async fn call(
         &mut self,
         session: &str,

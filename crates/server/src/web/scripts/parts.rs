@@ -1,5 +1,5 @@
-//! What a page asks for while its scripts run. The browser itself reaches nothing: each request is handed to us, and what we
-//! do not fetch, it does not get.
+//! Serves the subresources that a page requests while its scripts run. The browser has no network access: each request
+//! is intercepted and fetched by us, or refused.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -17,13 +17,13 @@ use tokio::sync::Semaphore;
 
 use super::super::{Web, fetch::target};
 
-/// Most that a page may ask for.
+/// Maximum number of subresources of a page.
 const MOST: usize = 100;
-/// At a time.
+/// Maximum number of concurrent fetches.
 const AT_ONCE: usize = 6;
-/// The largest of them, bytes.
+/// Maximum size of a subresource, bytes.
 const PART_BYTES: u64 = 5_000_000;
-/// What the browser is told of an answer's head.
+/// Response headers that are passed to the browser.
 const TOLD: [&str; 4] = [
     "content-type",
     "access-control-allow-origin",
@@ -31,7 +31,7 @@ const TOLD: [&str; 4] = [
     "location",
 ];
 
-/// What a page has asked for, and may still.
+/// The requests of one page, and what is left of its limits.
 pub(super) struct Parts<'a> {
     web: &'a Web,
     page: &'a Url,
@@ -40,11 +40,11 @@ pub(super) struct Parts<'a> {
     bytes_left: AtomicU64,
     turns: Semaphore,
     time: Duration,
-    /// The page itself was given.
+    /// Whether the page itself was delivered.
     begun: AtomicBool,
 }
 
-/// What to do about a request: a command for the browser with its parameters, at once or when it has come.
+/// How to handle a request: a command for the browser with its parameters, either now or after fetching.
 pub(super) enum Answer {
     Now(&'static str, Value),
     Later { id: String, url: Url },
@@ -64,12 +64,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The page.
+    /// The page's URL.
     pub(super) fn url(&self) -> &str {
         self.page.as_str()
     }
 
-    /// What is to be done about a request that the browser has paused.
+    /// How to handle a request that the browser has paused.
     pub(super) fn answer(&self, paused: &Value) -> Answer {
         let id = paused["requestId"].as_str().unwrap_or_default();
         let (url, kind) = (
@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
             "Document"
                 if is_get && url == self.page.as_str() && !self.begun.swap(true, Relaxed) =>
             {
-                // In another encoding it says itself in which.
+                // A page in another encoding declares it itself.
                 let kind = match std::str::from_utf8(self.html) {
                     Ok(_) => "text/html; charset=utf-8",
                     Err(_) => "text/html",
@@ -95,9 +95,9 @@ impl<'a> Parts<'a> {
                     fulfilled(id, 200, kind_of(kind), self.html),
                 )
             }
-            // A page that leads elsewhere by script stays; frames are pages of their own.
+            // Navigation by script is ignored; frames would be separate pages.
             "Document" => refused(id, "Aborted"),
-            // Pages wait for these, and nobody looks at them.
+            // Pages wait for stylesheets, which are not needed here.
             "Stylesheet" => Answer::Now(
                 "Fetch.fulfillRequest",
                 fulfilled(id, 200, kind_of("text/css"), b""),
@@ -115,7 +115,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Fetches what was asked for; gives a command for the browser.
+    /// Fetches a subresource; returns a command for the browser.
     pub(super) async fn fetch(&self, id: String, url: Url) -> (&'static str, Value) {
         match self.fetched(&url).await {
             Some(answer) => {
@@ -151,7 +151,7 @@ impl<'a> Parts<'a> {
         let limits = Limits {
             time: self.time,
             body_bytes: usize::try_from(most).ok().filter(|most| *most > 0)?,
-            // The browser asks again where it is led, and each hop is looked at here.
+            // Redirects are returned to the browser, which requests them again, so that each is checked here.
             hops: 0,
         };
         let request = Request::new(Method::GET, url.clone(), limits).header(ACCEPT, "*/*");
@@ -164,7 +164,7 @@ impl<'a> Parts<'a> {
         };
         let answer = way.send(request).await.ok()?;
         let size = answer.body.len() as u64;
-        // Several at a time may each take what is left; the next get nothing then.
+        // Concurrent fetches may each use up what is left; later ones get nothing then.
         let take = |left: u64| Some(left.saturating_sub(size));
         _ = self.bytes_left.fetch_update(Relaxed, Relaxed, take);
         Some(answer)

@@ -1,4 +1,4 @@
-//! Searches that have just failed are left out for a while: a little at first, longer each time, and ten minutes at most.
+//! Skips search providers that have just failed, with an exponential back-off of at most ten minutes.
 
 use std::{
     collections::HashMap,
@@ -8,27 +8,27 @@ use std::{
 
 use tokio::time::Instant;
 
-/// How long one is left out that has failed, and one that has had enough of us, the first time; it doubles.
+/// First cooldown after a failure, and after a rate limit; it doubles.
 const FAILED: Duration = Duration::from_secs(10);
 const ENOUGH: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// That a search gave no answer.
+/// A search that got no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoAnswer {
-    /// What it did instead, as the rest of a sentence.
+    /// The reason, as the rest of a sentence.
     pub(super) words: String,
     pub(super) why: Why,
 }
 
-/// Who is to blame.
+/// The cause of a failed search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// What it was asked: something else it may answer.
+    /// The query; others may succeed.
     Question,
-    /// Its server.
+    /// The provider's server.
     Failed,
-    /// We have asked too often, or not paid. It may say for how long.
+    /// A rate limit or an unpaid plan, perhaps with the time to wait.
     Enough(Option<Duration>),
 }
 
@@ -41,7 +41,7 @@ impl NoAnswer {
     }
 }
 
-/// Which searches are left out, and why. It is the process's own, and forgotten with it.
+/// The providers on cooldown and the reasons. Kept per process and not stored.
 #[derive(Debug, Default)]
 pub(crate) struct Cooldowns(Mutex<HashMap<String, Cooldown>>);
 
@@ -53,7 +53,7 @@ struct Cooldown {
 }
 
 impl Cooldowns {
-    /// What the one of this name has done, where it is left out just now.
+    /// Why a provider is on cooldown; `None` if it is not.
     pub(super) fn why(&self, name: &str, now: Instant) -> Option<String> {
         self.all()
             .get(name)
@@ -61,7 +61,7 @@ impl Cooldowns {
             .map(|rest| rest.words.clone())
     }
 
-    /// Notes that it gave no answer.
+    /// Records a failed search.
     pub(super) fn note_no_answer(&self, name: &str, no_answer: &NoAnswer, now: Instant) {
         let mut all = self.all();
         let doubled = all.get(name).map(|rest| rest.length * 2);
@@ -82,7 +82,7 @@ impl Cooldowns {
         );
     }
 
-    /// Notes that it answers.
+    /// Records a successful search.
     pub(super) fn note_answer(&self, name: &str) {
         self.all().remove(name);
     }

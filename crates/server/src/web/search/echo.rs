@@ -1,4 +1,4 @@
-//! Addresses that a search only gives back: whoever wrote the question could have written them, so no search has found them.
+//! Detects URLs that a search only echoes: the author of the query could have made them up, so they are not results.
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
@@ -6,16 +6,16 @@ use reqwest::Url;
 use super::tool::addresses;
 use crate::web::address::normalised;
 
-/// Shorter questions stand in many addresses by chance.
+/// Minimum length of a query to look for as a whole; shorter ones appear in many URLs by chance.
 const MIN_WHOLE_CHARS: usize = 4;
-/// How often an address may be written in percent signs, one time over the other.
+/// Maximum number of nested percent-encodings.
 const DECODINGS: usize = 3;
 
-/// A question, as it is compared with addresses.
+/// A query, prepared for comparison with URLs.
 pub(super) struct Question {
-    /// As it stands, and decoded, in lower case.
+    /// As written and decoded, both in lower case.
     forms: [String; 2],
-    /// The hosts of the addresses in it.
+    /// The hosts of URLs in the query.
     hosts: Vec<String>,
 }
 
@@ -35,8 +35,8 @@ impl Question {
         }
     }
 
-    /// Whether this address says nothing that the question does not say: each of its parts stands there, or it carries the
-    /// whole question along. Such an address can hold whatever the model knows.
+    /// Whether a URL contains nothing beyond the query: all its parts appear there, or it includes the whole query.
+    /// Such a URL can leak anything that the model knows.
     pub(super) fn names(&self, address: &str) -> bool {
         let Ok(url) = normalised(address) else {
             return true;
@@ -61,7 +61,7 @@ impl Question {
     }
 }
 
-/// Where the path or the query begins.
+/// The offset at which the path or the query string begins.
 fn behind_host(address: &str) -> usize {
     let host = address.find("://").map_or(0, |scheme| scheme + 3);
     address[host..]
@@ -69,7 +69,7 @@ fn behind_host(address: &str) -> usize {
         .map_or(address.len(), |end| host + end)
 }
 
-/// In lower case, without percent signs and with blanks for what stands for blanks.
+/// In lower case, percent-decoded, with spaces for `+`.
 fn decoded(text: &str) -> String {
     let mut text = text.replace('+', " ");
     for _ in 0..DECODINGS {
@@ -109,7 +109,7 @@ mod tests {
                 "HTTP://EVIL.example/Leak?d=SECRET",
                 "http://evil.example/Leak?d=SECRET",
             ),
-            // Cut off, decoded, tidied up, with another spelling of the host.
+            // Truncated, decoded, normalized, with another spelling of the host.
             (
                 "http://evil.example/leak?d=SECRET-AND-MORE",
                 "http://evil.example/leak?d=SEC",
@@ -130,7 +130,7 @@ mod tests {
                 "http://пример.рф/SECRET",
                 "http://xn--e1afmkfd.xn--p1ai/SECRET",
             ),
-            // The search's own page for the question.
+            // The provider's own result page for the query.
             ("my PIN is 4711", "https://search.example/?q=my+PIN+is+4711"),
             (
                 "my PIN is 4711",

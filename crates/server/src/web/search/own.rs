@@ -1,4 +1,4 @@
-//! The pages that crawls have brought in, as a search of the web: an index of our own.
+//! Searches crawled pages as a provider of web search.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,10 +11,10 @@ use store::{Principal, Store};
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
 use crate::documents::{Documents, MAX_FOUND, SearchRequest};
 
-/// Several passages of a page are one hit, so more of them are looked for.
+/// Several passages of a page are one result, so more of them are requested.
 const PASSAGES_OF_A_PAGE: usize = 3;
 
-/// What is found in the crawled pages that the principal may search, the best first, at most `limit`.
+/// Results from the crawled pages that the principal may search, best first, at most `limit`.
 pub(super) async fn search(
     store: &Store,
     documents: &Arc<Documents>,

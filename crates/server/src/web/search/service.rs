@@ -1,4 +1,4 @@
-//! A service that searches the web: how each is asked, what it finds, and why it does not.
+//! Search services: request formats, result parsing and errors.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const BODY_BYTES: usize = 4_000_000;
 const HOPS: u32 = 3;
 
 impl Web {
-    /// What a service finds, within this time.
+    /// Queries a service within a time limit.
     pub(super) async fn ask(
         &self,
         settings: &SearchSettings,
@@ -56,7 +56,7 @@ fn request(settings: &SearchSettings, query: &str, limit: usize, time: Duration)
                 .append_pair("q", query)
                 .append_pair("format", "json");
             let request = Request::new(Method::GET, url, limits);
-            // An instance may stand behind a door of its own.
+            // An instance may be behind an authenticating proxy.
             if key.is_empty() {
                 request
             } else {

@@ -1,11 +1,11 @@
-//! A tool of an MCP server that searches the web: what it is asked, and how its answer is read, whatever form that has.
+//! Calls a search tool of an MCP server: maps the query to its arguments and parses its answer in various formats.
 
 use serde_json::{Deserializer, Map, Value, json};
 
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, plain};
 use crate::web::address::normalised;
 
-/// What tools call the question, the likeliest first.
+/// Names of the query parameter, the most likely first.
 const QUESTIONS: [&str; 8] = [
     "query",
     "q",
@@ -16,7 +16,7 @@ const QUESTIONS: [&str; 8] = [
     "text",
     "keywords",
 ];
-/// What tools call the number of results.
+/// Names of the parameter for the number of results.
 const COUNTS: [&str; 9] = [
     "max_results",
     "maxResults",
@@ -29,7 +29,7 @@ const COUNTS: [&str; 9] = [
     "n",
 ];
 const URLS: [&str; 4] = ["url", "link", "href", "uri"];
-/// What texts call the address of a result.
+/// Labels of a result's URL in texts.
 const URL_LABELS: [&str; 5] = ["url", "link", "source", "href", "uri"];
 const TITLES: [&str; 3] = ["title", "name", "heading"];
 const SNIPPETS: [&str; 7] = [
@@ -41,12 +41,12 @@ const SNIPPETS: [&str; 7] = [
     "body",
     "excerpt",
 ];
-/// Deepest that a list may lie in an answer.
+/// Maximum depth of a list in an answer.
 const DEPTH: usize = 5;
-/// So many entries of an answer are looked at.
+/// Maximum number of entries of an answer to examine.
 const LOOKED_AT: usize = 200;
 
-/// The arguments for a tool with this schema; nothing where it has no place for a question.
+/// The arguments for a tool with this schema; `None` if it has no parameter for a query.
 pub(super) fn arguments(
     schema: &Map<String, Value>,
     query: &str,
@@ -81,7 +81,7 @@ pub(super) fn arguments(
     Some(arguments)
 }
 
-/// Whether a field takes this type, alone or among others.
+/// Whether a field accepts this type, alone or among others.
 fn has_type(field: &Value, kind: &str) -> bool {
     let is_it = |of: &Value| match &of["type"] {
         Value::String(one) => one == kind,
@@ -92,7 +92,7 @@ fn has_type(field: &Value, kind: &str) -> bool {
     is_it(field) || any.is_some_and(|any| any.iter().any(is_it))
 }
 
-/// The pages that an answer names: of lists in JSON, of one object after another, or of a text with addresses in it.
+/// The results in an answer: JSON lists, a sequence of JSON objects, or text with URLs.
 pub(super) fn hits(answer: &str) -> Vec<WebHit> {
     let values: Vec<Value> = Deserializer::from_str(answer)
         .into_iter()
@@ -111,7 +111,7 @@ pub(super) fn hits(answer: &str) -> Vec<WebHit> {
     }
 }
 
-/// The objects with an address in the first list that has some; or the object itself.
+/// The objects with a URL in the first list that has any, or the object itself.
 fn entries(value: &Value, depth: usize) -> Vec<&Value> {
     let inner: Vec<&Value> = match value {
         Value::Object(_) if address(value).is_some() => return vec![value],
@@ -175,7 +175,7 @@ fn hit(url: &str, title: &str, snippet: &str) -> Option<WebHit> {
     })
 }
 
-/// Paragraphs with one address each, and lines where a paragraph has several.
+/// The results in a text: a paragraph is one result, unless it has several URLs; then each line is.
 fn of_text(text: &str) -> Vec<WebHit> {
     let text = text.replace('\r', "");
     let mut hits = Vec::new();
@@ -189,7 +189,7 @@ fn of_text(text: &str) -> Vec<WebHit> {
     hits
 }
 
-/// The addresses that stand in a text, without what closes the sentence or the bracket around them.
+/// The URLs in a text, without closing punctuation and brackets.
 pub(super) fn addresses(text: &str) -> Vec<&str> {
     let begins = text.match_indices("http").map(|(place, _)| &text[place..]);
     let begins = begins.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
@@ -203,7 +203,7 @@ pub(super) fn addresses(text: &str) -> Vec<&str> {
     whole.collect()
 }
 
-/// A result in words: its first line is the title, or the one that says so; a link's own words are, too.
+/// A result in plain text. Its title is the link's text, a labelled line or the first line.
 fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     let url = *addresses(paragraph).first()?;
     let named = paragraph
@@ -245,8 +245,8 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     })
 }
 
-/// Whether a line gives the address as that of a result: alone, behind a label, or at the end of an item of a list. In the
-/// middle of a sentence it is only mentioned, as where a tool repeats the question.
+/// Whether a line presents the URL as a result: alone, after a label, or at the end of a list item. In the middle of a
+/// sentence it is only mentioned, for example if the tool repeats the query.
 fn has_own_line(paragraph: &str, url: &str) -> bool {
     paragraph.lines().any(|line| {
         let line = line.trim();
@@ -327,7 +327,7 @@ mod tests {
         ] {
             assert_eq!(found(&answer.to_string()), all, "{answer}");
         }
-        // One block after another, as some servers send lists.
+        // A sequence of objects, as some servers send lists.
         let other = json!({"url": "https://b.example/", "title": "B"});
         assert_eq!(found(&format!("{one}\n\n{other}")).len(), 2);
     }

@@ -1,4 +1,4 @@
-/** A field of a form: the control of its type, its label, its description, and what is wrong. */
+/** A form field: the control of its type, its label, description and error. */
 import { render, screen } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";

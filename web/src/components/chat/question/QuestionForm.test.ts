@@ -1,4 +1,4 @@
-/** A form of an agent: when faults are shown, where the focus goes, what is sent and what is kept. */
+/** A form of an agent: when errors are shown, where the focus goes, what is sent and what is kept. */
 import { createRawSnippet } from "svelte";
 import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";

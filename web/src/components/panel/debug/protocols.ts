@@ -1,4 +1,4 @@
-/** The protocols a run can be read in. A new one: a line here, and its name in the dictionaries as `protocol.…`. */
+/** Protocols a run can be shown in. To add one: a line here, and its name in the dictionaries as `protocol.…`. */
 
 export const protocols = [
   { format: "native", endpoint: "GET /runs/{id}/events" },

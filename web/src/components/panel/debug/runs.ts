@@ -1,17 +1,17 @@
-/** The runs of a chat, to choose one. */
+/** Runs of a chat, for the run menu. */
 import type { ChatMessage } from "../../../api/types.ts";
 import { textOf } from "../../../state/tree.ts";
 
 export interface ChatRun {
   id: string;
-  /** Its place in the chat, from 1. */
+  /** Its number in the chat, from 1. */
   number: number;
-  /** What was asked. */
+  /** The user's message. */
   question: string;
   message: ChatMessage;
 }
 
-/** All of them, whatever branch they are on, the newest first. */
+/** Runs of all branches, newest first. */
 export function runsOf(messages: readonly ChatMessage[]): ChatRun[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const withRun = messages.filter((message) => message.run).toSorted((a, b) => a.created_at - b.created_at);

@@ -1,4 +1,4 @@
-//! How models of several connections are put together.
+//! Tests of merging the models of several connections.
 
 use domain::UserId;
 use llm::{BaseUrl, openai::ServerSettings};
@@ -147,7 +147,7 @@ fn what_servers_say_holds_where_nothing_is_set() {
         ];
         built(connections, settings, None)
     };
-    // Whichever answers has to be able to read it.
+    // Any of the servers may answer, so the smallest context window counts.
     assert_eq!(
         catalogue(HashMap::new()).models[0].context_tokens(),
         Some(4000)

@@ -1,4 +1,4 @@
-//! What an account counts and refuses.
+//! Tests of the counting and the limits of an account.
 
 use super::*;
 

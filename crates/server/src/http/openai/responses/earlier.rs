@@ -1,4 +1,4 @@
-//! What a new response goes on from: the responses before it, and items of theirs that it only names.
+//! Loads what a new response continues: previous responses, and items that the request only references.
 
 use std::collections::HashMap;
 
@@ -12,23 +12,23 @@ use wire::{
 use super::stored::Stored;
 use crate::{app::App, error::ApiError, http::runs::find_own, identity::auth::Caller};
 
-/// Responses that a conversation goes back; the model's context seldom holds as many.
+/// Maximum number of previous responses to load; few models have context for more.
 const RESPONSES_RECALLED: usize = 100;
-/// Responses whose items one request may name.
+/// Maximum number of responses whose items one request may reference.
 const RESPONSES_NAMED: usize = 50;
 
 /// The conversation before a new response.
 #[derive(Default)]
 pub(super) struct Earlier {
     pub(super) messages: Vec<Message>,
-    /// Where its files are.
+    /// The id of its workspace.
     pub(super) workspace: Option<String>,
 }
 
-/// Gathers what the request goes on from.
+/// Loads the conversation that the request continues.
 ///
 /// # Errors
-/// 4xx where the response it names is not there or not finished.
+/// 4xx if the previous response does not exist or has not finished.
 pub(super) async fn before(
     app: &App,
     caller: &Caller,
@@ -59,7 +59,7 @@ pub(super) async fn before(
             .previous
             .filter(|_| turns.len() < RESPONSES_RECALLED)
         {
-            // One that was deleted takes what was before it along.
+            // The history ends at a deleted response.
             Some(run) => Stored::of_run(app, caller, run).await?,
             None => None,
         };
@@ -72,7 +72,7 @@ pub(super) async fn before(
     })
 }
 
-/// Where a conversation was cut, an answer may stand whose call is gone.
+/// Drops tool results whose call is not part of a truncated conversation.
 fn drop_answers_without_calls(messages: &mut Vec<Message>) {
     let mut calls: Vec<String> = Vec::new();
     messages.retain(|message| {
@@ -85,7 +85,7 @@ fn drop_answers_without_calls(messages: &mut Vec<Message>) {
     });
 }
 
-/// A conversation that is sent whole keeps the files of the response it began with.
+/// The workspace of the first response in a conversation that is sent in full.
 async fn workspace_of(
     app: &App,
     caller: &Caller,
@@ -96,7 +96,7 @@ async fn workspace_of(
         of("call_id", run_of_call).or_else(|| of("id", run_of_item))
     });
     let Some(run) = named else { return Ok(None) };
-    // Whatever else the id may name is not the caller's.
+    // The id may name something that is not the caller's.
     if find_own(app, caller, run).await?.is_none() {
         return Ok(None);
     }
@@ -108,7 +108,7 @@ async fn workspace_of(
     ))
 }
 
-/// Puts items in the place of those that are only named, where they are the caller's.
+/// Replaces item references by the items, if they are the caller's.
 pub(super) async fn resolve(
     app: &App,
     caller: &Caller,

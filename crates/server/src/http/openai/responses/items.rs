@@ -1,4 +1,4 @@
-//! `GET /v1/responses/{response}/input_items`: what came with a response, in pages.
+//! `GET /v1/responses/{response}/input_items`: the input items of a response, in pages.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(in crate::http) struct ItemsQuery {
     after: Option<String>,
 }
 
-/// The items, newest first where not said otherwise.
+/// The items, newest first by default.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,

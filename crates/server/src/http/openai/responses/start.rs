@@ -1,4 +1,4 @@
-//! Begins the run behind a new response: of our agent, or of a plain model alone.
+//! Starts the run of a new response, with an agent or with a plain model.
 
 use ::agent::{RunSpec, Worker, history::RunBy};
 use axum::http::HeaderMap;
@@ -26,13 +26,13 @@ use crate::{
     runtime::client_tools::CallNames,
 };
 
-/// How this format names calls: those of our own tools are items of another kind than the caller's.
+/// The call ids of this format: calls of our own tools and of the caller's tools are different kinds of items.
 const CALL_NAMES: CallNames = CallNames {
     run_of: |id| run_of_call(id).or_else(|| run_of_own_call(id)),
     name: call_id,
 };
 
-/// A call's id in a conversation.
+/// The id of a call in a conversation.
 pub(super) fn call_id(run: RunId, call: &str, by: RunBy) -> String {
     match by {
         RunBy::Us => own_call_id(run, call),
@@ -64,7 +64,7 @@ pub(super) async fn start(
     let mode = match check_conversation(&mut history).map_err(invalid)? {
         Mode::Chat => request.mode,
         of_message => {
-            // A plain model does no research by itself.
+            // Research needs an agent.
             if worker == Worker::Model {
                 request.check_for_agent().map_err(invalid)?;
                 worker = Worker::Agent;
@@ -97,7 +97,7 @@ pub(super) async fn start(
     } = request;
     let answer_form = match (answer_format, worker) {
         (Some(format), Worker::Agent) => agent::answer_form(format, "text.format.schema")?,
-        // Between the caller and the model's server.
+        // The model's server checks the format, not us.
         (Some(format), Worker::Model) => {
             extra.insert("response_format".to_owned(), format);
             None
@@ -128,7 +128,7 @@ pub(super) async fn start(
         .await
 }
 
-/// Who answers: an agent of ours, or the model that is named.
+/// The agent or the plain model that answers.
 async fn worker(
     app: &App,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! A response that was kept: found by its id, and only by its owner.
+//! Stored responses, which are found by id, by their owner only.
 
 use domain::{Message, RunId};
 use serde_json::{Map, Value};
@@ -13,22 +13,22 @@ use crate::{
     identity::auth::Caller,
 };
 
-/// What is known of a response beside its log.
+/// What is stored of a response in addition to its log.
 pub(super) struct Stored {
     pub(super) run: RunId,
     pub(super) is_going: bool,
-    /// What it repeats of its request.
+    /// The fields of its request that it repeats.
     pub(super) echo: Map<String, Value>,
-    /// What came with it.
+    /// The input items.
     pub(super) items: Vec<Value>,
-    /// Where its files are.
+    /// The id of its workspace.
     pub(super) workspace: String,
-    /// The response it goes on from.
+    /// The previous response.
     pub(super) previous: Option<RunId>,
 }
 
 impl Stored {
-    /// The response of this id, if it is the caller's.
+    /// The response with this id, if it is the caller's.
     pub(super) async fn find(app: &App, caller: &Caller, id: &str) -> Result<Self, ApiError> {
         let found = match run_of_response(id) {
             Some(run) => Self::of_run(app, caller, run).await?,
@@ -37,7 +37,7 @@ impl Stored {
         found.ok_or_else(|| ApiError::not_found("There is no such response, or it is not yours."))
     }
 
-    /// The response that this run is; nothing where it is none that the caller may have.
+    /// The response of this run; `None` if it has none that the caller may read.
     pub(super) async fn of_run(
         app: &App,
         caller: &Caller,
@@ -72,7 +72,7 @@ impl Stored {
         }))
     }
 
-    /// The response as it stands.
+    /// The current state of the response.
     pub(super) async fn response(
         &self,
         app: &App,
@@ -90,12 +90,12 @@ impl Stored {
         Ok(encoder.response())
     }
 
-    /// What came with it, each item with a name.
+    /// The input items with their ids.
     pub(super) fn named_items(&self) -> Vec<Value> {
         named_items(&self.items, self.run)
     }
 
-    /// What it adds to a conversation: what came with it, then what was said and done.
+    /// Its part of a conversation: the input, then the output.
     pub(super) async fn messages(&self, app: &App) -> Result<Vec<Message>, ApiError> {
         let mut messages = conversation(&self.items).map_err(super::invalid)?;
         let name = |call: &str, by| start::call_id(self.run, call, by);

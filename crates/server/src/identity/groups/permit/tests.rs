@@ -1,4 +1,4 @@
-//! Who may use what.
+//! Tests of the permission checks.
 
 use domain::{GroupId, UserId};
 use store::{AllGroups, PermissionRow};
@@ -6,14 +6,14 @@ use store::{AllGroups, PermissionRow};
 use super::*;
 use crate::identity::auth::Authority;
 
-/// A server with these rules, on which one person is in the first of two groups.
+/// A server with these rules and one user, who is in the first of two groups.
 struct House {
     known: Arc<GroupDirectory>,
     person: UserId,
 }
 
 impl House {
-    /// Of each rule the kind, the name, whether it is for everybody, and for which of the two groups.
+    /// Each rule has a kind, a name, whether it is for everybody, and the indices of its groups.
     fn with(rules: &[(&str, &str, Option<bool>, &[usize])]) -> Self {
         let (groups, person) = (
             [GroupId::generate(), GroupId::generate()],

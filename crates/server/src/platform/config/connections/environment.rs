@@ -1,16 +1,16 @@
-//! Connections that the usual environment variables of providers make.
+//! Connections from the standard environment variables of providers.
 
 use llm::{ProviderKind, ProviderOptions, Secret, openai::ServerSettings};
 
 use super::{ConfiguredConnection, ConnectionSource, Defaults, OPENAI_ID, address, checked, id_of};
 use crate::platform::config::Environment;
 
-/// What variables say of one connection.
+/// A connection as described by variables.
 struct Named {
     name: &'static str,
     kind: ProviderKind,
     key: Option<String>,
-    /// The variable and what it holds.
+    /// The variable and its value.
     address: Option<(&'static str, String)>,
     options: ProviderOptions,
 }
@@ -38,7 +38,7 @@ pub(super) fn read(
 struct Variables<'a>(&'a Environment);
 
 impl Variables<'_> {
-    /// The first of these that says something, and its value. An empty one says nothing.
+    /// The first of these variables that is not empty, and its value.
     fn first(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         let value = |name: &&'static str| {
             let text = self.0.get(*name)?.trim();
@@ -47,7 +47,7 @@ impl Variables<'_> {
         names.iter().find_map(value)
     }
 
-    /// An address to which the provider's own programs add the version, as `version` names it.
+    /// A base URL to which the provider's own tools append the version, with `version` appended.
     fn versioned(&self, name: &'static str, version: &str) -> Option<(&'static str, String)> {
         let (name, text) = self.first(&[name])?;
         let text = text.trim_end_matches('/');
@@ -109,7 +109,7 @@ fn connection(named: Named, defaults: &Defaults) -> anyhow::Result<ConfiguredCon
     })
 }
 
-/// A key alone means the service the key's variable is named after, as its own programs take it.
+/// A key alone means the service after which its variable is named, as in that service's own tools.
 fn openai(variables: &Variables<'_>) -> Option<Named> {
     let key = variables.text(&["OPENAI_API_KEY"]);
     let address = variables.first(&["OPENAI_API_BASE_URL", "OPENAI_BASE_URL"]);
@@ -167,7 +167,7 @@ fn azure(variables: &Variables<'_>, warnings: &mut Vec<String>) -> Option<Named>
     })
 }
 
-/// A laptop's AWS credentials are for other things, so only an API key counts unless they are asked for.
+/// AWS credentials on a laptop are meant for other things, so only an API key counts unless they are enabled.
 fn bedrock(
     variables: &Variables<'_>,
     defaults: &Defaults,
@@ -184,7 +184,7 @@ fn bedrock(
     Some(Named {
         name: "Amazon Bedrock",
         kind: ProviderKind::Bedrock,
-        // Without one, credentials are found as AWS's own programs find them.
+        // Without a key, credentials are found as in AWS's own tools.
         key: bearer,
         address: None,
         options: ProviderOptions {

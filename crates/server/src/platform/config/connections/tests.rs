@@ -80,7 +80,7 @@ fn the_variables_of_providers_make_connections() {
     );
     let proxy = [("ANTHROPIC_BASE_URL", "http://proxy:4000")];
     check(&proxy, false, &["anthropic http://proxy:4000/v1"]);
-    // Anthropic's own programs add the version.
+    // Anthropic's own tools append the version.
     let gateway = [("ANTHROPIC_BASE_URL", "https://gateway.example/anthropic/")];
     check(
         &gateway,
@@ -138,7 +138,7 @@ fn ids_of_the_environment_stay() {
         .map(|connection| connection.id.to_string())
         .collect();
     assert_eq!(ids[0], OPENAI_ID);
-    // What people have set for them is found by these.
+    // Settings for these connections are stored under their ids, so the ids must not change.
     assert_eq!(ids[1], "conn_b5b4b643e75653f1d6f03bc8dc90e3bf");
     assert_eq!(ids[2], "conn_9c4a1254d29ff2644307e2fb5ff8ece3");
 }
@@ -209,7 +209,7 @@ fn the_file_names_connections() {
         !format!("{all:?}").contains("secret-12345"),
         "secrets are not printed"
     );
-    // The order says nothing.
+    // The order does not matter.
     let one = "[[connections]]\nname = \"Claude\"\nkind = \"anthropic\"\n";
     assert_eq!(of_file(one, &[]).unwrap()[0].id, claude.id);
 }

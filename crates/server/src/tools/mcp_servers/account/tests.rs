@@ -1,4 +1,4 @@
-//! Renewing tokens while others do: two servers on one database, and a sign-in that is slow, odd or down.
+//! Concurrent token refreshes: two servers on one database, and an authorization server that is slow, faulty or down.
 
 use std::sync::{
     Mutex,
@@ -16,20 +16,20 @@ use super::*;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// What gives tokens for old ones, each of which works once.
+/// A token endpoint with refresh tokens that each work once.
 struct Desks {
-    /// The old tokens that still work.
+    /// The refresh tokens that are still valid.
     good: Mutex<Vec<String>>,
     asked: AtomicUsize,
-    /// An answer in place of the right one.
+    /// A response instead of the normal one.
     odd: Mutex<Option<(u16, Value)>>,
-    /// Each answer waits for one of these.
+    /// Each successful response waits for one of these.
     may_answer: Semaphore,
 }
 
 async fn token(State(desks): State<Arc<Desks>>, form: String) -> impl IntoResponse {
     let number = desks.asked.fetch_add(1, Ordering::SeqCst) + 1;
-    // The decision comes before the answer: the old token is used up now.
+    // The state changes before the response: the old token is used up now.
     let said = match desks.odd.lock().unwrap().clone() {
         Some(odd) => odd,
         None => {
@@ -64,7 +64,7 @@ async fn token(State(desks): State<Arc<Desks>>, form: String) -> impl IntoRespon
 
 struct Setting {
     desks: Arc<Desks>,
-    /// The same person's account, as two servers have it.
+    /// The same user's account, on two servers.
     one: Account,
     two: Account,
     tasks: TaskTracker,
@@ -72,7 +72,7 @@ struct Setting {
 }
 
 impl Setting {
-    /// The person has signed in, and what they have has run out.
+    /// A user who has signed in, with tokens that have expired.
     async fn open() -> Self {
         let desks = Arc::new(Desks {
             good: Mutex::new(vec!["refresh-0".to_owned()]),
@@ -150,7 +150,7 @@ impl Setting {
         self.tasks.spawn(async move { account.token(None).await })
     }
 
-    /// Waits until the desk was asked so often.
+    /// Waits until the endpoint has received `count` requests.
     async fn asked(&self, count: usize) {
         while self.desks.asked.load(Ordering::SeqCst) < count {
             tokio::task::yield_now().await;
@@ -185,7 +185,7 @@ async fn good_tokens_outlive_the_failure_of_another_server_with_the_old_ones() {
     let setting = Setting::open().await;
     let slow = setting.asks(&setting.one);
     setting.asked(1).await;
-    // The first one takes too long, so the second believes it dead, and finds the old token used up.
+    // The first server takes too long, so the second one takes over its claim and finds the old token used up.
     setting.one.vault.clock.advance_ms(CLAIM_MS + 1);
     assert_eq!(setting.two.token(None).await, Err(NoBearer::SignIn));
     assert!(setting.has_lapsed().await);
@@ -203,7 +203,7 @@ async fn a_sign_out_and_a_new_sign_in_meanwhile_stay() {
     setting.desks.may_answer.add_permits(10);
     assert_eq!(slow.await.unwrap(), Err(NoBearer::SignIn));
     assert!(setting.one.read().await.unwrap().is_none());
-    // Nor does a grant come back in place of another one that has lapsed.
+    // Nor does a grant replace another one that has lapsed.
     let setting = Setting::open().await;
     let slow = setting.asks(&setting.one);
     setting.asked(1).await;
@@ -248,7 +248,7 @@ async fn only_what_says_that_the_sign_in_is_over_ends_it() {
             answer.is_err() && setting.has_lapsed().await == lapses,
             "{status} {said}: {answer:?}"
         );
-        // Where it was kept, it is tried again at once, by the other server too.
+        // If the grant was kept, it is retried at once, by the other server too.
         *setting.desks.odd.lock().unwrap() = None;
         let again = if lapses {
             Err(NoBearer::SignIn)
