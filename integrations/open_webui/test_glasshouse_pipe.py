@@ -296,7 +296,7 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         asked = page.asked[0]["data"]
         self.assertEqual((asked["mode"], asked["message"]), ("form", "Where to?"))
         self.assertEqual(list(asked["requestedSchema"]["properties"]), ["city", "seats"])
-        self.assertEqual(page.asked[2]["data"]["message"], "“seats” has to be a whole number, 1 to 9.\n\nWhere to?")
+        self.assertEqual(page.asked[2]["data"]["message"], "“seats” must be a whole number, 1 to 9.\n\nWhere to?")
 
     async def test_a_question_is_asked_in_the_page(self) -> None:
         page = Page()

@@ -1,4 +1,4 @@
-/** One key and one click never destroy: what is typed, what runs, and which model answers. */
+/** A single key press or click never destroys input, a run or the choice of model. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
@@ -33,7 +33,7 @@ async function say(text) {
   await page.keyboard.press("Enter");
 }
 
-/** What the browser does when files are dropped: whether the page has kept it from opening them. */
+/** Simulates dropping a file; returns whether the page prevented the browser from opening it. */
 function drop(target, name = "dot.png") {
   return target.evaluate((element, name) => {
     const transfer = new DataTransfer();
@@ -107,7 +107,7 @@ test.describe("Escape", () => {
   test("in a dialog with something typed asks first", async () => {
     await say("hello");
     await page.getByRole("button", { name: "Regenerate" }).waitFor();
-    // The row moves from “Running” to “Today” when the run ends; a click at that moment hits nothing.
+    // The row moves from “Running” to “Today” when the run ends; a click at that moment misses it.
     const sidebar = page.getByRole("navigation", { name: "Chats" });
     await sidebar.getByRole("heading", { name: "Running" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: /hello/ }).first().hover();
@@ -124,7 +124,7 @@ test.describe("Escape", () => {
     await page.keyboard.press("Escape");
     await dialog.getByText("What you have entered has not been saved.").waitFor({ state: "detached" });
     await hasValue(field, "half a tag");
-    // Beside the dialog.
+    // Outside the dialog.
     await page.mouse.click(5, 5);
     await dialog.getByText("What you have entered has not been saved.").waitFor();
     await dialog.getByRole("button", { name: "Discard" }).click();
@@ -203,7 +203,7 @@ test.describe("a model that is away", () => {
     await say("who are you?");
     await hasValue(box(), "who are you?");
     assert.equal(server.runs.size, 0);
-    // It comes back: the message goes to it.
+    // The model is available again: the message is sent to it.
     server.models = all;
     await page.keyboard.press("Enter");
     await page.getByText("llama-3.3-70b is not available now.", { exact: false }).last().waitFor();

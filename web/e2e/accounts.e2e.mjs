@@ -1,4 +1,4 @@
-/** How people get in and out, with the real program: invited, by open sign-up, with a new password, and out everywhere. */
+/** Accounts with the real program: invitation, open sign-up, password reset, and signing out everywhere. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
@@ -49,7 +49,7 @@ test("nobody signs up where it is closed", async () => {
   await bob.getByLabel("Email").waitFor();
   assert.equal(await bob.getByRole("link", { name: "Create an account" }).count(), 0);
   await bob.goto("/sign-up");
-  await bob.getByText("Nobody can make an account here without an invitation").waitFor();
+  await bob.getByText("You need an invitation to create an account here.").waitFor();
   await check(bob, "sign-up, closed");
 });
 
@@ -98,7 +98,7 @@ test("people see where they are signed in, and log out elsewhere", async () => {
   await picture(bob, "doors-sessions-phone");
   await isAsked(bob.getByRole("button", { name: "Log out: Chrome on Linux" }), "Log out");
   await bob.getByRole("button", { name: "Log out everywhere else" }).waitFor({ state: "detached" });
-  // Its open stream has ended, and what it asks for next is refused.
+  // Its open stream has ended, and its next request is rejected.
   await elsewhere.waitForURL("**/login*");
   await logIn(elsewhere, "bob@example.org", "battery staple");
   await elsewhere.locator("#composer").waitFor();

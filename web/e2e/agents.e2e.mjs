@@ -1,4 +1,4 @@
-/** Agents with the real program: defined in the settings, chosen in a chat, deleted; and the skills beside them. */
+/** Agents with the real program: defined in the settings, selected in a chat, deleted; and skills. */
 import assert from "node:assert/strict";
 import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ test("the administrator defines an agent; what is wrong is said", async () => {
 test("skills are shown, and why one is none", async () => {
   await page.getByText("How our letters look.").waitFor();
   await page.getByText("1 more file").waitFor();
-  await page.getByText("There is no SKILL.md.").waitFor();
+  await page.getByText("File not found: SKILL.md.").waitFor();
 });
 
 test("it is edited and keeps the rest", async () => {
@@ -95,7 +95,7 @@ test("deleted by somebody else, the chat keeps the choice, says so and goes on w
   await page.request.delete(`${glasshouse.url}/api/v1/agents/poet`, { headers: { origin: glasshouse.url } });
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
   await page.keyboard.press("Enter");
-  await page.getByText("There is no agent “poet”").waitFor();
+  await page.getByText("Agent not found: “poet”").waitFor();
   await page.getByText("poet is not available now.", { exact: false }).first().waitFor();
   assert.match(await picker().innerText(), /poet · not available/);
   await picker().click();

@@ -1,4 +1,4 @@
-/** What goes along with a message, with the real program: files, `#collections`, how they stand, what the model gets of them. */
+/** Attachments with the real program: files, `#collections`, their state, and what the model receives. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -8,7 +8,7 @@ import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** The model answers what it can know only from what was attached. */
+/** The model can know the answers only from the attachments. */
 const CASES = [
   { contains: "the seal sleeps", turns: [turn(text("It sleeps."))] },
   { contains: "costs 400 euros", turns: [turn(text("It costs **400 euros** [1][7]."))] },
@@ -55,10 +55,10 @@ test("a file is sent, read, and known to the model", async () => {
   await page.getByRole("link", { name: "walrus.md" }).first().waitFor();
   await picture("sent");
   await page.reload();
-  // What was given to the model is shown again, and the number of no source is text.
+  // Documents given to the model are listed as sources, and a number without a source is plain text.
   await page.getByRole("button", { name: "Sources · 1" }).waitFor();
   await page.locator("[data-cite]:disabled").getByText("7").waitFor();
-  // A file that was told whole is cited by its number, which leads to it.
+  // A file given in full is cited by its number, which links to it.
   const cited = page.locator("[data-cite]:enabled").getByText("1", { exact: true });
   await cited.hover();
   const card = page.getByRole("tooltip");

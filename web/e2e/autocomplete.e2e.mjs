@@ -1,5 +1,7 @@
-/** Completion of what is written with a model that continues texts: what is offered grows, stays while it is typed, and is given
- *  up where the text goes another way. */
+/**
+ * Autocompletion with a completion model: the suggestion streams in, stays while it is typed, and is cancelled when the
+ * text diverges.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -10,7 +12,7 @@ import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** A model server that writes what the test tells it to, when it tells it to. */
+/** A model server whose output is controlled by the test. */
 async function startContinuing() {
   const calls = [];
   const server = createServer((request, response) => {
@@ -35,7 +37,7 @@ async function startContinuing() {
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     calls,
-    /** Call number `index`, once it has come. */
+    /** Resolves with call number `index` once it has arrived. */
     async call(index) {
       while (calls.length <= index) await new Promise((resolve) => (calls.waiting = resolve));
       return calls[index];
@@ -78,7 +80,7 @@ test("what is offered grows word by word and stays while it is typed", async () 
   await hasValue(field(), "What is the capital");
   await field().pressSequentially(" o");
   await offered("f");
-  // It has not been given up: more of it comes.
+  // The request was not cancelled: more of the suggestion arrives.
   call.write("nce?");
   await offered("f France?");
   await call.closed;
@@ -109,13 +111,13 @@ test("what is longer than an administrator allows is not asked about", async () 
   await page.reload();
   const before = model.calls.length;
   await field().pressSequentially("What do plants ");
-  // Longer than the typing has to rest.
+  // Longer than the required pause in typing.
   await page.waitForTimeout(800);
   assert.equal(model.calls.length, before);
   await field().fill("What do they");
   (await model.call(before)).write(" do?");
   await offered("do?");
   await field().fill("");
-  // A refusal would stand here.
+  // An error would be listed here.
   assert.deepEqual(page.complaints, []);
 });

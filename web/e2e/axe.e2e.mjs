@@ -1,4 +1,4 @@
-/** axe finds nothing on any screen, in both themes and both languages, wide and narrow. */
+/** axe finds no violations on any screen, in both themes and languages, wide and narrow. */
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
@@ -138,7 +138,7 @@ for (const theme of ["light", "dark"]) {
           ...device,
         });
         try {
-          // Without motion nothing is caught half faded in.
+          // Reduced motion, so that nothing is caught while fading in.
           await visit(page, server);
         } finally {
           await page.context().close();

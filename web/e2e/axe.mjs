@@ -1,4 +1,4 @@
-/** axe for the tests: what it finds on a screen is a failure. */
+/** axe for the tests: any violation on a screen is a failure. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 /**
- * Runs axe in the page. Lists hide what they are about to measure, and axe would find it without a name: so it waits
- * until nothing is hidden, and looks again where something was meanwhile.
+ * Runs axe in the page. Virtualized lists hide rows while measuring them, and axe would report those as unnamed: so
+ * wait until nothing is hidden, and run again if something was hidden meanwhile.
  */
 async function examine(part) {
   const isMeasuring = () =>
@@ -29,9 +29,9 @@ async function examine(part) {
   }
 }
 
-/** Fails where axe finds something on this screen, or in a part of it. */
+/** Fails if axe finds a violation on this screen, or in part of it. */
 export async function check(page, screen, part = "html") {
-  // The page's policy forbids foreign scripts, so axe comes in through the debugger.
+  // The page's CSP forbids foreign scripts, so axe is injected through the debugger.
   if (!(await page.evaluate(() => "axe" in window))) {
     await page.evaluate(await readFile(axePath, "utf8"));
   }

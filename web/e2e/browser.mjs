@@ -1,4 +1,4 @@
-/** Chromium for the tests: Debian's own, started without anything that would call home. */
+/** Chromium for the tests: Debian's package, started without anything that would phone home. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chromium } from "@playwright/test";
@@ -22,7 +22,7 @@ export function launch() {
   });
 }
 
-/** A page that collects everything it complains about, broken policy included. */
+/** Opens a page that collects all console errors, including CSP violations. */
 export async function openPage(browser, { url, preferences = {}, ...options }) {
   const context = await browser.newContext({
     baseURL: url,
@@ -32,7 +32,7 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
     ...options,
   });
   await context.addInitScript((chosen) => {
-    // The frame in which diagrams are drawn has no storage.
+    // The render frame for diagrams has no storage.
     if (globalThis.origin === "null") return;
     if (localStorage.getItem("glasshouse.preferences") === null) {
       localStorage.setItem("glasshouse.preferences", JSON.stringify(chosen));
@@ -43,7 +43,7 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
   page.on("console", (message) => {
     if (!["error", "warning"].includes(message.type())) return;
     const text = message.text();
-    // Which one is not in the words of the browser.
+    // The browser's message does not include the URL.
     page.complaints.push(
       text.startsWith("Failed to load resource") ? `${text} ${message.location().url}` : text,
     );
@@ -53,7 +53,7 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
   return page;
 }
 
-/** Asks again and again, as long as a page would be waited for; gives the answer that holds. */
+/** Polls until the result is truthy and returns it; same timeout as waiting for a page. */
 export async function until(what, ask) {
   const last = Date.now() + 30_000;
   for (;;) {
@@ -64,11 +64,11 @@ export async function until(what, ask) {
   }
 }
 
-/** The field has this value, or comes to have it. */
+/** Waits until the field has this value. */
 export const hasValue = (field, value) =>
   until(`the field has “${value}”`, async () => (await field.inputValue()) === value);
 
-/** Presses what asks before it does something; with Escape nothing is done, with `verb` it is. */
+/** Presses a button that asks for confirmation; first cancels with Escape, then confirms with `verb`. */
 export async function isAsked(button, verb, key = "Enter") {
   const question = button.page().getByRole("dialog", { name: verb, exact: true });
   await button.press(key);
@@ -81,17 +81,17 @@ export async function isAsked(button, verb, key = "Enter") {
 }
 
 /**
- * Opens a fold unless it is open: the steps of a turn that ended while the reader had scrolled up stay open.
- * The turn has to be finished, so that nobody but the test moves the fold.
+ * Expands a fold unless it is expanded: the steps of a turn stay expanded if it ended while the reader had scrolled up.
+ * The turn must be finished, so that only the test toggles the fold.
  */
 export async function unfold(toggle) {
   await toggle.waitFor();
-  // By key: what is still being drawn above can move the fold away between a mouse button's down and up.
+  // By keyboard: content still rendering above can move the fold between mouse down and up.
   if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.press("Enter");
   await toggle.and(toggle.page().locator("[aria-expanded=true]")).waitFor();
 }
 
-/** Clicks a button that copies, and returns the text once it is on the clipboard. */
+/** Clicks a copy button, and returns the text once it is on the clipboard. */
 export async function copiedBy(button) {
   const page = button.page();
   await page.evaluate(() => navigator.clipboard.writeText(""));

@@ -1,4 +1,4 @@
-/** Finding chats and keeping order among them, with the real program: search, folders, pins, tags, archive, many at once, export. */
+/** Finding and organizing chats with the real program: search, folders, pins, tags, archive, bulk actions, export. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ async function choose(title, item) {
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 }
 
-/** What is said becomes searchable a moment after it. */
+/** Messages are indexed for search with a short delay. */
 async function untilFound(query) {
   await until(`${query} is found`, async () => {
     const found = await api("get", `/chats/search?query=${encodeURIComponent(query)}`);
@@ -65,7 +65,7 @@ async function untilFound(query) {
   });
 }
 
-/** It is on the page, and the page and what scrolls in it are scrolled to it and rest there. */
+/** Waits until the element is in view, and the page and its scroll containers have come to rest. */
 async function inView(place) {
   await place.waitFor();
   const isSeen = (element) =>
@@ -96,7 +96,7 @@ test("what was said is found, in a tool's answer too, and opened where it stands
   await answer.press("Enter");
   await page.waitForURL(/message=msg_/);
   await page.locator("article.assistant.marked").waitFor();
-  // What a tool has answered: the steps are opened there, also those of a sub-agent, and the words are marked.
+  // A hit in a tool result: its steps are expanded, including those of a sub-agent, and the words are highlighted.
   for (const [tool, query] of [
     ["read_file", "rain"],
     ["task", "wettest"],
@@ -108,7 +108,7 @@ test("what was said is found, in a tool's answer too, and opened where it stands
     await inView(page.locator("li.found mark").first());
     await picture(`chats-search-${tool}`);
   }
-  // Also in a small window that knows nothing of the chat yet.
+  // Also in a small window that has not loaded the chat yet.
   const { cookies } = await page.context().storageState();
   const phone = await openPage(browser, {
     url: glasshouse.url,
@@ -123,7 +123,7 @@ test("what was said is found, in a tool's answer too, and opened where it stands
   }
   assert.deepEqual(phone.complaints, []);
   await phone.context().close();
-  // The first is one key away, also before there is an answer to what was typed last.
+  // Enter opens the first result, even before the results for the latest input have arrived.
   await page.locator("#chat-search").fill("ownership");
   await page.locator("#chat-search").press("Enter");
   await page.locator("header").getByText("Rust ownership").waitFor();
@@ -211,7 +211,7 @@ test("a chat is taken along to read, to print and to import", async () => {
   const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
   assert.deepEqual(Object.keys(JSON.parse(lines[0])), ["glasshouse_export"]);
   assert.deepEqual(Object.keys(JSON.parse(lines.at(-1))), ["end"]);
-  // The browser's dialog is no part of the page.
+  // The browser's print dialog is not part of the page.
   await page.evaluate(
     () => (window.print = () => (window.printed = document.querySelector(".print-sheet").innerText)),
   );
@@ -219,7 +219,7 @@ test("a chat is taken along to read, to print and to import", async () => {
   await page.getByRole("menuitem", { name: "PDF" }).click();
   await page.waitForFunction(() => window.printed !== undefined);
   assert.equal(await page.locator(".print-sheet h1", { hasText: "Show me how Glasshouse works" }).count(), 1);
-  // Where nothing can be unfolded there are no folds.
+  // Print output has no folds, since they cannot be expanded.
   assert.doesNotMatch(await page.locator(".print-sheet").textContent(), /<\/?(details|summary)>/);
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   assert.equal(await page.locator(".print-sheet").count(), 0);

@@ -1,4 +1,7 @@
-/** Collections of documents in the page alone: made, filled with files and folders, searched, read at a place, shared. */
+/**
+ * Document collections with the fake server: created, filled with files and folders, searched, read at a passage,
+ * shared.
+ */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -92,7 +95,7 @@ test("documents say how far their meaning is, and searches what did not help", a
   await row("notes.md").getByText("the embedding model fails").waitFor();
   assert.equal(await row("done.md").getByText("eaning").count(), 0);
   await picture("meanings");
-  // It is looked again until all is done.
+  // The page polls until everything is done.
   plan.meaning = { done: 2, chunks: 2, problem: null };
   await row("plan.md").getByText("Meaning").waitFor({ state: "detached" });
 
@@ -100,7 +103,7 @@ test("documents say how far their meaning is, and searches what did not help", a
   knowledge.second = { meaning: 0.81, rerank: -1.5 };
   await page.getByRole("searchbox", { name: "Search the documents" }).fill("walrus");
   await button("Search").click();
-  await page.getByText("The best were not looked at once more").waitFor();
+  await page.getByText("The best results were not reranked").waitFor();
   await page
     .getByText(/Why here/)
     .first()
@@ -135,7 +138,7 @@ test("files are sent and read, and each says how it stands", async () => {
   knowledge.readAll();
   await row("plan.md").getByText("3 passages").waitFor();
   await row("broken.pdf").getByText("it cannot be read as PDF").waitFor();
-  // A reason that the page does not know yet is told as the server says it.
+  // An error code unknown to the page is shown with the server's message.
   await row("odd.new").getByText("Something new is wrong with it.").waitFor();
   await picture("read");
   const complaints = page.complaints.splice(0);
@@ -175,7 +178,7 @@ test("it is asked again only while something waits", async () => {
   knowledge.readAll();
   await row("plan.md").getByText("1 passage").waitFor();
   const before = asked;
-  // Longer than the pauses are by then.
+  // Longer than the polling interval at that point.
   await page.waitForTimeout(4000);
   assert.equal(asked, before);
 });
@@ -338,7 +341,7 @@ test("a file that the server would refuse is not sent", async () => {
 });
 
 test("those of others are read, not changed", async () => {
-  // Administrators have more to say.
+  // Administrators have additional actions.
   server.user.role = "user";
   const theirs = knowledge.add("user_2", { name: "Recipes", open: true }, "Bob Byte");
   put(theirs, "bread.md", "Flour and water.");
@@ -357,7 +360,7 @@ test("those of others are read, not changed", async () => {
   for (const name of ["Upload files", "Delete “bread.md”", "Actions for “Recipes”"])
     assert.equal(await button(name).count(), 0, name);
   await page.goto("/knowledge/col_2");
-  await page.getByText("There is no such collection, or it is not shared with you.").waitFor();
+  await page.getByText("Collection not found, or it is not shared with you.").waitFor();
   const complaints = page.complaints.splice(0);
   assert.ok(
     complaints.every((text) => text.includes("status of 404")),

@@ -1,4 +1,4 @@
-/** Connections to model servers, with the real program: keys that are refused, a server that fails, and what the page says. */
+/** Model connections with the real program: rejected keys, a failing server, and what the page shows. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -12,7 +12,7 @@ test.describe.configure({ mode: "serial" });
 const GOOD = "sk-the-good-key-2222";
 const BAD = "sk-the-bad-key-1111";
 
-/** A model server with the model `m` that answers in this way. */
+/** A model server with the model `m` and this response. */
 async function startServer(answer, model = { id: "m" }) {
   const keys = [];
   const http = createServer(async (request, response) => {
@@ -81,7 +81,7 @@ async function connect(name, url, key) {
   await card(name).waitFor();
 }
 
-/** Waits for what the server was told, and takes its answer. */
+/** Waits for the request of an action, and returns the response. */
 async function told(action, method = "PATCH") {
   const answer = page.waitForResponse((response) => response.request().method() === method);
   await action();
@@ -169,7 +169,7 @@ test("one that is switched off offers nothing, and an address elsewhere needs it
   await cloud.getByText("switched off").waitFor();
   await cloud.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
   assert.equal(await told(() => cloud.getByRole("button", { name: "Save" }).click()), 409);
-  await page.getByText(/keys and headers of this connection belong to the server/).waitFor();
+  await page.getByText(/keys and headers of this connection belong to its current server/).waitFor();
   await cloud.getByLabel("Weight", { exact: true }).fill("1001");
   await cloud.getByText("A whole number from 0 to 1000.").waitFor();
   await cloud.getByRole("button", { name: "Remove", exact: true }).click();
@@ -182,7 +182,7 @@ test("one that is switched off offers nothing, and an address elsewhere needs it
 test("a provider is chosen, its key pasted, and it is connected", async () => {
   const form = page.locator("form").filter({ has: page.getByRole("group", { name: "Provider" }) });
   const provider = (name) => form.getByRole("radio", { name, exact: true });
-  // With the keyboard, as any radio buttons.
+  // With the keyboard, as for any radio buttons.
   await provider("OpenAI").focus();
   await page.keyboard.press("Space");
   await page.keyboard.press("ArrowDown");
@@ -205,7 +205,7 @@ test("a provider is chosen, its key pasted, and it is connected", async () => {
     .waitFor();
   await page.getByText("131.1k tokens · images · tools").waitFor();
 
-  // What a kind needs is asked for, and nothing else.
+  // The form asks for exactly the fields of each kind.
   await provider("Azure OpenAI").check({ force: true });
   await form.getByLabel("Base URL").waitFor();
   await provider("Amazon Bedrock").check({ force: true });

@@ -1,4 +1,4 @@
-/** Sub-agents with the real program: one is stopped by itself, and one is to be continued. */
+/** Sub-agents with the real program: one is stopped on its own, and one is continued. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";

@@ -1,4 +1,6 @@
-/** One's own data, with the real program: taken along as a file, brought to another server, and chats of Open WebUI. */
+/**
+ * The user's own data with the real program: exported to a file, imported on another server, and chats from Open WebUI.
+ */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +28,7 @@ test.afterAll(async () => {
   await Promise.all([first?.stop(), second?.stop(), folder && rm(folder, { recursive: true })]);
 });
 
-/** A page of whoever sets this server up. */
+/** A page of the first administrator of this server. */
 async function pageOf(glasshouse, options = {}) {
   const page = await openPage(browser, { url: glasshouse.url, ...options });
   await setUp(page);
@@ -102,13 +104,13 @@ test("all of it is a file that is downloaded", async () => {
 test("another server takes it, once, and says what it left", async () => {
   const page = await pageOf(second, { preferences: { theme: "light", language: "en" } });
   await page.goto("/settings/data");
-  // By keyboard: the button opens the browser's own choice of files.
+  // By keyboard: the button opens the browser's file chooser.
   const button = page.getByRole("button", { name: "Choose a file" });
   const [chooser] = await Promise.all([page.waitForEvent("filechooser"), button.press("Enter")]);
   await chooser.setFiles(file);
   await page.getByText("Brought in", { exact: true }).waitFor();
   await page.getByText("1 chat", { exact: true }).waitFor();
-  await page.getByText("Keys are not taken along").waitFor();
+  await page.getByText("Keys are not transferred").waitFor();
   await check(page, "the report of an import");
   await picture(page, "light");
 

@@ -1,4 +1,4 @@
-/** The debug panel alone, against the stand-in server: raw events and protocols, live, searched, taken elsewhere. */
+/** The debug panel with the fake server: raw events and protocols, live, searched, exported. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
@@ -37,12 +37,12 @@ const choose = async (format) => {
   await page.locator(`[data-value=${format}]`).click();
 };
 const complete = () => status().getByText("Complete").waitFor();
-/** In the answer itself: the panel may be showing the same words. */
+/** In the answer itself, because the panel may show the same text. */
 const inAnswer = (words) => page.locator("article.assistant").last().getByText(words);
 const list = () => page.getByRole("group", { name: "Events" });
 const lastRun = () => [...server.runs.values()].at(-1);
 
-/** Presses an item of the export menu and gives the file it makes. */
+/** Clicks an item of the export menu and returns the downloaded file. */
 async function saved(item) {
   await page.getByRole("button", { name: "Copy or download" }).click();
   const [download] = await Promise.all([
@@ -53,7 +53,7 @@ async function saved(item) {
 }
 const linesOf = ({ text }) => text.trimEnd().split("\n").map(JSON.parse);
 
-/** What the server sends of the last run in a format, as the lines of a saved file. */
+/** The frames of the last run in a format, as lines of an exported file. */
 function sentAs(format) {
   const encode = encoderOf(new URLSearchParams({ format }));
   const frames = lastRun().log.flatMap(encode);

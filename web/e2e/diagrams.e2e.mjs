@@ -1,4 +1,7 @@
-/** Diagrams and images of other sites with the real program: how they are drawn, what is shown when they are not, and who is asked. */
+/**
+ * Diagrams and external images with the real program: how they are rendered, the fallbacks, and which servers are
+ * contacted.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -15,7 +18,7 @@ const FLOW =
 const SEQUENCE =
   "sequenceDiagram\n  participant A as Ada\n  participant S as Server\n  A->>S: GET https://example.org/a\n  S-->>A: 200";
 const GANTT = "gantt\n  title Plan\n  section Work\n  Draw :a1, 2026-01-01, 30d\n  Show :after a1, 20d";
-/** A kind of each family of layouts; some of them were refused for what stands in their labels. */
+/** One diagram of each layout family; some were once rejected because of their labels. */
 const KINDS = [
   ...[FLOW, SEQUENCE, GANTT],
   "classDiagram\n  class A{\n    +int x\n  }\n  A <|-- B",
@@ -29,14 +32,14 @@ const KINDS = [
   "architecture-beta\n  service db(database)[Data]\n  service s(server)[Server]\n  db:L -- R:s",
 ];
 
-/** Its layout takes minutes. */
+/** A diagram whose layout takes minutes. */
 function endless() {
   let seed = 7;
   const node = () => `a${(seed = (seed * 48271) % 2147483647) % 200}`;
   return `stateDiagram-v2\n${Array.from({ length: 900 }, () => `${node()}-->${node()}`).join("\n")}`;
 }
 
-/** A whole image of one point. */
+/** A complete one-pixel image. */
 const GIF = Buffer.from("R0lGODlhAQABAIAAAP8AAP8AACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==", "base64");
 
 let browser, glasshouse, model, page, site;
@@ -91,7 +94,7 @@ async function say(words) {
 const blocks = () => page.locator("article.assistant").last().locator(".md-code");
 const diagram = (at = 0) => blocks().nth(at).getByRole("img", { name: "Diagram" });
 
-/** What an image shows, by what its address holds. */
+/** The content of an image, decoded from its URL. */
 const drawn = async (image) => {
   await image.waitFor();
   await image.evaluate((shown) => shown.decode());
@@ -111,11 +114,11 @@ test("a diagram is an image in the colours of the page, and its source can be co
   await check(page, "a chat with diagrams");
   await setTheme("dark");
   await until("it has the other colours", async () => (await drawn(diagram())) !== light);
-  // What takes the colour of the text around it, such as the lines of a chart, can be seen. One diagram is drawn after the other.
+  // Parts that inherit the text colour, such as the lines of a chart, are visible. Diagrams are rendered one at a time.
   await until("the second one has them too", async () =>
     /color: rgb\(232, 234, 238\)/.test(await drawn(diagram(1))),
   );
-  // The words on a line have the page behind them, and not the line.
+  // Edge labels have the page's background, so that the line does not run through them.
   assert.match(await drawn(diagram()), /\.edgeLabel rect\s*\{\s*opacity:\s*1;?\s*\}/);
   await picture("dark");
   await check(page, "a chat with diagrams, dark");
@@ -167,7 +170,7 @@ test("a layout without end is given up, the page works meanwhile, and the next o
   const frame = page.locator("iframe");
   await frame.waitFor({ state: "attached" });
   let asked = 0;
-  // A page that stands still answers once at most, after the time limit.
+  // A page that is blocked responds once at most, after the time limit.
   while (!(await note.isVisible())) {
     await page.evaluate(() => document.body.offsetWidth);
     asked += 1;
@@ -217,7 +220,7 @@ test("in Russian", async () => {
 });
 
 test("the browser has no complaints of the page's own making", () => {
-  // What the server refuses is told of in the browser's console as well.
+  // The browser also logs rejected requests to the console.
   const complaints = page.complaints.filter((complaint) => !/status of (422|404)/.test(complaint));
   assert.deepEqual(complaints, []);
 });

@@ -1,4 +1,4 @@
-/** A model server that embeds: counts the letters of each text. What it is asked for may be held up, or refused. */
+/** A mock embedding server: counts the letters of each text. Its responses can be held back or fail. */
 import { createServer } from "node:http";
 
 const vector = (text, length) => {
@@ -7,9 +7,9 @@ const vector = (text, length) => {
   return counts;
 };
 
-/** `lengths` are those of its models' vectors, by their names. */
+/** `lengths` are the vector sizes of its models, by name. */
 export async function startEmbedder(lengths) {
-  /** Who waits, and whether anybody has to. */
+  /** Pending requests, and whether to hold them back. */
   const held = { isOn: false, waiting: [] };
   const server = createServer(async (request, response) => {
     const send = (status, body) => {
@@ -25,7 +25,7 @@ export async function startEmbedder(lengths) {
     const { model, input } = JSON.parse(Buffer.concat(parts).toString());
     const length = lengths[model];
     if (!length) return send(400, { error: { message: `${model} does not embed.` } });
-    // A sentence to try it with is not held up.
+    // A single text, as in a connection test, is not held back.
     if (held.isOn && input.length > 1) await new Promise((go) => held.waiting.push(go));
     send(200, { data: input.map((text, index) => ({ index, embedding: vector(text, length) })) });
   });

@@ -1,4 +1,7 @@
-/** The embedding model with the real program: an administrator tries one, chooses it, sees how far it is, and goes back. */
+/**
+ * The embedding model with the real program: an administrator tests one, selects it, watches the progress, and switches
+ * back.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -32,7 +35,7 @@ test.beforeAll(async () => {
     });
     assert.ok(put.ok(), await put.text());
   }
-  // Read, before anything is to embed them.
+  // Parsed, before an embedding model is selected.
   await until("the documents are read", async () => {
     const { documents } = await (await page.request.get(`/api/v1/knowledge/${work.id}/documents`)).json();
     return documents.every(({ state }) => state === "ready");

@@ -1,4 +1,7 @@
-/** A model server that the environment names: it is there after set-up, and is told who asks once an administrator says so. */
+/**
+ * A model server configured through the environment: it is available after set-up, and receives user information once
+ * an administrator allows it.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -9,7 +12,7 @@ import { startGlasshouse } from "./programs.mjs";
 test.describe.configure({ mode: "serial" });
 
 let browser, glasshouse, page, http;
-/** Chat completions, as they came. */
+/** Chat completion requests as received. */
 const heard = [];
 
 test.beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The files of a chat in the panel: put there, compared, brought back, shown as pictures, packed. */
+/** Files of a chat in the panel: uploaded, compared, restored, shown as images, zipped. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { launch, openPage, unfold } from "./browser.mjs";
@@ -33,7 +33,7 @@ test.afterEach(async () => {
 
 const upload = (...files) => page.locator("aside input[type=file]").setInputFiles(files);
 const textFile = (name, text) => ({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
-/** The smallest PNG there is: one pixel. */
+/** The smallest possible PNG: one pixel. */
 const picture = {
   name: "plot.png",
   mimeType: "image/png",
@@ -121,7 +121,7 @@ test("what an agent has changed meanwhile is not overwritten unseen", async () =
   await upload(textFile("new.md", "mine\n"));
   await page.getByText("“new.md” has changed since you looked").waitFor();
   assert.deepEqual(now(), [{ path: "/new.md", version: 1, size_bytes: 12 }]);
-  // The browser itself complains of each 409.
+  // The browser logs each 409 itself.
   const refused = page.complaints.splice(0).filter((text) => !text.includes("409"));
   assert.deepEqual(refused, []);
 });

@@ -1,4 +1,4 @@
-/** Forms of agents, with the real program: filled in beside the steps and in the inbox, kept, corrected, declined. */
+/** Forms of agents with the real program: filled in next to the steps and in the inbox, kept, corrected, declined. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { hasValue, launch, openPage, unfold } from "./browser.mjs";
@@ -94,7 +94,7 @@ const field = (name) => card().getByLabel(new RegExp(`^${name}`));
 const picture = async (name) => {
   if (process.env.E2E_PICTURES) await page.screenshot({ path: `${process.env.E2E_PICTURES}/${name}.png` });
 };
-/** What the model was told, read from the run's log. */
+/** What the model received, read from the run's log. */
 const answered = async () => {
   const chat = new URL(page.url()).pathname.split("/").pop();
   const log = await page.evaluate(async (chat) => {
@@ -135,7 +135,7 @@ test("what is typed is still there after a reload, and every type of field is se
   await field("City").waitFor();
   await hasValue(field("City"), "Rome");
   await hasValue(field("Seats"), "ten");
-  // By keyboard alone: from field to field, and Enter in one of them sends.
+  // By keyboard only: Tab moves between fields, and Enter in one submits.
   await field("City").focus();
   await page.keyboard.press("Tab");
   await page.keyboard.type("A quiet room,\nplease.");
@@ -201,12 +201,12 @@ test("the inbox has the form, and what the server refuses stands at its field", 
     "it is kept from page to page",
   );
   await picture("form-inbox");
-  // As a page that is older than the form would send it.
+  // As sent by a page that is older than the form.
   await page.route("**/questions/*", (route) =>
     route.continue({ postData: JSON.stringify({ values: { letter: "C" } }) }),
   );
   await send().click();
-  await card().getByText("“Letter” has to be one of: A, B.").waitFor();
+  await card().getByText("“Letter” must be one of: A, B.").waitFor();
   await page.unroute("**/questions/*");
   await card().getByRole("radio", { name: "A" }).check();
   await send().click();

@@ -1,4 +1,7 @@
-/** The graph of a collection with the real program: built by a model, drawn, searched, walked along, led to the words. */
+/**
+ * A collection's knowledge graph with the real program: built by a model, drawn, searched, explored, linked to its
+ * quotes.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -36,7 +39,7 @@ const answer = {
     },
   ],
 };
-/** Two names of one thing. */
+/** Two names of one entity. */
 const engine = "The Difference Engine Society (DES) met Charles Babbage. DES wrote notes.";
 const twice = {
   entities: [
@@ -73,7 +76,7 @@ test.beforeAll(async () => {
     startModel(CASES),
     startGlasshouse({
       GLASSHOUSE_KNOWLEDGE_GRAPH_MODEL: "scripted",
-      // Nothing listens there: all that follows works without a graph database.
+      // Nothing listens there: everything below works without a graph database.
       GLASSHOUSE_KNOWLEDGE_GRAPH_URL: "bolt://127.0.0.1:1",
     }),
   ]);
@@ -109,7 +112,7 @@ test("its owner has it built, and only what the documents say is in it", async (
   await drawing().getByRole("link", { name: "Ada Lovelace" }).waitFor();
   assert.equal(await drawing().getByRole("link").count(), names.length);
   assert.equal(await page.getByText("hated").count(), 0, "nothing proves it");
-  await page.getByText("The graph database does not help: it cannot be reached.").waitFor();
+  await page.getByText("The graph database cannot be used: it cannot be reached.").waitFor();
   await check(page, "a graph");
   await picture("all");
 });
@@ -150,7 +153,7 @@ test("each statement leads to the words that prove it", async () => {
 
 test("a document that the model cannot do is stopped, and gone on with", async () => {
   const { collections } = await (await page.request.get("/api/v1/knowledge")).json();
-  // The page is open before the file comes, and looks again when somebody comes back to it.
+  // The page is open before the file is added, and refreshes when it becomes visible again.
   await page.goto(`/knowledge/${collections[0].id}/graph`);
   await page.getByText("1 of 1 documents were looked at.").waitFor();
   await page.request.post(`/api/v1/knowledge/${collections[0].id}/documents?name=nonsense.md`, {
@@ -196,7 +199,7 @@ test("two names of one thing are put together, and taken apart", async () => {
   await drawing().getByRole("link", { name: "Charles Babbage" }).waitFor();
   await check(page, "one thing with two names");
   await picture("one-with-names");
-  // By hand, too: without words that prove it.
+  // Also manually: without a quote as evidence.
   await page.getByLabel("What is the same").fill("notes");
   await page.getByRole("button", { name: "Put together", exact: true }).click();
   await other.getByText("Put together by hand").waitFor();

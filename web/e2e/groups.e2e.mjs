@@ -1,4 +1,6 @@
-/** Groups with the real program: a model becomes one group's, and another person's page has it only while they are in it. */
+/**
+ * Groups with the real program: a model is restricted to one group, and another user sees it only while being a member.
+ */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
@@ -60,7 +62,7 @@ test("an administrator makes a group and says what is only for it, with the keyb
   await ada.getByText("Members also have: scripted").waitFor();
   assert.ok(!(await modelsOf(bob)).includes("scripted"));
   assert.equal(await chip.getAttribute("aria-pressed"), "true");
-  // The last group is not taken away in passing: who means nobody says so.
+  // The last group is not removed by accident: no access must be chosen explicitly.
   await chip.press("Enter");
   await ada.getByText("Choose at least one group. Nothing has been changed yet.").waitFor();
   assert.equal(await chip.getAttribute("aria-pressed"), "true");
@@ -74,7 +76,7 @@ test("whoever is not in it does not see the model, and does from the moment that
   const box = ada.getByLabel("Email addresses");
   await box.fill("nobody@example.org");
   await ada.getByRole("button", { name: "Add", exact: true }).click();
-  await ada.getByText("Nobody has an account with the address").first().waitFor();
+  await ada.getByText("No account has the email address").first().waitFor();
   assert.equal(await box.inputValue(), "nobody@example.org", "what was typed stays");
   await box.fill(theOther.email);
   await box.press("Enter");
@@ -143,7 +145,7 @@ test("who is taken out has it no more, and with the group it stays shut", async 
   await kind("Models");
   await hasValue(ada.getByLabel("scripted", { exact: true }), "administrators");
   for (const page of [ada, bob]) {
-    // What is refused shows up in the browser's console.
+    // The browser logs rejected requests to the console.
     const complaints = page.complaints.filter((words) => !/status of 4(00|29|03)/.test(words));
     assert.deepEqual(complaints, []);
   }

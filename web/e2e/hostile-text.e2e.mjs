@@ -1,4 +1,6 @@
-/** Answers that make a renderer slow, deep or wide: the chat is shown, its words are there, and the page stays usable. */
+/**
+ * Answers that make a renderer slow, deep or wide: the chat is shown, its words are there, and the page stays usable.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { copiedBy, hasValue, launch, openPage } from "./browser.mjs";
@@ -55,9 +57,9 @@ test.afterAll(async () => {
 const box = () => page.getByRole("textbox", { name: "Message" });
 const answer = () => page.locator("article.assistant .answer").last();
 
-/** Whether the page takes what is typed, and shows the whole answer with its plain text. */
+/** Checks that the page accepts input, and shows the whole answer with its plain text. */
 async function isUsable(name) {
-  // Looked for by hand: locators by text look at each of tens of thousands of elements, again and again.
+  // Searched manually: text locators examine each of tens of thousands of elements repeatedly.
   await page.waitForFunction((end) => {
     const shown = [...document.querySelectorAll("article.assistant .answer")].at(-1);
     return shown?.textContent.includes(end);
@@ -81,7 +83,7 @@ test.describe("an answer of", () => {
       await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
       await isUsable(name);
       assert.equal(await answer().locator(".md[data-first]").count(), 1, "it was read again from its start");
-      // And once more when the chat is opened later.
+      // Once more when the chat is opened later.
       await page.reload();
       await isUsable(name);
     });

@@ -1,4 +1,4 @@
-/** Collections of documents with the real program: sent, read, searched, opened where it stands, shared, deleted. */
+/** Document collections with the real program: uploaded, parsed, searched, opened at a passage, shared, deleted. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -21,7 +21,7 @@ test.afterAll(async () => {
 });
 
 const file = (name, text) => ({ name, mimeType: "application/octet-stream", buffer: Buffer.from(text) });
-/** As much of a picture as says how large it is. */
+/** Just enough of a PNG to contain its size. */
 const png = (width, height) => {
   const head = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\0\0\0\0\0\b\x02\0\0\0", "latin1");
   head.writeUInt32BE(width, 16);
@@ -86,7 +86,7 @@ test("what was read from the web is taken off the list, also by keys", async () 
   await picture("crawls-phone-dark");
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1440, height: 900 });
-  // The latest stands first; the keyboard goes on to what is left.
+  // The latest is first; after removal the focus moves to a remaining one.
   await off(second).focus();
   await page.keyboard.press("Enter");
   await off(second).waitFor({ state: "detached" });
@@ -125,7 +125,7 @@ test("a passage is found in its language and opened where it stands", async () =
   await page.keyboard.press("Enter");
   await result.getByRole("link", { name: "handbook.md" }).waitFor();
   await result.getByText("Carrying over").first().waitFor();
-  // In words, with those that were looked for marked.
+  // As plain text, with the words of the query highlighted.
   assert.doesNotMatch(await result.locator("p").first().innerText(), /[#|*]/);
   assert.ok((await result.locator("p").first().locator("mark").count()) > 0);
   await result.getByText("Why here").click();
@@ -135,7 +135,7 @@ test("a passage is found in its language and opened where it stands", async () =
   await result.getByRole("link").click();
   const marks = page.locator("article mark");
   await marks.first().waitFor();
-  // Exactly the passage, though bytes, characters and what JavaScript counts differ before it.
+  // Exactly the passage, although bytes, characters and UTF-16 units differ before it.
   const [from, to] = ["from", "to"].map((name) => Number(address.searchParams.get(name)));
   const passage = [...handbook].slice(from, to).join("");
   const bare = (text) => text.replace(/[#\s]/g, "");
@@ -173,7 +173,7 @@ test("a search is narrowed to kinds of files, names and days", async () => {
   await name.fill("PARK");
   await name.press("Enter");
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
-  // Why it stands there is said as ever.
+  // The explanation of the ranking is unchanged.
   await page.getByText("Why here").first().click();
   await page.getByText("What orders the list.").first().waitFor();
   await check(page, "a narrowed search");
@@ -217,7 +217,7 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   await page.getByRole("button", { name: "Actions for “Company”" }).click();
   await page.getByRole("menuitem", { name: "Share" }).click();
   const dialog = page.getByRole("dialog", { name: "Who reads “Company”" });
-  // It was opened to everybody before.
+  // It was shared with everyone before.
   await dialog.getByRole("switch").click();
   await dialog.locator("[role=switch]:not(:checked)").waitFor();
   const other = await openPage(browser, {
@@ -238,7 +238,7 @@ test("shared with a group and by name, it is read, until it is shared no longer"
 
   await dialog.getByLabel("Email address").fill("nobody@example.org");
   await page.keyboard.press("Enter");
-  await dialog.getByText("Nobody has an account with this email address here.").waitFor();
+  await dialog.getByText("No account has this email address.").waitFor();
   page.complaints.length = 0;
   await dialog.getByLabel("Email address").fill(bob.email);
   await page.keyboard.press("Enter");
@@ -267,7 +267,7 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   if (process.env.E2E_PICTURES)
     await other.screenshot({ path: `${process.env.E2E_PICTURES}/knowledge-shared-phone.png` });
 
-  // An administrator who closes what is somebody else's may close it to themselves.
+  // An administrator who stops sharing someone else's collection may lose access.
   const theirs = await (await other.request.post("/api/v1/knowledge", { data: { name: "Theirs" } })).json();
   await other.request.put(`/api/v1/knowledge/${theirs.id}/sharing`, {
     data: { open: true, groups: [], people: [] },

@@ -1,4 +1,7 @@
-/** Keys, usage and limits with the real program: a front end's key is made, used, limited, seen in the usage, rotated. */
+/**
+ * Keys, usage and limits with the real program: a front end's key is created, used, limited, shown in the usage,
+ * rotated.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { isAsked, launch, openPage } from "./browser.mjs";
@@ -24,7 +27,7 @@ test.afterAll(async () => {
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });
 
-/** How the front end asks for one of its people. */
+/** A request of the front end on behalf of one of its users. */
 const ask = (person) =>
   fetch(`${glasshouse.url}/v1/chat/completions`, {
     method: "POST",

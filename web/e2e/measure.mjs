@@ -1,8 +1,8 @@
 /**
- * What the page costs the browser with the real program: a long answer as it streams, its log in the debug panel,
- * and a long chat as it opens. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and
- * MESSAGES shorten it, TRACE=1 looks at single tasks, which costs time itself.
- * Figures are processor time of the page's main thread, which holds on a busy machine too.
+ * Benchmarks the page with the real program: a long answer while streaming, its log in the debug panel, and opening a
+ * long chat. `node e2e/measure.mjs` with GLASSHOUSE_BIN and SCRIPTED_MODEL_BIN; TOKENS and MESSAGES make it shorter,
+ * TRACE=1 traces single tasks, which takes time itself. Results are CPU time of the page's main thread, which is valid
+ * on a busy machine too.
  */
 import { launch, openPage } from "./browser.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -46,7 +46,7 @@ async function mainThread() {
   return metrics.find(({ name }) => name === "TaskDuration").value;
 }
 
-/** Runs `work` and tells the main thread's processor time, in seconds; watching single tasks would add to it. */
+/** Runs `work` and returns the main thread's CPU time in seconds, without the overhead of tracing tasks. */
 async function untraced(work) {
   const before = await mainThread();
   const began = performance.now();
@@ -54,7 +54,7 @@ async function untraced(work) {
   return { cpu: (await mainThread()) - before, wall: (performance.now() - began) / 1000 };
 }
 
-/** Runs `work` and tells the main thread's processor time in seconds and its longest tasks in milliseconds. */
+/** Runs `work` and returns the main thread's CPU time in seconds and its longest tasks in milliseconds. */
 async function traced(work) {
   if (!process.env.TRACE) return untraced(work);
   const events = [];
@@ -96,7 +96,7 @@ const api = (path, body) =>
     [path, body],
   );
 
-/** A chat of that many messages, made through the API as a person would, only faster. */
+/** Creates a chat with this many messages through the API, which is faster than through the page. */
 async function longChat(count) {
   const { id } = await api("/api/v1/chats", { title: "A long chat" });
   return page.evaluate(

@@ -1,4 +1,4 @@
-/** What agents remember, with the real program: written in a chat, seen and changed in the settings, turned off. */
+/** Agent memory with the real program: written in a chat, viewed and edited in the settings, turned off. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { launch, openPage, unfold } from "./browser.mjs";
@@ -82,7 +82,7 @@ test("turned off, and still off after a reload", async () => {
 });
 
 test("what was learned is corrected and forgotten", async () => {
-  // The server learns only once a chat rests for minutes: here its answers are played.
+  // The server learns facts only after minutes of inactivity in a chat, so its responses are mocked here.
   let facts = [
     {
       id: "fact_1",

@@ -1,5 +1,7 @@
-/** Answers side by side with the real program: others are asked, their columns stream, one fails, and what they say becomes one
- *  answer that says what it was made of. */
+/**
+ * Alternative answers with the real program: several models are asked, their columns stream, one fails, and they are
+ * merged into one answer that lists them.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -71,7 +73,7 @@ test("samples of one model stream side by side and become one answer", async () 
   await check(page, "asking others");
   await picture("dialog");
   await dialog().getByRole("button", { name: "Ask for 3 answers" }).click();
-  // While they are written, each can be stopped.
+  // Each can be stopped while streaming.
   await column(4).getByRole("button", { name: "Stop answer 4" }).waitFor();
   await column(2).getByText("Plants make").waitFor();
   await picture("streaming");
@@ -88,7 +90,7 @@ test("samples of one model stream side by side and become one answer", async () 
   const costs = page.getByRole("list", { name: "What it cost" });
   await costs.getByText("Together").waitFor();
   assert.equal(await costs.getByRole("listitem").count(), 6);
-  // All of them count, not only the one that is shown.
+  // All of them count, not only the visible one.
   const used = page.locator("header .used");
   assert.equal((await used.innerText()).trim(), "800 tokens");
   assert.match(
@@ -115,7 +117,7 @@ test("one that fails and one that is stopped disturb no other", async () => {
   await say("How do plants live?");
   await page.getByText("in their leaves.").waitFor();
   await askOthers();
-  // Its server has the other model of that name.
+  // The other model of that name, on its own server.
   await dialog().getByRole("checkbox").nth(1).check();
   await dialog().getByRole("button", { name: "Ask for 2 answers" }).click();
   await columns().getByText("not today").waitFor();
@@ -133,7 +135,7 @@ test("one that fails and one that is stopped disturb no other", async () => {
   await column(2).getByRole("button", { name: "Stop answer 2" }).click();
   await column(2).getByText("Stopped").waitFor();
   await column(3).getByRole("button", { name: "Stop answer 3" }).waitFor();
-  // The composer's button stops those that are left.
+  // The composer's button stops the remaining ones.
   await page.locator("[data-stop]").click();
   await column(3).getByText("Stopped").waitFor();
   assert.deepEqual(page.complaints, []);

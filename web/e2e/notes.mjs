@@ -1,4 +1,4 @@
-/** An MCP server with a page of its own for signing in: whoever types a name there gets the notes of that name. */
+/** An MCP server with its own sign-in page: the name entered there selects the notes returned. */
 import { createHash, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -13,7 +13,7 @@ export async function startNotes() {
   const logins = new Map();
   let own;
 
-  /** What the server says to each address: status, JSON or page, and headers. */
+  /** Response for each path: status, JSON or page, and headers. */
   const answers = {
     "/.well-known/oauth-protected-resource/mcp": () => [
       200,
@@ -103,7 +103,7 @@ export async function startNotes() {
   own = `http://127.0.0.1:${server.address().port}`;
   return {
     url: `${own}/mcp`,
-    /** From now on nobody is known. */
+    /** Invalidates all sign-ins. */
     forget: () => logins.clear(),
     stop() {
       server.closeAllConnections();

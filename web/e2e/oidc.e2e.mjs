@@ -1,4 +1,4 @@
-/** Signing in at a real provider of OpenID Connect, with the real program: first come, come again, refused. */
+/** Sign-in with a real OpenID Connect provider and the real program: first sign-in, repeated, rejected. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -9,7 +9,7 @@ import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** Whom the provider knows; any password is good there. */
+/** Users known to the provider, which accepts any password. */
 const people = {
   ada: { email: "ada@example.org", email_verified: true, name: "Ada Lovelace", groups: ["heads", "staff"] },
   bob: { email: "bob@example.org", email_verified: true, name: "Bob Brown", groups: ["staff"] },
@@ -52,7 +52,7 @@ test.afterAll(async () => {
   site?.close();
 });
 
-/** A browser of its own that goes through the provider's pages. */
+/** Signs in through the provider's pages in a new browser context. */
 async function signIn(login, at = "/") {
   const page = await openPage(browser, { url: glasshouse.url });
   await page.goto(at);

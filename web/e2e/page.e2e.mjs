@@ -1,4 +1,4 @@
-/** The page alone, against the stand-in server: the main journey, and what must never happen. */
+/** The page with the fake server: the main journey, and what must never happen. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { hasValue, launch, openPage, unfold } from "./browser.mjs";
@@ -36,7 +36,7 @@ async function say(text) {
 const steps = () => page.getByRole("button", { name: /Execution steps/ });
 const lastAnswer = () => page.locator("article.assistant .answer").last();
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
-/** Scrolls to the end and lets the page take note of it. */
+/** Scrolls to the end and lets the page notice it. */
 const toEnd = () =>
   page.getByRole("log").evaluate((log) => {
     log.scrollTop = log.scrollHeight;
@@ -62,7 +62,7 @@ test.describe("the first minute", () => {
   test("a wrong address is explained, a found server connects with one click", async () => {
     await page.getByLabel("Base URL").fill("http://wrong.example/v1");
     await page.getByRole("button", { name: "Test" }).click();
-    await page.getByText("Nothing answers at http://wrong.example/v1").waitFor();
+    await page.getByText("Could not connect to http://wrong.example/v1").waitFor();
     await page.getByRole("listitem").filter({ hasText: "Ollama" }).getByRole("button").click();
     await page.getByText("Connected").waitFor();
     await page.getByRole("button", { name: "Continue to the chats" }).click();
@@ -135,7 +135,7 @@ test.describe("the first minute", () => {
     await page.getByLabel("Email").fill("ada@example.org");
     await page.getByLabel("Password").fill("wrong wrong");
     await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("The email or the password is wrong.").waitFor();
+    await page.getByText("Wrong email or password.").waitFor();
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.waitForURL("**/settings/keys");
@@ -154,7 +154,7 @@ test.describe("the first minute", () => {
 test.describe("a run", () => {
   test.beforeEach(() => begin({ account: true, model: true }));
   test.afterEach(async () => {
-    // A cut line is expected where a test cuts it; anything else is a fault.
+    // Connection errors are expected where a test cuts the connection; anything else is a failure.
     const faults = page.complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
     assert.deepEqual(faults, []);
     await end();
@@ -171,7 +171,7 @@ test.describe("a run", () => {
     await card.getByRole("button", { name: "Allow with changes" }).click();
     await card.getByText("path must be a text").waitFor();
     await field.fill('{"path": "/notes.md", "note": "changed"}');
-    // The steps only fold away from a reader who is at the end; now, while the run waits, there is time for it.
+    // The steps collapse only if the reader is at the end; while the run waits, there is time to scroll there.
     await toEnd();
     await card.getByRole("button", { name: "Allow with changes" }).click();
     await card.waitFor({ state: "detached" });
@@ -226,7 +226,7 @@ test.describe("a run", () => {
     assert.equal(await preview(/^done write_todos/).innerText(), "5 tasks");
     assert.equal(await preview(/^done write_file/).innerText(), "✓ completed");
     assert.match(await preview(/Catalogue reader/).innerText(), /^Catalogue reader is done: /);
-    // The whole takes the place of the preview.
+    // The full result replaces the preview.
     await row(/^done grep/).press("Enter");
     await page.getByRole("button", { name: "Show all" }).waitFor();
     assert.equal(await preview(/^done grep/).count(), 0);
@@ -280,7 +280,7 @@ test.describe("a run", () => {
     await page.getByText("the report will be Plain text").waitFor();
     await finished();
     await unfold(steps());
-    // What was answered stands in a row of its own, once.
+    // The answer has its own row, once.
     await page.getByRole("button", { name: /^done ask_user/ }).waitFor();
     assert.equal(await page.locator(".steps").getByText("Plain text", { exact: true }).count(), 1);
   });
@@ -435,7 +435,7 @@ test.describe("chats", () => {
         }
         return seen;
       });
-    // What is skipped is measured as it comes into view: at most a second until the end is found.
+    // Skipped content is measured as it comes into view: finding the end takes at most a second.
     await places();
     for (const [, distance, answers] of await places()) {
       assert.equal(answers, 1);

@@ -1,4 +1,6 @@
-/** Parameters of chats, agents and models with the real program: what is set reaches the model server, and nothing else. */
+/**
+ * Parameters of chats, agents and models with the real program: what is set reaches the model server, and nothing else.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -13,12 +15,14 @@ test.describe.configure({ mode: "serial" });
 let browser, glasshouse, upstream, page;
 const received = [];
 
-/** A model server that lists what its model takes, as OpenRouter does, and refuses `top_p` although it lists it. */
+/**
+ * A model server that lists the parameters its model supports, as OpenRouter does, and rejects `top_p` although listed.
+ */
 function startUpstream() {
   const model = {
     id: "tiny",
     supported_parameters: ["temperature", "top_p", "stop", "max_tokens", "tools", "reasoning"],
-    // As Anthropic lists them.
+    // In Anthropic's format.
     capabilities: {
       effort: { low: { supported: true }, high: { supported: true }, max: { supported: false } },
     },
@@ -30,7 +34,7 @@ function startUpstream() {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     if (request.method === "GET") return json(200, { data: [model] });
     const asked = JSON.parse(body);
-    // Titles and the like are asked for beside the answer.
+    // Internal calls, such as for titles, are ignored.
     if (asked.messages.length > 1) received.push(asked);
     if ("top_p" in asked) {
       const message = "Unsupported parameter: 'top_p' is not supported with this model.";
@@ -135,7 +139,7 @@ test("a level that the model lacks stays to be seen where it was set", async () 
   await hasValue(effort, "medium");
   const levels = (await effort.locator("option").allInnerTexts()).map((level) => level.trim());
   assert.deepEqual(levels, ["Default", "None", "Low", "Medium (not supported)", "High"]);
-  // Of this, and of the seed.
+  // For this parameter and the seed.
   await dialog().getByText("Not supported by tiny").nth(1).waitFor();
   await check(page, "a level that the model lacks");
   await picture(page, "parameters-lacking");

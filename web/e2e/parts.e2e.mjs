@@ -1,4 +1,4 @@
-/** What does not come when it is needed, with the real program: it is asked for again, a part with a fresh page, or the page says so. */
+/** Failed loads with the real program: they are retried, a chunk by reloading the page, or the page shows an error. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { hasValue, launch, openPage } from "./browser.mjs";
@@ -22,7 +22,7 @@ test.beforeEach(async () => {
   await page.unrouteAll({ behavior: "wait" });
   await page.goto("/");
   await page.evaluate(() => sessionStorage.clear());
-  // Is gone where the page is loaded again.
+  // Lost if the page is reloaded.
   await page.evaluate(() => (window.isSame = true));
 });
 

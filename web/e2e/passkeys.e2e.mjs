@@ -1,4 +1,4 @@
-/** Passkeys with the real program and Chromium's own virtual authenticator: made, used, copied and removed. */
+/** Passkeys with the real program and Chromium's virtual authenticator: created, used, cloned and removed. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -12,7 +12,7 @@ let browser, glasshouse, url, page, device;
 
 test.beforeAll(async () => {
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
-  // Passkeys belong to a name.
+  // Passkeys require a host name.
   url = glasshouse.url.replace("127.0.0.1", "localhost");
   page = await openPage(browser, { url });
   device = await plugIn(page);
@@ -23,7 +23,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-/** Gives a page an authenticator that says yes. */
+/** Adds a virtual authenticator that always consents. */
 async function plugIn(own) {
   const cdp = await own.context().newCDPSession(own);
   await cdp.send("WebAuthn.enable");
@@ -66,7 +66,7 @@ async function make(own, name, password) {
   await own.keyboard.press("Enter");
 }
 
-/** Ends the session, so that the page asks who it is. */
+/** Ends the session, so that the page asks for sign-in. */
 async function leave(own) {
   await own.request.post(`${url}/api/v1/logout`, { headers: { origin: url } });
   await own.goto("/login");
@@ -118,7 +118,7 @@ test("a device that does not know the person signs nobody in", async () => {
 });
 
 test("two of one passkey are noticed, and it is removed", async () => {
-  // The copy has not been used as often as the passkey.
+  // The clone has a lower signature counter than the passkey.
   const { credentials } = await device.send("getCredentials");
   await page.getByRole("button", { name: "Log in with a passkey" }).click();
   await page.waitForURL("**/");
@@ -156,7 +156,7 @@ test("an administrator removes somebody else's, in Russian too", async () => {
   await page.goto("/settings/passkeys");
   await page.getByRole("button", { name: "Добавить ключ доступа" }).waitFor();
   await picture(page, "ru");
-  // Refusals on purpose are told by the browser.
+  // The browser logs intended rejections.
   assert.deepEqual(
     page.complaints.filter((words) => !/status of 4\d\d/.test(words)),
     [],

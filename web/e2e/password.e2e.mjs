@@ -1,4 +1,4 @@
-/** One's own password, with the real program: changed where the current one is known, and not otherwise. */
+/** Password change with the real program: allowed only with the current password. */
 import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
@@ -51,7 +51,7 @@ test("the new one holds, and other browsers are signed out", async () => {
   await page.goto("/");
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await signIn("correct horse");
-  await elsewhere.getByText("The email or the password is wrong.").waitFor();
+  await elsewhere.getByText("Wrong email or password.").waitFor();
   await elsewhere.getByLabel("Password").fill("another horse");
   await elsewhere.keyboard.press("Enter");
   await elsewhere.getByRole("textbox", { name: "Message" }).waitFor();
@@ -80,5 +80,5 @@ test("an account is deleted by its owner only", async () => {
   await his.getByLabel("Email").fill(bob.email);
   await his.getByLabel("Password").fill(bob.password);
   await his.keyboard.press("Enter");
-  await his.getByText("The email or the password is wrong.").waitFor();
+  await his.getByText("Wrong email or password.").waitFor();
 });

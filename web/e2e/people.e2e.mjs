@@ -1,4 +1,7 @@
-/** Two people at once with the real program: one administers, the other is let in, put out while at work, and deleted. */
+/**
+ * Two users at once with the real program: one is an administrator, the other is added, suspended while working, and
+ * deleted.
+ */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
@@ -49,7 +52,7 @@ test("the person sees own things only, and no administration", async () => {
   await logIn(bob, theOther);
   await bob.locator("#composer").waitFor();
   await bob.goto("/settings/people");
-  // On a phone the menu is one field.
+  // On a phone the menu is a select.
   const menu = bob.getByRole("combobox", { name: "Settings" });
   await menu.waitFor();
   const sections = await menu.locator("option").allInnerTexts();
@@ -82,7 +85,7 @@ test("a person becomes an administrator, and the last one stays", async () => {
   await hasValue(own, "admin");
   await own.selectOption("user");
   await ada.getByRole("button", { name: "Give up administration" }).press("Enter");
-  await ada.getByText("Nobody would be left").waitFor();
+  await ada.getByText("This is the last administrator").waitFor();
   await hasValue(own, "admin");
   await ada.getByLabel("What Bob Byte may do").selectOption("admin");
   await until("Bob is an administrator", async () => (await bob.request.get("/api/v1/users")).ok());
@@ -100,5 +103,5 @@ test("a suspended account is deleted", async () => {
   await ada.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await row("Bob Byte").waitFor({ state: "detached" });
   await logIn(bob, theOther);
-  await bob.getByText("The email or the password is wrong.").waitFor();
+  await bob.getByText("Wrong email or password.").waitFor();
 });

@@ -1,9 +1,9 @@
-/** Getting into a real program: the first account, and the others. */
+/** Sets up accounts in the real program and signs in. */
 
 export const ada = { name: "Ada Lovelace", email: "ada@example.org", password: "correct horse" };
 export const bob = { name: "Bob Byte", email: "bob@example.org", password: "battery staple" };
 
-/** Makes the first account with the page, and is signed in as the administrator. */
+/** Creates the first account through the page, and stays signed in as the administrator. */
 export async function setUp(page, person = ada) {
   await page.goto("/");
   await page.getByLabel("Name").fill(person.name);
@@ -13,7 +13,7 @@ export async function setUp(page, person = ada) {
   await page.waitForURL("**/welcome");
 }
 
-/** Has the administrator's page make an account of a user. */
+/** Creates a user account through the administrator's session. */
 export async function addPerson(page, person = bob) {
   const made = await page.request.post("/api/v1/users", { data: { ...person, role: "user" } });
   if (!made.ok()) throw new Error(await made.text());
@@ -28,7 +28,7 @@ export async function logIn(page, { email, password }) {
   await page.getByRole("button", { name: "Log in" }).click();
 }
 
-/** From the page of welcome to an empty chat with this model server's models. */
+/** From the welcome page to an empty chat with this model server's models. */
 export async function connectModel(page, model) {
   await page.getByLabel("Base URL").fill(model.url);
   await page.getByRole("button", { name: "Test" }).click();

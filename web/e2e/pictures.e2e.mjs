@@ -1,4 +1,4 @@
-/** Pictures as documents with the real program: a model looks at them, and what it sees is found and shown. */
+/** Images as documents with the real program: a model describes them, and the description is found and shown. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { deflateSync } from "node:zlib";
@@ -39,7 +39,7 @@ async function picture(name) {
 }
 const row = (name) => page.locator(".rows > li", { has: page.getByRole("link", { name, exact: true }) });
 
-/** A whole picture of one colour; nobody here checks its sums. */
+/** A complete image of one colour; its checksums are not verified. */
 function png(width, height) {
   const part = (kind, data) => {
     const length = Buffer.alloc(4);

@@ -1,4 +1,4 @@
-/** Takes the pictures of the README from the real program: `node e2e/pictures.mjs`, with GLASSHOUSE_BIN set. */
+/** Takes the README screenshots from the real program: `node e2e/pictures.mjs`, with GLASSHOUSE_BIN set. */
 import { fileURLToPath } from "node:url";
 import { launch, openPage } from "./browser.mjs";
 import { startGlasshouse } from "./programs.mjs";

@@ -1,5 +1,7 @@
-/** The pipelines with the real program: a title that comes after the answer, what could be said next, completion of what is
- *  written, and the administrator's page. */
+/**
+ * Pipelines with the real program: titles generated after the answer, follow-up suggestions, autocompletion, and the
+ * administrator's page.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -78,8 +80,8 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await hasValue(page.getByLabel("Answers of one model"), "2");
   await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
   await picture("layers");
-  // Numbers are set once they are written; an empty field stands for any length.
-  // The next one is written before the page has heard of the one before.
+  // Numbers are saved on change; an empty field means any length. The second is entered before the response to the
+  // first.
   await page.route("**/tasks/config/update", async (route) => {
     const response = await route.fetch();
     await new Promise((later) => setTimeout(later, 300));
@@ -110,11 +112,11 @@ test("an administrator turns completion on, and looks at what a template asks", 
   const template = page.getByLabel("Template");
   await template.fill("A title for {{prompt}}\n {{NOBODY}}");
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByText("Line 2, column 2: There is no variable NOBODY.").waitFor();
+  await page.getByText("Line 2, column 2: Unknown variable: NOBODY.").waitFor();
   await template.fill("A title for {{SOMEBODY}}");
   await page.getByRole("button", { name: "Save" }).click();
-  // It stays beside what was written, and so does that.
-  await page.getByRole("alert").getByText("Line 1, column 13: There is no variable SOMEBODY.").waitFor();
+  // The error is shown next to the input, which is kept.
+  await page.getByRole("alert").getByText("Line 1, column 13: Unknown variable: SOMEBODY.").waitFor();
   await hasValue(template, "A title for {{SOMEBODY}}");
   await page.getByRole("button", { name: "Reset" }).click();
   await page.getByRole("button", { name: "Ask the model" }).click();
@@ -151,7 +153,7 @@ test("how answers are merged is set on a phone, in any language and theme", asyn
   if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone.png` });
   await phone.getByLabel("Наибольшее число отрывков").scrollIntoViewIfNeeded();
   if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone-numbers.png` });
-  // What is wrong with an answer is said in the reader's language, too.
+  // Errors in an answer are translated, too.
   await phone.getByRole("button", { name: "Изменить: Поисковые запросы" }).click();
   await phone.getByRole("button", { name: "Спросить модель" }).click();
   await phone.getByText("нет объекта JSON с полем queries").first().waitFor();
@@ -185,7 +187,7 @@ test("what is offered belongs to the end of the text, and to text that stands", 
     "request",
     (request) => request.url().includes("/auto/") && asked.push(request.postDataJSON().prompt),
   );
-  // An input method has not settled on these letters; with the next ones it has.
+  // The input method is still composing these letters; it commits with the next ones.
   const session = await page.context().newCDPSession(page);
   await session.send("Input.imeSetComposition", { text: "にほんご", selectionStart: 4, selectionEnd: 4 });
   await page.waitForTimeout(800);
@@ -193,7 +195,7 @@ test("what is offered belongs to the end of the text, and to text that stands", 
   await ghost().waitFor();
   assert.deepEqual(asked, ["日本語の本"]);
   await field().fill("");
-  // The wrong templates were refused.
+  // The invalid templates were rejected.
   assert.deepEqual(
     page.complaints.filter((words) => !words.includes("400 (Bad Request)")),
     [],

@@ -1,4 +1,4 @@
-/** The main job with the real program: sign up, connect, watch, reload, stop, branch, come back. */
+/** The main journey with the real program: sign up, connect, watch, reload, stop, branch, return. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -91,10 +91,10 @@ const say = async (words) => {
 };
 const newChat = () => page.getByRole("button", { name: /New chat/ }).click();
 
-/** What the API answers to this browser. */
+/** The API's response to this browser. */
 const api = (path, options) =>
   page.evaluate(async ([path, options]) => (await fetch(path, options)).json(), [path, options]);
-/** A finished run's whole log, as it is sent. */
+/** A finished run's complete log as sent. */
 const log = (run) => page.evaluate(async (run) => (await fetch(`/runs/${run}/events`)).text(), run);
 const sha256 = (words) => createHash("sha256").update(words).digest("hex");
 const chatId = () => new URL(page.url()).pathname.split("/").pop();
@@ -108,7 +108,7 @@ test("connect a model server, once its address is right", async () => {
   await page.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
   await page.getByRole("button", { name: "Test" }).click();
   await page
-    .getByText(/Nothing answers at/)
+    .getByText(/Could not connect to/)
     .first()
     .waitFor();
   await connectModel(page, model);
@@ -118,7 +118,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   await say("Work");
   await page.waitForURL("**/c/chat_*");
   const run = await lastRun();
-  // A reader of its own follows from the beginning to the end, whatever the page does.
+  // A separate reader follows from start to end, whatever the page does.
   const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   const followed = fetch(`${glasshouse.url}/runs/${run}/events`, { headers: { cookie } }).then((answer) =>
     answer.text(),
@@ -128,7 +128,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
     .getByText(/There is no file .nowhere\.txt/)
     .first()
     .waitFor();
-  // A call that is just being written has no name yet.
+  // A call that is still being streamed has no name yet.
   const before = (await page.locator(".steps .name").allInnerTexts()).filter((name) => name !== "");
   await page.reload();
   await page.getByText(/2 agents running/).waitFor();
@@ -137,7 +137,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
     .first()
     .waitFor();
   const afterReload = await page.locator(".steps .name").allInnerTexts();
-  // An agent may have gone on meanwhile, which puts rows between those of before.
+  // An agent may have continued meanwhile, which inserts rows between the earlier ones.
   const rest = [...before];
   for (const name of afterReload) if (name === rest[0]) rest.shift();
   assert.deepEqual(rest, [], `of ${before.join(", ")} is left: ${afterReload.join(", ")}`);
@@ -347,7 +347,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await hasValue(path, "/report.md");
   await path.fill("/*.md");
   await page.getByRole("button", { name: "Allow from now on" }).click();
-  // The other run goes on too: the rule fits what it waits for.
+  // The other run continues too: the standing approval matches what it waits for.
   await page.getByText("Nothing waits for you.").waitFor();
   await page.getByRole("link", { name: "Back to the chats" }).click();
   await tour();

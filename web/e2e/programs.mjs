@@ -1,4 +1,4 @@
-/** The real programs in processes of their own: Glasshouse with an empty data folder, and the scripted model. */
+/** Starts the real programs as child processes: Glasshouse with an empty data directory, and the scripted model. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Starts a program and waits for its first line, which ends with its address. */
+/** Starts a program and waits for its first line, which ends with its URL. */
 async function start(command, args, env = {}) {
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
@@ -28,14 +28,14 @@ function needed(name) {
   return path;
 }
 
-/** Most journeys count what their model is asked. */
+/** Most tests count the requests to their model, so internal calls are disabled. */
 const NOTHING_BESIDE_CHATS = {
   GLASSHOUSE_PIPELINES_ENABLE_TITLE_GENERATION: "false",
   GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION: "false",
   GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION: "false",
 };
 
-/** Glasshouse on a free port unless one is named, set up through `environment`. */
+/** Starts Glasshouse on a free port unless one is given, configured through `environment`. */
 export async function startGlasshouse(environment = {}, port = 0) {
   const folder = await mkdtemp(join(tmpdir(), "glasshouse-e2e-"));
   const run = (port) => {
@@ -51,7 +51,7 @@ export async function startGlasshouse(environment = {}, port = 0) {
     get url() {
       return running.url;
     },
-    /** Kills it without a warning, and starts it again at the same address. */
+    /** Kills it with SIGKILL, and starts it again at the same address. */
     async killAndStart() {
       const { port } = new URL(running.url);
       running.child.kill("SIGKILL");

@@ -1,4 +1,7 @@
-/** What a model's provider cites and runs itself, from a recorded answer of Claude: marks, sources, and the provider's tool call. */
+/**
+ * Citations and tool calls of a model's provider, from a recorded response of Claude: marks, sources, and the
+ * provider's tool call.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "@playwright/test";

@@ -1,9 +1,12 @@
-/** A model provider with one recorded answer. */
+/** A model provider with one recorded response. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** Answers each GET with the list of models, and all else with the answer; keeps what it was asked. */
+/**
+ * Responds to each GET with the list of models, and to everything else with the recorded response; records the
+ * requests.
+ */
 export async function startProvider({ models, answer, type = "application/json" }) {
   const asked = [];
   const server = createServer(async (request, response) => {
@@ -24,7 +27,7 @@ export async function startProvider({ models, answer, type = "application/json" 
   return { url: `http://127.0.0.1:${server.address().port}`, asked, stop: () => server.close() };
 }
 
-/** Connects the provider, as whoever is signed in on the page. */
+/** Connects the provider as the user signed in on the page. */
 export async function connectProvider(page, glasshouse, provider, kind) {
   const made = await page.request.post(`${glasshouse.url}/api/v1/connections`, {
     data: { name: kind, kind, base_url: provider.url, api_key: "sk-test" },

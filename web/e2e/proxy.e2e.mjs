@@ -1,4 +1,4 @@
-/** Behind a proxy that signs people in: who it names is in, and signing out is its own. */
+/** Behind an authenticating proxy: the user it names is signed in, and the proxy handles sign-out. */
 import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
 import { test } from "@playwright/test";
@@ -21,7 +21,7 @@ test.beforeAll(async () => {
   await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   url = `http://localhost:${proxy.address().port}`;
   port = await freePort();
-  // It prints the address that people type, which is the proxy's.
+  // It prints the public URL, which is the proxy's.
   const environment = {
     GLASSHOUSE_PUBLIC_URL: url,
     GLASSHOUSE_TRUSTED_HEADER_USER: "X-User",
@@ -50,7 +50,7 @@ async function freePort() {
   return found;
 }
 
-/** Knows people by a cookie of its own, and takes away what others say of them. */
+/** Identifies users by the proxy's own cookie, and strips identity headers sent by clients. */
 function pass(incoming, outgoing) {
   if (incoming.url === "/proxy/out") {
     outgoing.writeHead(200, { "content-type": "text/html", "set-cookie": "who=; Max-Age=0; Path=/" });

@@ -1,4 +1,4 @@
-/** What the server refuses, in a page in Russian: at the door, under a field of a form, in what comes up, and where nothing is. */
+/** Server errors on a page in Russian: at sign-in, below a form field, in a toast, and for a missing collection. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -82,7 +82,7 @@ test("the server says all of it by code, with the English beside", async () => {
   const gone = await refused("POST", "/runs/run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d/cancel");
   assert.deepEqual(
     [gone.message, gone.sentence],
-    ["There is no such run, or it is not yours.", { code: "no_such_run" }],
+    ["Run not found, or it is not yours.", { code: "no_such_run" }],
   );
   const short = await refused("POST", "/api/v1/knowledge/search", { query: "sea", limit: 1000 });
   assert.equal(short.field, "limit");

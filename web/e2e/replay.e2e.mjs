@@ -1,4 +1,4 @@
-/** A finished answer is played back, and another chat goes on from one of its steps; with the real program. */
+/** A finished answer is replayed, and another chat is forked from one of its steps; with the real program. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { launch, openPage, unfold } from "./browser.mjs";
@@ -72,7 +72,7 @@ test("a finished answer is played back, and nothing is sent", async () => {
   await page.getByRole("button", { name: "Replay", exact: true }).waitFor();
   const sent = [];
   page.on("request", (request) => {
-    // That the finished answer was read is said at its own time.
+    // Marking the answer as read happens at its own time.
     const marksRead = request.url().endsWith("/read");
     if (request.method() !== "GET" && !marksRead) sent.push(request.url());
   });
@@ -82,7 +82,7 @@ test("a finished answer is played back, and nothing is sent", async () => {
   assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false);
   await page.keyboard.press("Space");
   await bar().getByRole("button", { name: "Play", exact: true }).waitFor();
-  // Item by item to the question, which is shown as it was and cannot be answered.
+  // Step by step to the question, which is shown as it was and cannot be answered.
   for (let steps = 0; steps < 40; steps += 1) {
     if (await frozen().isVisible()) break;
     await bar().getByRole("button", { name: "One step forward" }).click();
@@ -91,14 +91,14 @@ test("a finished answer is played back, and nothing is sent", async () => {
   assert.equal(await page.getByRole("button", { name: "Yes" }).count(), 0);
   assert.equal((await answer().textContent()).trim(), "");
   await picture("replay-question");
-  // Back to where nothing was asked yet, and on by the keyboard.
+  // Back to before the question, and forward by keyboard.
   const there = Number(await slider().inputValue());
   await page.keyboard.press("ArrowLeft");
   assert.ok(Number(await slider().inputValue()) < there);
   await frozen().waitFor({ state: "hidden" });
   await page.keyboard.press("ArrowRight");
   assert.equal(Number(await slider().inputValue()), there);
-  // To its end, quickly.
+  // Quickly to the end.
   await bar().getByLabel("Speed").selectOption("20×");
   await page.getByRole("log").focus();
   await page.keyboard.press("Space");

@@ -1,4 +1,7 @@
-/** Research with the real program: the button, the plan, the report with its citations, the sources, the report now. */
+/**
+ * Research with the real program: the button, the plan, the report with its citations, the sources, requesting the
+ * report early.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
@@ -187,7 +190,7 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   const plan = page.getByLabel("Plan, one part on each line");
   await plan.waitFor();
   await hasValue(plan, "What it costs\nWhere it lives");
-  // Who looks at it needs no notice that it waits.
+  // No notice for a user who is looking at the waiting run.
   await page
     .getByRole("button", { name: "Open", exact: true })
     .waitFor({ state: "detached", timeout: 3_000 });
@@ -237,7 +240,7 @@ test("the report is taken along", async () => {
   assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
   for (const report of [markdown, html])
     assert.match(report, /Not verified: no quote of the source shows it/);
-  // What we write we can read.
+  // Our own export can be read back.
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     sources.getByRole("button", { name: "DOCX" }).click(),
@@ -334,7 +337,7 @@ test("who wants the report now gets it", async () => {
     .last()
     .waitFor();
   await page.getByRole("button", { name: "Report now" }).waitFor({ state: "detached" });
-  // Those that were still reading have been stopped, and did not fail.
+  // Sub-agents that were still reading were stopped, and did not fail.
   assert.doesNotMatch(await page.locator("[data-steps-toggle]").last().innerText(), /failed/);
   const grave = page.complaints.filter((complaint) => !complaint.includes("404"));
   assert.deepEqual(grave, []);

@@ -1,6 +1,8 @@
-/** What the server says, in a page in Russian: a notice of a run and how it failed, why a file and a page of the web could not be
- *  read, what is wrong with a model that was tried, and why tools, programs and skills cannot be used. The words of others stay as
- *  they are. */
+/**
+ * Server messages on a page in Russian: a notice and the error of a run, why a file and a web page could not be read,
+ * what is wrong with a tested model, and why tools, programs and skills cannot be used. Third-party messages are not
+ * translated.
+ */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -16,7 +18,7 @@ import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 test.describe.configure({ mode: "serial" });
 
 const CASES = [
-  // What a model is told in its last step.
+  // The instruction for a model's last step.
   { contains: "You have reached a limit", turns: [turn(text("Всё, что есть."))] },
   { contains: "Считай", turns: [turn(calls(["ls", { path: "/" }]))] },
   { contains: "", turns: [{ status: 400, headers: {}, body: "not today" }] },
@@ -42,7 +44,7 @@ async function startWeb() {
   };
 }
 
-/** A configuration file with MCP servers that cannot be used, and a skill that is none. */
+/** A configuration file with unusable MCP servers, and an invalid skill. */
 async function configure(folder, web) {
   const skill = join(folder, "skills", "letters");
   await mkdir(skill, { recursive: true });
@@ -84,7 +86,7 @@ test.beforeAll(async () => {
     assert.ok(made.ok(), await made.text());
   }
   const storageState = await first.context().storageState();
-  // The language is chosen anew.
+  // Reset the saved language.
   for (const origin of storageState.origins) origin.localStorage = [];
   page = await openPage(browser, { url: glasshouse.url, preferences: { language: "ru" }, storageState });
 });
@@ -154,7 +156,7 @@ test("a file and a page of the web say why they could not be read", async () => 
       .nth(count - 1)
       .waitFor();
   }
-  // What came of a single page is seen without a click.
+  // The result of a single page is shown without expanding.
   await page.getByText("По этому адресу нет страницы (HTTP 404).").waitFor();
   await page.getByText(/^.*robots\.txt сайта просит программы не читать эту страницу/).waitFor();
   await page.getByText("По этому адресу не текст, а звук или видео: прочитать это нельзя.").waitFor();

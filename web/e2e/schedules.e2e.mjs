@@ -1,4 +1,4 @@
-/** Schedules and news of other chats, with the real program: made, run now, noticed elsewhere, read. */
+/** Schedules and notices of other chats with the real program: created, run now, noticed elsewhere, read. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -15,7 +15,7 @@ const CASES = [
 ];
 
 let browser, glasshouse, model, page, listener;
-/** What the address was told. */
+/** Requests received by the webhook. */
 const told = [];
 
 test.beforeAll(async () => {
@@ -65,7 +65,7 @@ test("a schedule is made and shows when it is due", async () => {
   await hasValue(page.getByLabel("At", { exact: true }), "07:30");
   await page.getByLabel("Time zone").fill("Mars/Base");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("There is no time zone “Mars/Base”.").waitFor();
+  await page.getByText("Unknown time zone: “Mars/Base”.").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
 });
 
@@ -76,7 +76,7 @@ test("its run is noticed in another chat, and marked until it is read", async ()
   await inList("Hi").click();
   await page.getByText("“News” is done.").waitFor();
   await inList(/News.*new/).waitFor();
-  // The mark is kept at the server: it is there for another device.
+  // The unread mark is stored on the server, so another device shows it.
   await page.reload();
   await inList(/News.*new/).waitFor();
   const other = await page.context().newPage();
@@ -96,7 +96,7 @@ test("an address is told when a run has ended", async () => {
     await page.getByRole("button", { name: "Add" }).click();
   };
   await add("https://169.254.169.254/latest");
-  await page.getByText("Nothing can be sent there.").waitFor();
+  await page.getByText("This address cannot be used.").waitFor();
   await add(url);
   await page.getByText(/^whsec_/).waitFor();
   const row = page.getByRole("listitem").filter({ hasText: url });
@@ -140,7 +140,7 @@ test("turned off it has no next time; deleted it is gone", async () => {
 });
 
 test("the browser's notifications are off until they are turned on, and come only in the background", async () => {
-  // Headless Chromium has no notifications: what the page asks of them is noted instead.
+  // Headless Chromium has no notifications: the page's calls are recorded instead.
   await page.addInitScript(() => {
     window.told = [];
     window.Notification = class {

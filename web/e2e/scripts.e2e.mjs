@@ -1,5 +1,7 @@
-/** A page that is empty until its scripts have run, with the real program and a real Chromium: it comes into a collection, and an
- *  agent reads it; what the scripts show is in the copies that people open. */
+/**
+ * A page that is empty until its scripts have run, with the real program and a real Chromium: it is added to a
+ * collection, and an agent reads it; stored copies contain what the scripts rendered.
+ */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
@@ -11,7 +13,7 @@ import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** Stands in no page, and is put together by a script. */
+/** Not in the page's source: assembled by a script. */
 const SHOWN = "The boat to Korvel leaves at 07:40 from the north pier.";
 const SCRIPT = `fetch("boats.json").then((answer) => answer.json()).then(({ where, time }) => {
   document.title = "Boats";
@@ -71,7 +73,7 @@ test.beforeAll(async () => {
     }),
   ]);
   page = await openPage(browser, { url: glasshouse.url });
-  // A browser is started for the page.
+  // Starting a browser for the page takes time.
   page.setDefaultTimeout(30_000);
   await setUp(page);
   await connectModel(page, model);

@@ -1,4 +1,7 @@
-/** Two-step sign-in with the real program: set up with the code of an app, asked for, and turned off again. */
+/**
+ * Two-step sign-in with the real program: set up with an authenticator code, requested at sign-in, and turned off
+ * again.
+ */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "@playwright/test";
@@ -12,7 +15,7 @@ const ada = { email: "ada@example.org", password: "correct horse" };
 const bob = { email: "bob@example.org", name: "Bob Brown", password: "battery staple", role: "user" };
 const stepMs = 30_000;
 let browser, glasshouse, page, secret, recoveryCodes, usedCode;
-/** Codes of this step and earlier ones are used up. */
+/** Codes of this time step and earlier ones are used up. */
 let usedStep = 0;
 
 test.beforeAll(async () => {
@@ -33,7 +36,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-/** What an app shows (RFC 6238): the code of the first step that is not used up. The server takes one that is early. */
+/** The authenticator's code (RFC 6238) for the first unused time step. The server accepts one that is early. */
 function nextCode() {
   const bits = [...secret].map((sign) =>
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(sign).toString(2).padStart(5, "0"),
@@ -53,7 +56,7 @@ function nextCode() {
   return usedCode;
 }
 
-/** Waits until the app's next code is one that the server takes: no more than one step early. */
+/** Waits until the next code is acceptable to the server: at most one time step early. */
 async function codeInTime() {
   const code = nextCode();
   const waitMs = (usedStep - 1) * stepMs - Date.now();
@@ -94,7 +97,7 @@ async function firstStep(who, at = "/settings/two-step") {
   return own;
 }
 
-/** Sets it up; the recovery codes. */
+/** Enables two-step sign-in; returns the recovery codes. */
 async function setUp(own, who) {
   await own.goto("/settings/two-step");
   await own.getByRole("button", { name: "Set up" }).click();
@@ -157,7 +160,7 @@ test("the sign-in asks for a code that was not used yet", async () => {
   await check(own, "the second step");
   await fitsPhones(own);
   await picture(own, "second-step");
-  // The password alone has opened nothing.
+  // The password alone grants no access.
   assert.equal((await own.request.get(`${glasshouse.url}/api/v1/chats`)).status(), 401);
   await field.fill(usedCode);
   await own.keyboard.press("Enter");
@@ -223,7 +226,7 @@ test("it is turned off with the password, in Russian too", async () => {
   await page.getByRole("button", { name: "Настроить" }).waitFor();
   const own = await firstStep(ada, "/");
   await own.getByRole("textbox", { name: "Message" }).waitFor();
-  // One answer was a refusal on purpose; the browser tells of that.
+  // One request was rejected on purpose, which the browser logs.
   assert.deepEqual(
     page.complaints.filter((words) => !/status of 4\d\d/.test(words)),
     [],

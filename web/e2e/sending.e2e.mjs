@@ -1,5 +1,7 @@
-/** Sending before the page has all that it needs, with the real program: what was typed goes out as soon as it can, once, and at
- *  its place. */
+/**
+ * Sending before the page is ready, with the real program: the message is sent as soon as possible, once, and in the
+ * right place.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -36,7 +38,7 @@ async function picture(name) {
   if (folder) await page.screenshot({ path: `${folder}/sending-${name}.png` });
 }
 
-/** Holds the answers of this address back, until the function that it gives is called with what becomes of them. */
+/** Holds back responses from this URL until the returned function is called with how to handle them. */
 async function hold(address) {
   let release;
   const held = new Promise((resolve) => (release = resolve));
@@ -62,7 +64,7 @@ test("Enter before the models are known sends as soon as they are", async () => 
   await field().fill("Where is it?");
   await page.keyboard.press("Enter");
   await waiting().waitFor();
-  // Whoever is impatient sends no second one, and takes nothing back.
+  // Pressing Enter again neither sends a second message nor cancels the first.
   await page.keyboard.press("Enter");
   await waiting().waitFor();
   await check(page, "a message that waits");
@@ -119,7 +121,7 @@ test("models that do not come are asked for again", async () => {
   await hasValue(field(), "Where is it?");
   await field().press("Enter");
   await answered();
-  page.complaints.length = 0; // of the answer that did not come
+  page.complaints.length = 0; // for the response that was not delivered
 });
 
 test("a file that is on its way is waited for", async () => {

@@ -1,4 +1,4 @@
-/** Every section of the settings with the real program: axe finds nothing, and nothing is wider than the screen. */
+/** Every section of the settings with the real program: no axe violations, and nothing wider than the screen. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -27,7 +27,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-/** Nothing has come from the server for a while; streams, which never end, do not count. */
+/** Whether nothing has arrived from the server for a while; streams, which never end, do not count. */
 function isQuiet() {
   const ends = performance.getEntriesByType("resource").map((resource) => resource.responseEnd);
   return performance.now() - Math.max(...ends) > 300;
@@ -102,7 +102,7 @@ test("background jobs show their last and next runs", async () => {
   const row = page.getByRole("row").filter({ hasText: "Delete expired data" });
   await row.getByRole("cell", { name: "0 of 1", exact: true }).waitFor();
   await row.getByRole("cell", { name: /^in \d+ min\.$/ }).waitFor();
-  // It looks for documents when some come, and now and then.
+  // The job runs when documents are added, and periodically.
   await page
     .getByRole("row")
     .filter({ hasText: "Read documents" })
@@ -122,7 +122,7 @@ test("settings of the server are found by what they do", async () => {
   await page.getByText("session_hours = 24").waitFor();
   assert.equal(await steps.count(), 0);
   await page.getByLabel("Search").fill("");
-  // What starts the program for this test names its address and its folder.
+  // The test's command line sets its address and its folder.
   await page.getByLabel("Only what was set here").check();
   await page.getByText("From a flag").first().waitFor();
   assert.equal(await steps.count(), 0);

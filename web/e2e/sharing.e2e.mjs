@@ -1,4 +1,4 @@
-/** Two people with the real program: a chat is shared, watched while it happens, and taken back; and what administrators may read. */
+/** Two users with the real program: a chat is shared, watched live, and unshared; and what administrators may read. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
@@ -50,7 +50,7 @@ test("a chat is shared by name, and read while its run waits", async () => {
   const dialog = ada.getByRole("dialog", { name: "Share this chat" });
   await dialog.getByLabel("Email address").fill("nobody@example.org");
   await dialog.getByRole("button", { name: "Share", exact: true }).press("Enter");
-  await dialog.getByText("Nobody has an account with this email address here.").waitFor();
+  await dialog.getByText("No account has this email address.").waitFor();
   await dialog.getByLabel("Email address").fill(theReader.email);
   await ada.keyboard.press("Enter");
   await line().waitFor();
@@ -123,7 +123,7 @@ test("an administrator's look at somebody's chat is noted", async () => {
 });
 
 test("nothing complained", () => {
-  // An address that nobody has, and a chat that is shared no longer.
+  // An unknown address, and a chat that is no longer shared.
   const expected = /status of 40[04]/;
   for (const page of [ada, bob]) {
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Signing in to MCP servers with the real program: at the server's own page, with a token, refused, and out again. */
+/** Sign-in to MCP servers with the real program: on the server's own page, with a token, rejected, and sign-out. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

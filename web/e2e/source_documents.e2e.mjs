@@ -1,4 +1,6 @@
-/** What the source documents ask of the page, with the real program: docs/source-documents.md lists which test holds what. */
+/**
+ * Requirements of the source documents on the page, with the real program: docs/source-documents.md maps them to tests.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { copiedBy, hasValue, launch, openPage, unfold } from "./browser.mjs";
@@ -53,7 +55,7 @@ const spinners = () => page.locator("article.assistant .spinner");
 
 test("document 000: spinners turn while the agent works, and stop with it", async () => {
   await say("Have it held");
-  // One at the line that says what goes on, others at what is at work.
+  // One in the status line, others at running steps.
   await page.getByText("Hold on").first().waitFor();
   await page.locator("article.assistant .status .spinner").waitFor();
   assert.ok((await spinners().count()) >= 2, `${await spinners().count()} spinners`);
@@ -62,7 +64,7 @@ test("document 000: spinners turn while the agent works, and stop with it", asyn
   assert.equal(await spinners().count(), 0);
 });
 
-/** Notes each text of the line that says what goes on, and the most of such lines at once. */
+/** Records each text of the status line, and the maximum number of such lines at once. */
 const watchStatus = () =>
   page.evaluate(() => {
     window.statuses = { texts: [], most: 0, above: true };

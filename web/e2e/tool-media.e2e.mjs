@@ -1,4 +1,4 @@
-/** Pictures and HTML that a tool returns, and sound in a message, with the real program: shown, played, and kept. */
+/** Images and HTML returned by a tool, and audio in a message, with the real program: shown, played, and kept. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ test.describe.configure({ mode: "serial" });
 const NAME = PATH.slice(PATH.lastIndexOf("/") + 1);
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 const CASES = [
-  // The model is given the picture as a message of the user.
+  // The model receives the image as a user message.
   { contains: "returned beside text", turns: [turn(text(`The light is on: ![the light](${PATH})`))] },
   { contains: "Look at the light", turns: [turn(calls(["camera__shoot", {}]))] },
   { turns: [turn(text("I hear it."))] },
@@ -43,7 +43,7 @@ test.afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Waits until a picture is there with all its points. */
+/** Waits until an image has loaded completely. */
 const whole = async (image) =>
   page.waitForFunction(
     ([image, width]) => image.complete && image.naturalWidth === width,

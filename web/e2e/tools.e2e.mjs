@@ -1,4 +1,7 @@
-/** A model that cannot call tools, with the real program: what it writes is run like any call, and its plot stands in the answer. */
+/**
+ * A model without tool calling, with the real program: calls it writes as text are executed, and its plot appears in
+ * the answer.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
@@ -8,7 +11,7 @@ import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** Draws a small picture with what Python has by itself. */
+/** Draws a small image with Python's standard library. */
 const DRAW = `import struct, zlib
 
 def part(kind, data):
@@ -59,7 +62,7 @@ test.beforeAll(async () => {
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await connectModel(page, model);
-  // Until then nobody is offered Python.
+  // Until then Python is not offered.
   await until("programs are looked at", async () => {
     const here = await (await page.request.get("/api/v1/programs")).json();
     return here.available !== null;
@@ -87,7 +90,7 @@ test("an administrator says that a model is told of tools in words", async () =>
   await page.getByRole("button", { name: "Change: Tools in words" }).click();
   await page.getByRole("textbox", { name: "Template" }).fill("Call {{TOOL}}");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("There is no variable TOOL.").first().waitFor();
+  await page.getByText("Unknown variable: TOOL.").first().waitFor();
   await picture("pipelines");
   await page.getByRole("button", { name: "Cancel" }).click();
   await check(page, "pipelines with tools");
@@ -122,7 +125,7 @@ test("what it writes is run, and its picture stands in the answer", async () => 
   await unfold(steps);
   await page.getByText("python").first().waitFor();
   await page.getByText("write_file").first().waitFor();
-  // The row of the call shows what it drew, in that state.
+  // The row of the call shows the image in that version.
   const inRow = page.getByRole("img", { name: "rainfall.png" });
   await inRow.waitFor();
   await page.waitForFunction(
@@ -133,7 +136,7 @@ test("what it writes is run, and its picture stands in the answer", async () => 
   await picture("steps");
   await page.reload();
   await page.getByRole("img", { name: "rainfall" }).waitFor();
-  // On paper, too: both are there when the browser's dialog, which is no part of the page, opens.
+  // Also in print: both have loaded when the print dialog, which is not part of the page, opens.
   await page.evaluate(() => {
     window.print = () =>
       (window.printed = [...document.querySelectorAll(".print-sheet img")].map(

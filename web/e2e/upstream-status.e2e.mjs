@@ -1,4 +1,7 @@
-/** Statuses of a model server in the page: live, replaced, kept apart by agent, cleared, never text, and after a reload. */
+/**
+ * Statuses from a model server in the page: live, replaced, kept apart by agent, cleared, never text, and after a
+ * reload.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { launch, openPage } from "./browser.mjs";
@@ -28,7 +31,7 @@ const CASES = [
   { contains: "Ask the gateway", turns: [GATEWAY] },
   {
     contains: "Look left",
-    // Once the other one has begun: its “Thinking…” would replace this status.
+    // Once the other agent has started, because its “Thinking…” would replace this status.
     turns: [turn(pause(500), working("Reading the left page…"), pause(6_000), text("Left."))],
   },
   {
@@ -76,7 +79,7 @@ test("document_003: a status is shown, replaced, cleared, and survives a reload"
   await page.reload();
   await says(SEARCHING);
   await says(CRAWLING);
-  // Cleared: the page says what it would say of any model.
+  // Cleared: the page shows its own status, as for any model.
   await says("Thinking…");
   await page.getByText("It is known.").waitFor();
   await line().waitFor({ state: "detached" });
@@ -90,7 +93,7 @@ test("a status stays with its sub-agent", async () => {
   await ask("Look both ways");
   await says("Look left: Reading the left page…");
   await says("Look right: Reading the right page…");
-  // The other one has ended: what the first one says is the latest again.
+  // The other agent has ended: the first one's status is the latest again.
   await says("Look left: Reading the left page…");
   await page.getByText("Both were seen.").waitFor();
 });

@@ -1,5 +1,7 @@
-/** A look at the web before the answer, with the real program, a scripted model and a small web closed in itself: the switch,
- *  what is told while it works, the citations and their copies, also after a reload; and queries in the settings. */
+/**
+ * Web search before the answer, with the real program, a scripted model and a small local web: the switch, the status
+ * while searching, the citations and their stored pages, also after a reload; and queries in the settings.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -28,7 +30,7 @@ const CASES = [
   { contains: "", turns: [turn(text("I do not know."))] },
 ];
 
-/** Pages, and a search of them in SearXNG's format. */
+/** Web pages, and a search over them in SearXNG's format. */
 async function startWeb() {
   const searched = [];
   const server = createServer((request, response) => {
@@ -123,14 +125,14 @@ test("the switch is kept over a reload, and gives way to research", async () => 
 test("the web is searched, read and cited", async () => {
   await box().fill("How high is the Korvel lighthouse?");
   await page.keyboard.press("Enter");
-  await page.getByText("Looking for what to search…").first().waitFor();
+  await page.getByText("Deciding what to search for…").first().waitFor();
   await page.getByText("47 metres", { exact: true }).waitFor();
   await page.getByText("and nobody knows more").waitFor();
   assert.deepEqual(web.searched, ["Korvel lighthouse height", "Korvel keepers"]);
   const answer = await page.locator("[data-cite]").allTextContents();
   assert.deepEqual(answer, ["1", "2"], "what no source has is not cited");
   await page.locator("[data-cite]:enabled").first().hover();
-  // Its copy is Markdown that begins with the title: what is shown are words.
+  // The stored page is Markdown that begins with the title, but the card shows plain text.
   const card = page.getByRole("tooltip");
   await card.getByText(`${FACT} It stands on a rock.`, { exact: true }).waitFor();
   await pictures("answer");

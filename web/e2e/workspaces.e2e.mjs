@@ -1,4 +1,7 @@
-/** A chat in a directory of the server: chosen, changed by the agent and by somebody else, and undone; with the real program. */
+/**
+ * A chat in a server directory: selected, changed by the agent and by another editor, and reverted; with the real
+ * program.
+ */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -77,7 +80,7 @@ test("a new chat works in a directory, and a change is undone only while it is s
   await page.keyboard.press("Enter");
   await page.getByText("The title is new.").waitFor();
   assert.equal(await onDisk(), "<h1>New</h1>\n");
-  // The choice stays with the chat, and is made for it alone.
+  // The choice is fixed for the chat, and applies only to it.
   assert.equal(await picker().count(), 0);
   await page.reload();
   await page.getByTitle("Files are in the directory site of the server").waitFor();
@@ -88,9 +91,9 @@ test("a new chat works in a directory, and a change is undone only while it is s
   await page.getByRole("button", { name: /Version 2/ }).waitFor();
   await writeFile(join(folder, "site/src/page.html"), "<h1>By an editor</h1>\n");
   await page.getByRole("button", { name: "Restore version 1" }).click();
-  await page.getByText(/has changed meanwhile/).waitFor();
+  await page.getByText(/has changed in the meantime/).waitFor();
   assert.equal(await onDisk(), "<h1>By an editor</h1>\n");
-  // What the editor wrote is a version now; seen, it can be taken back.
+  // The editor's change is a version now, and can be reverted.
   await page.getByRole("button", { name: /Version 3/ }).waitFor();
   await page.getByRole("button", { name: "Restore version 1" }).click();
   await page.getByRole("button", { name: /Version 4/ }).waitFor();

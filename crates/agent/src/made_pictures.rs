@@ -220,7 +220,7 @@ async fn read(workspace: &Workspace, reference: &Reference, room: &mut Room) -> 
         .filter(|_| room.pictures > 0)?;
     let read = workspace.read_version(&path, reference.version).await;
     let read = read.inspect_err(
-        |problem| tracing::debug!(%problem, "a picture is not given back to its provider"),
+        |problem| tracing::debug!(%problem, "failed to read a picture for its provider"),
     );
     let bytes = read
         .ok()

@@ -312,6 +312,6 @@ fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure
 }
 
 fn unavailable(error: StoreError) -> ToolFailure {
-    tracing::warn!(%error, "the memory's database did not answer");
+    tracing::warn!(%error, "failed to access memories in the database");
     ToolFailure("The memory cannot be reached just now. Try again.".to_owned())
 }

@@ -57,7 +57,7 @@ impl Programs {
     pub fn open(sandbox: Sandbox, folder: PathBuf, limits: Limits) -> std::io::Result<Self> {
         if let Err(error) = clear(&folder) {
             // The old folder only takes up space: new folders have other names.
-            tracing::warn!(%error, folder = %folder.display(), "cannot remove what programs have left");
+            tracing::warn!(%error, folder = %folder.display(), "failed to remove leftover working directories");
         }
         let folder = folder.join(std::process::id().to_string());
         clear(&folder)?;

@@ -85,7 +85,7 @@ impl Task {
     /// allow.
     pub(crate) fn agents(self: &Arc<Self>, agents: Agents, narrowed: &[ToolChoice]) -> Agents {
         let tools = tools::all(self, narrowed).unwrap_or_else(|failure| {
-            tracing::error!(%failure, "research has no tools");
+            tracing::error!(%failure, "failed to create the research tools");
             Vec::new()
         });
         let main = AgentSpec {

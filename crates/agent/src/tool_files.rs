@@ -183,7 +183,7 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
             }
             Ok(None) => {}
             Err(problem) => {
-                tracing::debug!(%problem, path = file.path, "a file of a call is not given to the model")
+                tracing::debug!(%problem, path = file.path, "failed to read a file of a call for the model")
             }
         }
     }

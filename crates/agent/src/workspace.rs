@@ -315,7 +315,7 @@ fn changed_meanwhile(path: &Path) -> FileProblem {
 }
 
 fn unavailable(error: StoreError) -> FileProblem {
-    tracing::warn!(%error, "the workspace's database did not answer");
+    tracing::warn!(%error, "failed to access the workspace in the database");
     match error {
         StoreError::Full(_) => FileProblem::Full(messages::Files::NoRoomForFiles.into()),
         _ => FileProblem::Unavailable(messages::Files::FilesUnreachable.into()),

@@ -1,4 +1,4 @@
-//! A client that costs little: one connection, requests one after the other, answers scanned and not parsed.
+//! A low-overhead HTTP client: one connection, sequential requests, and responses that are scanned rather than parsed.
 
 use std::net::SocketAddr;
 
@@ -10,18 +10,18 @@ use tokio::{
     time::Instant,
 };
 
-/// How a chunked answer ends.
+/// The end of a chunked response.
 const CHUNKS_END: &[u8] = b"0\r\n\r\n";
 
 /// A kept-alive connection.
 pub(crate) struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// Lines that are sent with each request, with their line ends.
+    /// Header lines sent with each request, with their line ends.
     headers: String,
 }
 
-/// When things came, after the request was sent.
+/// Times after sending the request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timing {
     /// The first byte of the body.
@@ -30,7 +30,7 @@ pub(crate) struct Timing {
     pub(crate) mark_ms: Option<f64>,
     /// How often the mark occurred.
     pub(crate) marks: usize,
-    /// The end.
+    /// The end of the response.
     pub(crate) end_ms: f64,
 }
 
@@ -45,7 +45,7 @@ impl Client {
         })
     }
 
-    /// Sends these lines, each with its line end, with every request.
+    /// Adds these header lines, with their line ends, to every request.
     pub(crate) fn with_headers(self, headers: &str) -> Self {
         Self {
             headers: headers.to_owned(),
@@ -53,7 +53,7 @@ impl Client {
         }
     }
 
-    /// Sends a request; its answer is read with [`Self::take_line`].
+    /// Sends a request; its response is read with [`Self::take_line`].
     pub(crate) async fn begin(
         &mut self,
         method: &str,
@@ -75,7 +75,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
+    /// Sends a request and returns after the response's header; what follows stays in the buffer.
     pub(crate) async fn send(
         &mut self,
         method: &str,
@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads its chunked answer to the end.
+    /// Sends a request and reads its chunked response to the end.
     pub(crate) async fn stream(
         &mut self,
         path: &str,
@@ -128,7 +128,7 @@ impl Client {
                     end_ms: ms(),
                 });
             }
-            // Only the end of what has been seen can be the beginning of something looked for.
+            // Only the end of the scanned data can be the beginning of a match.
             let keep = CHUNKS_END.len().max(mark.len() - 1);
             let seen = looked_at.max(self.buffer.len().saturating_sub(keep));
             self.buffer.drain(..seen);
@@ -136,13 +136,13 @@ impl Client {
         }
     }
 
-    /// Asks with `POST` and reads the answer to the end. Returns how long it took, milliseconds.
+    /// Sends a `POST` request and reads the response to the end. Returns the time taken, milliseconds.
     pub(crate) async fn ask(&mut self, path: &str, body: &str) -> anyhow::Result<f64> {
         self.call("POST", path, body).await.map(|(ms, _)| ms)
     }
 
-    /// Sends a request and reads its answer, of known length or chunked, to the end. Returns how long it took,
-    /// milliseconds, and what came.
+    /// Sends a request and reads its response, chunked or with a content length, to the end. Returns the time taken,
+    /// milliseconds, and the body.
     pub(crate) async fn call(
         &mut self,
         method: &str,
@@ -174,7 +174,7 @@ impl Client {
         ))
     }
 
-    /// Reads a chunked answer to its end.
+    /// Reads a chunked response to its end.
     pub(crate) async fn rest(&mut self) -> anyhow::Result<()> {
         while !self.buffer.ends_with(CHUNKS_END) {
             self.more().await?;
@@ -182,7 +182,7 @@ impl Client {
         Ok(())
     }
 
-    /// Reads until `mark` has come.
+    /// Reads until `mark` has arrived.
     pub(crate) async fn until(&mut self, mark: &[u8]) -> anyhow::Result<()> {
         while memmem::find(&self.buffer, mark).is_none() {
             self.more().await?;
@@ -190,7 +190,7 @@ impl Client {
         Ok(())
     }
 
-    /// Reads until a line with `mark` has come whole, and returns it.
+    /// Reads until a complete line with `mark` has arrived, and returns it.
     pub(crate) async fn line_with(&mut self, mark: &[u8]) -> anyhow::Result<Vec<u8>> {
         loop {
             let line = self
@@ -204,7 +204,8 @@ impl Client {
         }
     }
 
-    /// Takes the next whole line of the answer, without its end; those of the header and of the transfer are among them.
+    /// Takes the next complete line of the response, without its end, including lines of the header and of the chunked
+    /// encoding.
     pub(crate) async fn take_line(&mut self) -> anyhow::Result<String> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
@@ -226,7 +227,7 @@ impl Client {
     }
 }
 
-/// The body without the marks between its chunks.
+/// The body without the chunk framing.
 fn without_chunks(mut bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::with_capacity(bytes.len());
     loop {

@@ -1,4 +1,4 @@
-//! An allocator that counts what each thread asks of it.
+//! An allocator that counts the allocations of each thread.
 
 use std::{
     alloc::{GlobalAlloc, Layout},
@@ -7,7 +7,7 @@ use std::{
 
 use tikv_jemallocator::Jemalloc;
 
-/// The program's allocator, counted.
+/// A counting wrapper of the program's allocator.
 struct Counting;
 
 #[global_allocator]
@@ -17,7 +17,7 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How often this thread has asked for memory, or for more of it, since it began.
+/// Number of allocations and reallocations of this thread since it started.
 pub(crate) fn allocations() -> u64 {
     COUNT.get()
 }
@@ -30,7 +30,7 @@ fn note() {
     unsafe_code,
     reason = "an allocator is unsafe by its nature; everything is handed on as it comes"
 )]
-// SAFETY: each call goes to jemalloc with the caller's own promises.
+// SAFETY: each call is forwarded to jemalloc under the caller's own guarantees.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();

@@ -1,4 +1,4 @@
-//! What an event costs in each format, from the log to the bytes that go out: time, and how often memory is asked for.
+//! Cost per event of each format, from the log to the bytes sent: time and number of allocations.
 
 #[expect(
     clippy::unwrap_used,
@@ -29,23 +29,23 @@ use crate::{
     turns::row,
 };
 
-/// Tokens of the text whose deltas are measured.
+/// Number of tokens of the text whose deltas are measured.
 const TOKENS: u64 = 500;
-/// How often each log is encoded; the median counts.
+/// Number of times each log is encoded; the median is reported.
 const REPEATS: usize = 400;
 
-/// Gives the frames of an event.
+/// Encodes an event as frames.
 type Encoder = Box<dyn FnMut(&RunEvent) -> Vec<Frame>>;
 
 struct Format {
     name: &'static str,
-    /// Whether the aims are for it: the doors through which most tokens go.
+    /// Whether the aims apply: the formats through which most tokens are sent.
     hot: bool,
-    /// A new encoder for a reader at the beginning of a log.
+    /// Creates an encoder for a reader at the beginning of a log.
     make: fn() -> Encoder,
 }
 
-/// Those of `GET /runs/{run}/events`. The stored form is no encoder: its bytes are there already.
+/// The formats of `GET /runs/{run}/events`. The stored form has no encoder, since its bytes already exist.
 const FORMATS: [Format; 9] = [
     Format {
         name: "openai",
@@ -130,7 +130,7 @@ const FORMATS: [Format; 9] = [
     },
 ];
 
-/// What one event costs, on average over a log.
+/// Average cost per event over a log.
 struct Cost {
     time_us: f64,
     allocations: f64,
@@ -138,7 +138,7 @@ struct Cost {
 
 pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
     let repeats = if quick { REPEATS / 20 } else { REPEATS };
-    // One result of a megabyte would be all that the average tells of.
+    // A single result of a megabyte would dominate the average.
     let scenarios: Vec<_> = scenarios::all()
         .into_iter()
         .filter(|(name, _)| *name != "huge_result")
@@ -182,7 +182,7 @@ pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A log up to an answer's first delta, and the others.
+/// A log up to an answer's first delta, and the rest.
 fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
     let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse()?;
     let event = |seq, body| RunEvent {
@@ -224,7 +224,7 @@ fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
     Ok((before, (5..5 + TOKENS).map(delta).collect()))
 }
 
-/// Encodes logs, each as a beginning that is not measured and the rest.
+/// Encodes logs, each given as a beginning that is not measured and the measured rest.
 #[expect(clippy::cast_precision_loss, reason = "a few thousand events")]
 fn cost(make: fn() -> Encoder, repeats: usize, logs: &[(&[RunEvent], &[RunEvent])]) -> Cost {
     let events = logs.iter().map(|(_, log)| log.len()).sum::<usize>() as f64;
@@ -247,7 +247,7 @@ fn cost(make: fn() -> Encoder, repeats: usize, logs: &[(&[RunEvent], &[RunEvent]
             count += allocations() - earlier;
         }
         times_us.push(time_us);
-        // The last time counts: by then the buffer is as large as it gets, as in a long stream.
+        // The last count is used: by then the buffer has reached its maximum size, as in a long stream.
         allocated = count;
     }
     Cost {

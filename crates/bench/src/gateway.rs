@@ -1,4 +1,4 @@
-//! Chat completions passed on to a model server: through us, through a raw copy and through gateways of others.
+//! Chat completions forwarded to a model server: through Glasshouse, a raw copy and other gateways.
 
 mod contenders;
 mod load;
@@ -19,7 +19,7 @@ use crate::{
     turns::{row, upstream},
 };
 
-/// Gateways of others, where they are installed.
+/// Other gateways, if installed.
 pub(crate) struct Peers {
     /// LiteLLM's program.
     pub(crate) litellm: Option<PathBuf>,
@@ -27,11 +27,11 @@ pub(crate) struct Peers {
     pub(crate) portkey: Option<PathBuf>,
 }
 
-/// Contenders take turns, so that what else the machine does meets all of them.
+/// Contenders take turns, so that other load on the machine affects all of them.
 const ROUNDS: usize = 4;
-/// Each contender's time at each level; slow ones give fewer answers.
+/// Time per contender and level; slow ones complete fewer answers.
 const TIME: Duration = Duration::from_secs(16);
-/// Kind, connections, and answers wanted of each contender.
+/// Kind, connections, and answers wanted per contender.
 const LEVELS: [(Kind, usize, usize); 5] = [
     (Kind::Whole, 1, 4000),
     (Kind::Whole, 10, 8000),
@@ -40,13 +40,13 @@ const LEVELS: [(Kind, usize, usize); 5] = [
     (Kind::Stream, 100, 2000),
 ];
 
-/// What a contender did and cost at one level.
+/// Performance and cost of a contender at one level.
 #[derive(Debug, Default)]
 struct Figures {
     tally: Tally,
-    /// Of its process; the upstream shares ours, which says nothing.
+    /// CPU time of its process; unknown for the upstream, which shares ours.
     cpu_s: Option<f64>,
-    /// Its memory's highest point so far.
+    /// Its peak memory so far.
     peak_mb: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) async fn measure(program: &Path, peers: &Peers, quick: bool) -> anyho
     Ok(())
 }
 
-/// For caches, and for compilers that work while a program runs. What fails here fails again where it is counted.
+/// Warms up caches and JIT compilers. A failure here will recur where it is counted.
 async fn warm_up(contender: &Contender) {
     let time = Duration::from_secs(3);
     for (kind, answers) in [(Kind::Whole, 1000), (Kind::Stream, 50)] {
@@ -109,7 +109,7 @@ async fn take_turn(contender: &Started, load: Load, outcome: &mut Outcome) {
 
 impl Figures {
     async fn measure(&mut self, contender: &Contender, load: Load) -> anyhow::Result<()> {
-        // A hundred answers that were begun in time can take a slow one far longer.
+        // A hundred answers begun in time can take a slow contender far longer.
         if self.tally.elapsed >= TIME {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl Figures {
         Ok(())
     }
 
-    /// Answers or tokens in all.
+    /// Total number of answers or tokens.
     fn count(&self, kind: Kind) -> usize {
         match kind {
             Kind::Whole => self.tally.latencies_ms.len(),
@@ -142,7 +142,7 @@ impl Figures {
             .map(|cpu_s| cpu_s * 1e6 / self.count(kind) as f64)
     }
 
-    /// Half of the latencies, and all but one in a hundred, are below these; milliseconds.
+    /// The median and the 99th percentile of the latencies, milliseconds.
     fn latencies(&mut self) -> [f64; 2] {
         [0.5, 0.99].map(|share| percentile(&mut self.tally.latencies_ms, share))
     }
@@ -265,7 +265,7 @@ fn show_aims(load: Load, rate: f64, added_ms: [f64; 2], peak_mb: f64, copy_rate:
                 "ms",
                 Some(Aim::AtMost(2.0)),
             ),
-            // What a slow or busy machine gives to nobody is not asked of us.
+            // On a slow or busy machine, the aim is relative to the raw copy.
             row(
                 "answers a second",
                 rate,

@@ -1,4 +1,4 @@
-//! Thousands of sockets that only hold their place, from one address and from many, while somebody who is signed in works.
+//! Thousands of sockets that only occupy connections, from one address and from many, while a signed-in user works.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -28,24 +28,24 @@ use crate::{
 };
 
 const SOCKETS: usize = 4096;
-/// Addresses that the sockets come from, where they come from many.
+/// Number of source addresses of the sockets in the case of many.
 const ADDRESSES: usize = 200;
-/// How long one that was closed waits before it comes back.
+/// Delay before a closed socket reconnects.
 const COMES_BACK_AFTER: Duration = Duration::from_secs(2);
-/// How long the one who works looks before the next click.
+/// Pause of the user before the next click.
 const THINKS: Duration = Duration::from_millis(20);
 
-/// What other benchmarks set higher, as all their clients are one address.
+/// Other benchmarks set this higher, since all their clients have one address.
 const DEFAULT: (&str, &str) = ("GLASSHOUSE_CONNECTIONS_PER_ADDRESS", "512");
 
-/// What a socket does with its place.
+/// What a socket does with its connection.
 #[derive(Clone, Copy)]
 enum Hostility {
-    /// A body that comes to its last byte and stays.
+    /// A body that is sent except for its last byte.
     HeldBody,
-    /// A byte of a body every five seconds.
+    /// One byte of a body every five seconds.
     SlowBody,
-    /// Half a head.
+    /// Half a request header.
     HalfHead,
     /// Nothing.
     Idle,
@@ -61,9 +61,9 @@ const ALL: [Hostility; 5] = [
     Hostility::HalfFrame,
 ];
 
-/// Measures both, each with a server of its own.
+/// Measures both cases, each with a separate server.
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
-    // Each socket is an open file here as well.
+    // Each socket is also an open file in this process.
     rlimit::increase_nofile_limit(65_536)?;
     let sockets = if quick { SOCKETS / 8 } else { SOCKETS };
     let time = Duration::from_secs(if quick { 5 } else { 30 });
@@ -210,15 +210,15 @@ async fn sign_in(address: SocketAddr) -> anyhow::Result<String> {
     Ok(line.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// What somebody who works has seen.
+/// The user's observations.
 #[derive(Default)]
 struct Seen {
-    /// How long each call took, milliseconds.
+    /// Duration of each call, milliseconds.
     calls: Vec<f64>,
     failed: usize,
 }
 
-/// Works for this time: half of the calls on a connection that is kept, half on new ones.
+/// Works for this time: half of the calls on a kept-alive connection, half on new ones.
 async fn work(address: SocketAddr, cookie: &str, time: Duration) -> anyhow::Result<Seen> {
     let headers = format!("cookie: {cookie}\r\n");
     let connect = async || anyhow::Ok(Client::connect(address).await?.with_headers(&headers));
@@ -234,7 +234,7 @@ async fn work(address: SocketAddr, cookie: &str, time: Duration) -> anyhow::Resu
             for is_new in [false, true] {
                 sleep(THINKS).await;
                 let began = Instant::now();
-                // A browser asks again on a new connection where the kept one was closed meanwhile.
+                // Like a browser, retries on a new connection if the kept one was closed meanwhile.
                 let answered = async {
                     if !is_new && kept.call(method, path, body).await.is_ok() {
                         return anyhow::Ok(());
@@ -254,7 +254,7 @@ async fn work(address: SocketAddr, cookie: &str, time: Duration) -> anyhow::Resu
     Ok(seen)
 }
 
-/// Holds a place for ever, and comes back where it was lost.
+/// Occupies a connection forever, reconnecting when it is lost.
 async fn hold(
     to: SocketAddr,
     from: IpAddr,
@@ -278,7 +278,7 @@ async fn connect(to: SocketAddr, from: IpAddr) -> std::io::Result<TcpStream> {
     socket.connect(to).await
 }
 
-/// Does what its kind does until the server ends it.
+/// Behaves according to its kind until the server closes the connection.
 async fn stay(mut stream: TcpStream, kind: Hostility, cookie: &str) -> std::io::Result<()> {
     const LOGIN: &str = "POST /api/v1/login HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length:";
     let half_frame = [0x82, 0xfe, 0x03, 0xe8, 1, 2, 3, 4, b'h'];

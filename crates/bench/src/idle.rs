@@ -1,4 +1,4 @@
-//! Five thousand readers of one run that says nothing: what each costs in memory.
+//! Memory per reader of five thousand readers of one idle run.
 
 use std::{path::Path, time::Duration};
 
@@ -46,7 +46,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         client.until(b"text_delta").await?;
         clients.push(client);
     }
-    // Freed memory goes back after two seconds.
+    // Freed memory is returned after two seconds.
     tokio::time::sleep(Duration::from_secs(4)).await;
     let (after_mb, _) = program.process.memory_mb()?;
     print(
@@ -65,7 +65,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts a run and waits for its first word. Returns its id.
+/// Starts a run and waits for its first output. Returns its id.
 async fn start_run(writer: &mut Client, program: &Program) -> anyhow::Result<String> {
     for _ in 0..200 {
         if let Ok(header) = writer.send("POST", "/chat/stream", &request()).await {
@@ -75,7 +75,7 @@ async fn start_run(writer: &mut Client, program: &Program) -> anyhow::Result<Str
                 .find_map(|line| line.strip_prefix("x-run-id: "));
             return Ok(id.context("no x-run-id")?.trim().to_owned());
         }
-        // The list of models may not be there yet.
+        // The list of models may not be available yet.
         tokio::time::sleep(Duration::from_millis(50)).await;
         *writer = Client::connect(program.address).await?;
     }

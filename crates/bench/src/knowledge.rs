@@ -1,5 +1,5 @@
-//! What knowledge finds and what that costs: quality on public collections, the built-in model beside Python, search among
-//! 100,000 chunks with filters, and making text, chunks and the index.
+//! Quality and cost of knowledge search: quality on public collections, the built-in model compared with Python,
+//! filtered search among 100,000 chunks, and extracting text, chunking and indexing.
 
 mod collections;
 mod embedding;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use embedder::{Embedder, Files, LIBRARY, NETWORK, TOKENIZER};
 
-/// Where the collections are; what is not given is not measured.
+/// The paths of the collections; those not given are not measured.
 pub(crate) struct Collections {
     /// A folder with `cran.all.1400`, `cran.qry` and `cranqrel`.
     pub(crate) cranfield: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub(crate) struct Collections {
     pub(crate) python: Option<PathBuf>,
 }
 
-/// As the server has it by default.
+/// The server's default.
 const THREADS: usize = 2;
 
 /// Prints the tables.

@@ -1,6 +1,7 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team]
+//! [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -31,42 +32,43 @@ use clap::{Parser, ValueEnum};
 /// Measures Glasshouse under load on this machine; nothing leaves it.
 #[derive(Parser)]
 struct Options {
-    /// What to measure; everything where nothing is named.
+    /// What to measure; everything if empty.
     what: Vec<Bench>,
     /// The program to measure.
     #[arg(long, default_value = "target/release/glasshouse")]
     program: PathBuf,
-    /// An earlier build of it, to measure `turns` of both.
+    /// An earlier build, to measure `turns` of both.
     #[arg(long)]
     before: Option<PathBuf>,
-    /// The LiteLLM program to measure beside it.
+    /// The LiteLLM program, for comparison.
     #[arg(long)]
     litellm: Option<PathBuf>,
-    /// The script of Portkey's gateway to measure beside it.
+    /// The script of Portkey's gateway, for comparison.
     #[arg(long)]
     portkey: Option<PathBuf>,
-    /// A Python that has Agno, to measure its agent server beside ours.
+    /// A Python with Agno, to compare its agent server with ours.
     #[arg(long)]
     agno: Option<PathBuf>,
-    /// A folder with the Cranfield collection, to measure what knowledge finds.
+    /// A folder with the Cranfield collection, to measure search quality.
     #[arg(long, env = "GLASSHOUSE_CRANFIELD")]
     cranfield: Option<PathBuf>,
-    /// A folder with the banking documents of tau2, to measure what knowledge finds.
+    /// A folder with tau2's banking documents, to measure search quality.
     #[arg(long)]
     banking: Option<PathBuf>,
-    /// A folder with the files of the built-in embedding model, to measure what it adds.
+    /// A folder with the files of the built-in embedding model, to measure its effect.
     #[arg(long)]
     embedder: Option<PathBuf>,
-    /// A folder with the pages of Perl's manual, to measure what knowledge finds.
+    /// A folder with the pages of Perl's manual, to measure search quality.
     #[arg(long)]
     manual: Option<PathBuf>,
-    /// A Python with onnxruntime, tokenizers and numpy, to measure the built-in model beside it.
+    /// A Python with onnxruntime, tokenizers and numpy, to compare the built-in model with.
     #[arg(long)]
     embedding_python: Option<PathBuf>,
-    /// A real model's server, such as `http://127.0.0.1:8080/v1`, for what only such a one can show in `research` and `pipelines`.
+    /// A real model's server, such as `http://127.0.0.1:8080/v1`, for the parts of `research` and `pipelines` that need
+    /// one.
     #[arg(long)]
     real_model: Option<String>,
-    /// A Python that has GPT Researcher, to measure it beside our research with a real model.
+    /// A Python with GPT Researcher, to compare with our research on a real model.
     #[arg(long)]
     gpt_researcher: Option<PathBuf>,
     /// Shorter runs, for trying the benchmark itself.
@@ -78,35 +80,35 @@ struct Options {
 enum Bench {
     /// Runs of ten tool turns and 200 tokens: alone, and a hundred at once.
     Turns,
-    /// Runs of three turns with eight parallel tool calls each, a hundred at once: ours and other agent servers.
+    /// Runs of three turns with eight parallel tool calls each, a hundred at once: Glasshouse and other agent servers.
     Tools,
-    /// A thousand paced streams: time to the first token, with us and without.
+    /// A thousand paced streams: time to the first token, with and without Glasshouse.
     Streams,
-    /// Five thousand readers of one run that says nothing.
+    /// Five thousand readers of one idle run.
     Idle,
-    /// Thousands of sockets that only hold their place, while somebody who is signed in works.
+    /// Thousands of sockets that only occupy connections, while a signed-in user works.
     HostileSockets,
-    /// Runs that wait for consent: how soon they go on, and ten thousand of them in memory.
+    /// Runs that wait for approval: how soon they continue, and ten thousand of them in memory.
     Waiting,
-    /// A thousand runs, a kill, a start: how long until all of them go on.
+    /// A thousand runs, a kill, a start: time until all of them continue.
     Resume,
-    /// Start to ready, and memory at rest.
+    /// Time from start to ready, and idle memory.
     Start,
-    /// Chat completions passed on: through us, a raw copy and other gateways.
+    /// Chat completions forwarded through Glasshouse, a raw copy and other gateways.
     Gateway,
-    /// Of `gateway`, what a translation between two formats adds.
+    /// The part of `gateway` that measures the overhead of translating between formats.
     Translation,
     /// A hundred people in their browsers, with chats, tools and uploads.
     Team,
-    /// What an event costs in each format.
+    /// Cost per event of each format.
     Encoders,
-    /// What knowledge finds in public collections, and what making and searching its index costs.
+    /// Search quality on public collections, and the cost of building and searching the index.
     Knowledge,
-    /// Of `knowledge`, the speed of the built-in model beside Python alone.
+    /// The part of `knowledge` that compares the speed of the built-in model with Python.
     Embedding,
-    /// What stands around a chat: what it costs the answer, searching among 100,000 messages, titles, autocomplete.
+    /// Pipelines and chat search: effect on the answer, search among 100,000 messages, titles, autocomplete.
     Pipelines,
-    /// Questions researched in a web with known answers: how many are right, and what is cited.
+    /// Research questions in a web with known answers: share of right answers, and citations.
     Research,
 }
 

@@ -1,5 +1,4 @@
-//! A model server that hands calls on to a real one, one after the other and each within the same bounds, whoever asks; and
-//! counts what was said.
+//! A proxy that forwards calls to a real model server one at a time, each within the same limits, and counts tokens.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -25,13 +24,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::client::Client;
 
-/// Longest answer to one call, tokens: a small model may find no end.
+/// Maximum length of one answer, tokens: a small model may not stop by itself.
 const MAX_TOKENS: u64 = 800;
-/// The same for all, so that no one has the better luck.
+/// The same for all, for a fair comparison.
 const TEMPERATURE: f64 = 0.2;
 const SEED: u64 = 7;
 
-/// Read and written by a model.
+/// Input and output tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tokens {
     pub(crate) input: usize,
@@ -54,15 +53,15 @@ impl Tokens {
 
 /// One call.
 struct Call {
-    /// What was asked, all messages together.
+    /// The request: all messages concatenated.
     asked: String,
-    /// What came, as it came.
+    /// The raw response.
     said: Arc<Mutex<Vec<u8>>>,
 }
 
-/// The server, as long as the process.
+/// The proxy; it runs until the process ends.
 pub(crate) struct PassedOn {
-    /// What the model is called.
+    /// The model's name.
     pub(crate) name: String,
     upstream: SocketAddr,
     address: SocketAddr,
@@ -72,13 +71,13 @@ pub(crate) struct PassedOn {
 struct Shared {
     upstream: SocketAddr,
     client: HttpClient<HttpConnector, Full<Bytes>>,
-    /// The real server drops a call when the next one comes.
+    /// The real server drops a call when the next one arrives.
     turn: Arc<Semaphore>,
     calls: Mutex<Vec<Call>>,
 }
 
 impl PassedOn {
-    /// Hands on to the server at this base URL, such as `http://127.0.0.1:8080/v1`.
+    /// Forwards to the server at this base URL, such as `http://127.0.0.1:8080/v1`.
     pub(crate) async fn start(base_url: &str) -> anyhow::Result<Self> {
         let upstream = base_url
             .trim_start_matches("http://")
@@ -120,7 +119,7 @@ impl PassedOn {
         format!("http://{}/v1", self.address)
     }
 
-    /// The tokens of all calls since this was asked last, as the real server counts them.
+    /// The tokens of all calls since the last query, as counted by the real server.
     pub(crate) async fn tokens(&self) -> anyhow::Result<Tokens> {
         let calls = std::mem::take(&mut *self.shared.calls());
         let mut tokens = Tokens::default();
@@ -134,7 +133,7 @@ impl PassedOn {
         Ok(tokens)
     }
 
-    /// The tokens of a text, as the real server counts them.
+    /// Number of tokens of a text, as counted by the real server.
     pub(crate) async fn count(&self, text: &str) -> anyhow::Result<usize> {
         let mut client = Client::connect(self.upstream).await?;
         let body = json!({ "input": text }).to_string();
@@ -155,7 +154,7 @@ impl Shared {
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let connections = TaskTracker::new();
     loop {
-        // A failed accept passes by itself.
+        // A failed accept is transient.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };
@@ -193,7 +192,7 @@ async fn pass_on(
     let answer = shared.client.request(onward).await?;
     Ok(answer.map(|body| {
         body.map_frame(move |frame| {
-            // It is the next one's turn when the last byte has gone.
+            // The next call may start once the last byte has been sent.
             let _ = &turn;
             if let Some(data) = frame.data_ref() {
                 said.lock()
@@ -205,7 +204,7 @@ async fn pass_on(
     }))
 }
 
-/// The call within its bounds, and what it asks; others as they are.
+/// Limits a call, and returns the text of its request; other requests are unchanged.
 fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
     let Ok(mut call) = serde_json::from_slice::<Value>(body) else {
         return (body.clone(), None);
@@ -233,7 +232,7 @@ fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
     (call.to_string().into(), Some(asked))
 }
 
-/// What an answer says, as it came: whole, or in events.
+/// The text of a raw response, whole or streamed.
 fn text_of(said: &[u8]) -> String {
     let content = |answer: &Value| -> String {
         let choice = &answer["choices"][0];

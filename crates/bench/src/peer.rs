@@ -1,4 +1,4 @@
-//! Programs of others that are measured beside ours.
+//! Other programs that are measured for comparison.
 
 use std::{
     fs::{self, File},
@@ -12,17 +12,17 @@ use anyhow::{Context, bail};
 
 use crate::{process::Process, program::new_folder};
 
-/// Python needs it to load everything that large programs have.
+/// Python needs this long to load the modules of large programs.
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Its process, and a folder for what it needs and writes.
+/// Its process, and a folder for its files.
 pub(crate) struct Peer {
     pub(crate) process: Process,
     folder: PathBuf,
 }
 
 impl Peer {
-    /// Starts `command`; what it prints goes into a file of the folder.
+    /// Starts `command`; its output goes into a file of the folder.
     pub(crate) fn start(mut command: Command, folder: PathBuf) -> anyhow::Result<Self> {
         let file = File::create(folder.join("output.txt"))?;
         let process = Process::start(command.stdout(file.try_clone()?).stderr(file))?;
@@ -37,10 +37,10 @@ impl Drop for Peer {
     }
 }
 
-/// Tries until it works.
+/// Retries until it succeeds.
 ///
 /// # Errors
-/// Where the program ends, or does not answer in time: why, with what it said last.
+/// If the program exits or does not respond in time, with its last output.
 pub(crate) async fn until<T>(
     peer: &mut Peer,
     attempt: impl AsyncFn() -> anyhow::Result<T>,
@@ -55,10 +55,10 @@ pub(crate) async fn until<T>(
     Ok(())
 }
 
-/// Tries until it works.
+/// Retries until it succeeds.
 ///
 /// # Errors
-/// Where the process ends, or does not answer in time.
+/// If the process exits or does not respond in time.
 pub(crate) async fn until_it_answers<T>(
     process: &mut Process,
     attempt: impl AsyncFn() -> anyhow::Result<T>,
@@ -78,14 +78,14 @@ pub(crate) async fn until_it_answers<T>(
     }
 }
 
-/// A new folder for one of them.
+/// A new folder for a peer.
 pub(crate) fn made_folder(name: &str) -> anyhow::Result<PathBuf> {
     let folder = new_folder(name);
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-/// An address that nobody listens on.
+/// An unused address.
 pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .context("no free port")?

@@ -1,4 +1,4 @@
-//! What stands around a chat: what it costs the answer, and what it does.
+//! Pipelines around a chat: their results, and what they cost the answer.
 
 mod autocomplete;
 mod beside;
@@ -15,7 +15,7 @@ use crate::{
     program::{Program, Setup},
 };
 
-/// With a real model what only such a one can show, and else all the rest.
+/// With a real model, measures only what requires one; otherwise everything else.
 pub(crate) async fn measure(
     program: &Path,
     real_model: Option<&str>,
@@ -35,7 +35,7 @@ pub(crate) async fn measure(
     }
 }
 
-/// A program with these pipelines on, and the others off.
+/// A program with only these pipelines enabled.
 fn start(program: &Path, upstream: &str, on: &[&str]) -> anyhow::Result<Program> {
     let names = variables(on);
     let environment: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "true")).collect();
@@ -48,7 +48,7 @@ fn start(program: &Path, upstream: &str, on: &[&str]) -> anyhow::Result<Program>
     })
 }
 
-/// The variables that turn them on.
+/// The environment variables that enable them.
 fn variables(on: &[&str]) -> Vec<String> {
     on.iter()
         .map(|name| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"))
@@ -60,7 +60,7 @@ async fn get(client: &mut Client, path: &str) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// What a pipeline has come to, as administrators see it.
+/// A pipeline's statistics, as shown to administrators.
 async fn seen(client: &mut Client, name: &str) -> anyhow::Result<Value> {
     let list = get(client, "/api/v1/pipelines").await?;
     let found = list["pipelines"]
@@ -71,8 +71,8 @@ async fn seen(client: &mut Client, name: &str) -> anyhow::Result<Value> {
     Ok(found.cloned().unwrap_or_default())
 }
 
-/// Asks for what a front end asks for; how long it took, milliseconds, the JSON that the model's text
-/// is, and the tokens that were written for it.
+/// Sends a task request like a front end. Returns the time taken in milliseconds, the model's JSON, and the number of
+/// output tokens.
 async fn ask_task(
     client: &mut Client,
     task: &str,

@@ -1,4 +1,4 @@
-//! A process under test: what it costs, and its end.
+//! A process under test: its resource usage, and terminating it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-/// A running process; dropping it ends it.
+/// A running process; dropping it kills it.
 pub(crate) struct Process(Child);
 
 impl Process {
@@ -20,7 +20,7 @@ impl Process {
         })?))
     }
 
-    /// Starts a program whose first line ends with the address it listens on, and waits for that line.
+    /// Starts a program whose first line of output ends with its listening address, and waits for that line.
     pub(crate) fn start_listening(command: &mut Command) -> anyhow::Result<(Self, SocketAddr)> {
         let mut process = Self::start(command.stdout(Stdio::piped()))?;
         let mut line = String::new();
@@ -39,19 +39,19 @@ impl Process {
         Ok((process, address))
     }
 
-    /// Ends it and waits until it is gone.
+    /// Kills it and waits for its end.
     pub(crate) fn end(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 
-    /// Whether it has ended by itself.
+    /// Whether it has exited by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// Memory in use and its highest point, MB.
+    /// Current and peak memory, MB.
     pub(crate) fn memory_mb(&self) -> anyhow::Result<(f64, f64)> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let field = |name: &str| -> Option<f64> {
@@ -64,10 +64,11 @@ impl Process {
         ))
     }
 
-    /// Processor time used so far, seconds.
+    /// CPU time used so far, seconds.
     pub(crate) fn cpu_s(&self) -> anyhow::Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
-        // The name, in brackets, may hold spaces; the figures come after it. A tick is a hundredth of a second.
+        // The name in parentheses may contain spaces, so the fields after it are used. A tick is a hundredth of a
+        // second.
         let fields: Vec<&str> = stat
             .rsplit(')')
             .next()

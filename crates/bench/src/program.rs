@@ -1,4 +1,4 @@
-//! The program under test, in a process and a data folder of its own.
+//! The program under test, in a separate process with its own data folder.
 
 use std::{
     net::SocketAddr,
@@ -12,39 +12,39 @@ use serde_json::{Value, json};
 
 use crate::{client::Client, process::Process};
 
-/// The administrator, where there are accounts.
+/// The administrator, if there are accounts.
 pub(crate) const TEAM_EMAIL: &str = "bench@example.org";
-/// Everybody's password.
+/// The password of all accounts.
 pub(crate) const TEAM_PASSWORD: &str = "only for a minute";
 
-/// A running Glasshouse; dropping it ends it and removes its data.
+/// A running Glasshouse; dropping it kills it and removes its data.
 pub(crate) struct Program {
     pub(crate) process: Process,
     data_dir: PathBuf,
     keep_data: bool,
     pub(crate) address: SocketAddr,
-    /// From the start of the process to its first line.
+    /// Time from the start of the process to its first line of output.
     pub(crate) ready_after: Duration,
 }
 
-/// How to start it.
+/// Start options.
 pub(crate) struct Setup<'a> {
     pub(crate) program: &'a Path,
-    /// The model server, with `/v1`.
+    /// The model server's base URL, with `/v1`.
     pub(crate) upstream: Option<String>,
-    /// An existing data folder; a new one where nothing.
+    /// An existing data folder; `None` for a new one.
     pub(crate) data_dir: Option<PathBuf>,
-    /// Variables beside our own.
+    /// Additional environment variables.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
 impl Program {
-    /// Starts it on a free port without passwords and waits until it says that it is ready.
+    /// Starts it on a free port without passwords and waits until it reports that it is ready.
     pub(crate) fn start(setup: Setup<'_>) -> anyhow::Result<Self> {
         Self::start_with(setup, "none")
     }
 
-    /// Starts it as a team would, and makes the administrator.
+    /// Starts it with accounts, and creates the administrator.
     pub(crate) async fn start_as_team(setup: Setup<'_>) -> anyhow::Result<Self> {
         let program = Self::start_with(setup, "password")?;
         let account =
@@ -56,7 +56,7 @@ impl Program {
         Ok(program)
     }
 
-    /// As [`Program::start_as_team`], and makes a key.
+    /// Like [`Program::start_as_team`], and creates a key.
     pub(crate) async fn start_with_key(setup: Setup<'_>) -> anyhow::Result<(Self, String)> {
         let path = setup.program;
         let program = Self::start_as_team(setup).await?;
@@ -73,7 +73,7 @@ impl Program {
         ))
     }
 
-    /// The first model that its model server has, once the program knows it.
+    /// The first model of its model server, once the program has discovered it.
     pub(crate) async fn first_model(&self) -> anyhow::Result<String> {
         let mut client = Client::connect(self.address).await?;
         for _ in 0..200 {
@@ -99,9 +99,9 @@ impl Program {
             .args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"])
             .arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
-        // All clients are of one address here.
+        // All clients have the same address here.
         command.env("GLASSHOUSE_CONNECTIONS_PER_ADDRESS", "16384");
-        // What is asked beside chats is measured by itself.
+        // Pipelines are measured separately.
         for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
             command.env(
                 format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"),
@@ -132,7 +132,7 @@ impl Drop for Program {
     }
 }
 
-/// A folder in the build directory that nobody else uses.
+/// A unique folder in the build directory.
 pub(crate) fn new_folder(name: &str) -> PathBuf {
     let unique = format!("{name}-{}-{:?}", std::process::id(), Instant::now())
         .replace(|c: char| !c.is_alphanumeric(), "-");

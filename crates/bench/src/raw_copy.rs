@@ -1,5 +1,5 @@
-//! The least a gateway can do, to measure others by: `raw-copy --upstream 127.0.0.1:PORT` hands each request on and
-//! its answer back, and looks at neither.
+//! A minimal gateway as a baseline: `raw-copy --upstream 127.0.0.1:PORT` forwards each request and its response without
+//! looking at them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,14 +13,14 @@ use hyper_util::{
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-/// The same as in the program.
+/// The program's allocator.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// An HTTP proxy that copies.
+/// An HTTP proxy that only copies.
 #[derive(Parser)]
 struct Options {
-    /// Where requests go.
+    /// Where to forward requests.
     #[arg(long)]
     upstream: SocketAddr,
 }

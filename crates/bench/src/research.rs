@@ -1,5 +1,4 @@
-//! Research on the closed web, with a scripted model and with a real one: how often the answer is right, what is cited, and what
-//! that costs. Everything is scored by code.
+//! Research on the closed web, with a scripted and with a real model: accuracy, citations and cost, all scored by code.
 
 mod gpt_researcher;
 mod model;
@@ -30,23 +29,23 @@ const KINDS: [(FactKind, &str); 5] = [
     (FactKind::InPdf, "in a PDF"),
     (FactKind::Planted, "beside planted orders"),
 ];
-/// Questions of each kind; no kind has fewer than six.
+/// Questions per kind; every kind has at least six.
 const OF_EACH: usize = 6;
 const QUICK: usize = 2;
 
-/// What came of a question.
+/// The result for a question.
 pub(super) struct Answered {
-    /// Whether the run went to its end.
+    /// Whether the run completed.
     pub(super) is_whole: bool,
     pub(super) text: String,
     pub(super) sources: Vec<Shown>,
     pub(super) seconds: f64,
 }
 
-/// A source as it is shown.
+/// A source as shown.
 pub(super) struct Shown {
     pub(super) url: String,
-    /// Whether the quote stands in the stored copy at the place that is named; nothing where none is shown.
+    /// Whether the quote is in the stored copy at the stated position; `None` if no quote is shown.
     pub(super) quote_stands: Option<bool>,
 }
 
@@ -107,7 +106,7 @@ async fn with_scripted_model(program: &Path, quick: bool) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What makes the program search and read this web.
+/// The settings that make the program search and read this web.
 pub(crate) fn on_the_web(origin: &str) -> Vec<(&'static str, &str)> {
     vec![
         ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
@@ -147,7 +146,7 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
         .flatten()
     {
         let id = source["id"].as_str().unwrap_or_default();
-        // Only what the answer cites is shown beside it as its proof.
+        // Only sources cited by the answer are shown with it as evidence.
         if text.contains(&format!("[{id}]")) && seen.insert(id.to_owned()) {
             let quote_stands = match source["quote"].as_str() {
                 Some(quote) => Some(stands(&mut client, source, quote).await?),
@@ -167,7 +166,7 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
     })
 }
 
-/// Whether the stored copy has the quote at the place that the source names.
+/// Whether the stored copy has the quote at the position stated by the source.
 async fn stands(client: &mut Client, source: &Value, quote: &str) -> anyhow::Result<bool> {
     let place = source["copy"].as_str().and_then(|copy| {
         let (path, place) = copy.split_once("?from=")?;

@@ -1,4 +1,4 @@
-//! A thousand runs in the middle of their work, a kill, a start: how long until all of them go on.
+//! A thousand runs in the middle of their work, a kill, a start: time until all of them continue.
 
 use std::{
     path::Path,
@@ -24,12 +24,12 @@ use crate::{
 const RUNS: usize = 1000;
 const MAX_SECONDS: u64 = 120;
 
-/// What the model knows of the crash.
+/// The model's state regarding the crash.
 #[derive(Default)]
 struct Crash {
     /// Whether it has happened.
     over: AtomicBool,
-    /// Runs that have asked the model again since.
+    /// Number of runs that have called the model again since.
     gone_on: AtomicUsize,
 }
 
@@ -49,13 +49,13 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     while runs.len() < count {
         match start(&before).await {
             Ok(run) => runs.push(run),
-            // The list of models may not be there yet.
+            // The list of models may not be available yet.
             Err(_) if runs.is_empty() => sleep(Duration::from_millis(50)).await,
             Err(error) => return Err(error),
         }
     }
     crash.over.store(true, Ordering::SeqCst);
-    // As `kill -9` does.
+    // Like `kill -9`.
     drop(before);
     let began = Instant::now();
     let after = Program::start(setup())?;
@@ -99,7 +99,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The model: a tool, then words without an end, until the crash is over; then an answer.
+/// The model: a tool call, then endless words until the crash is over, then an answer.
 async fn model(crash: Arc<Crash>) -> anyhow::Result<ScriptedServer> {
     let call = Reply::calls(&[(
         "write_file",
@@ -131,7 +131,7 @@ async fn model(crash: Arc<Crash>) -> anyhow::Result<ScriptedServer> {
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
-/// Starts a run, waits until it has begun to answer, and leaves. Returns its id.
+/// Starts a run, waits until it has begun to answer, and disconnects. Returns its id.
 async fn start(program: &Program) -> anyhow::Result<String> {
     let mut client = Client::connect(program.address).await?;
     let header = client.send("POST", "/chat/stream", &request()).await?;

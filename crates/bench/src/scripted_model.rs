@@ -1,4 +1,4 @@
-//! The scripted model as a program of its own: `scripted-model --listen 127.0.0.1:PORT [--scenario FILE]`.
+//! The scripted model as a standalone program: `scripted-model --listen 127.0.0.1:PORT [--scenario FILE]`.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -9,10 +9,10 @@ use scripted::{Behaviour, Reply, Scenario, ScriptedServer, ServerOptions};
 /// An OpenAI-compatible server that plays a scenario.
 #[derive(Parser)]
 struct Options {
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:9900")]
     listen: SocketAddr,
-    /// A JSON file with the answers; without one every answer is a greeting.
+    /// A JSON file with the answers; without it, every answer is a greeting.
     #[arg(long)]
     scenario: Option<PathBuf>,
 }

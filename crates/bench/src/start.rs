@@ -1,4 +1,4 @@
-//! From the start of the process to ready, on a database that exists, and memory at rest.
+//! Time from the start of the process to ready on an existing database, and idle memory.
 
 use std::{path::Path, time::Duration};
 
@@ -16,7 +16,7 @@ pub(crate) async fn measure(program: &Path) -> anyhow::Result<()> {
         data_dir: Some(data_dir.clone()),
         environment: &[],
     };
-    // The first start makes the database.
+    // The first start creates the database.
     let first = Program::start(setup())?.ready_after;
     let mut ready: Vec<f64> = Vec::new();
     for _ in 0..10 {

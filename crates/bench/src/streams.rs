@@ -1,4 +1,4 @@
-//! Many paced streams at once: how much later the first token comes through us than straight from the model.
+//! Many paced streams at once: the delay of the first token through Glasshouse compared with the model server alone.
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -12,11 +12,11 @@ use crate::{
     turns::{request, row, until_model_known, upstream},
 };
 
-/// How many at once. The driver and the model share the machine with the program.
+/// Numbers of concurrent streams. The driver and the model share the machine with the program.
 const LEVELS: [u32; 3] = [250, 500, 1000];
 const TOKENS: usize = 100;
 const TOKENS_PER_SECOND: f64 = 30.0;
-/// The streams begin spread over this time, as people do.
+/// The streams start spread over this time, as people would.
 const SPREAD: Duration = Duration::from_secs(3);
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
@@ -77,7 +77,7 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
         );
         (direct, through, through - direct)
     });
-    // The aim is for the largest number of streams.
+    // The aim applies to the largest number of streams.
     let aim = (streams == LEVELS[LEVELS.len() - 1]).then_some(Aim::AtMost(20.0));
     print(
         &format!("{streams} streams at 30 tokens a second, everything stored"),
@@ -105,7 +105,7 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// When each stream's first token came, milliseconds after its request.
+/// Time from each stream's request to its first token, milliseconds.
 async fn first_tokens(
     address: SocketAddr,
     path: &'static str,
@@ -113,7 +113,7 @@ async fn first_tokens(
     streams: u32,
 ) -> anyhow::Result<Vec<f64>> {
     let body: Arc<str> = request().into();
-    // All are connected before the first begins: a burst of connections is not what is measured here.
+    // All connect before the first begins, since a burst of connections is not what is measured here.
     let mut clients = Vec::new();
     for _ in 0..streams {
         clients.push(Client::connect(address).await?);

@@ -1,6 +1,6 @@
-//! Figures side by side with what is aimed at, and contenders side by side.
+//! Tables of figures with their aims, and of contenders side by side.
 
-/// One line: what was measured, the figure, the aim, and whether it is met.
+/// A row: the name of the measurement, the figure, the aim, and whether it is met.
 pub(crate) struct Row {
     pub(crate) what: &'static str,
     pub(crate) figure: f64,
@@ -38,7 +38,7 @@ pub(crate) fn print(title: &str, rows: &[Row]) {
     }
 }
 
-/// Prints a line for each contender: its figures below their names, or in words why there are none.
+/// Prints a row for each contender: its figures below their names, or the reason why there are none.
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn print_grid(
     title: &str,
@@ -85,7 +85,7 @@ fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "MISSED" }
 }
 
-/// The figure below which `share` of the sorted figures lie.
+/// The quantile at `share` of the sorted figures.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

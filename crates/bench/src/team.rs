@@ -1,5 +1,5 @@
-//! A team of a hundred in their browsers at once: new chats at the same moment, then everybody works for a while with chats,
-//! tools and uploads. What counts is how long each call of a page takes, and that none fails.
+//! A team of a hundred people in their browsers: all create chats at the same moment, then work for a while with chats,
+//! tools and uploads. Measures the duration of each of the page's calls, and that none fails.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -20,18 +20,18 @@ use crate::{
 };
 
 const PEOPLE: usize = 100;
-/// How long a person looks before the next click.
+/// Pause of a person before the next click.
 const THINKS: Duration = Duration::from_millis(250);
-/// An upload, bytes.
+/// Size of an upload, bytes.
 const UPLOAD: usize = 20_000;
 const TOKENS: usize = 100;
 
-/// What one person has seen.
+/// A person's observations.
 #[derive(Default)]
 struct Seen {
-    /// How long each call of the page took, milliseconds.
+    /// Duration of each of the page's calls, milliseconds.
     calls: Vec<f64>,
-    /// From sending a message until its run had ended, milliseconds.
+    /// Time from sending a message to the end of its run, milliseconds.
     runs: Vec<f64>,
     errors: Vec<String>,
 }
@@ -165,7 +165,7 @@ fn note(error: &str) {
     println!("  for example: {error:.200}");
 }
 
-/// The model: one file is written, then the answer.
+/// The model: writes one file, then answers.
 async fn model() -> anyhow::Result<ScriptedServer> {
     let call = Reply::calls(&[(
         "write_file",
@@ -205,7 +205,7 @@ async fn model() -> anyhow::Result<ScriptedServer> {
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
-/// Makes the accounts, and signs everybody in; their cookies.
+/// Creates the accounts and signs everyone in. Returns their cookies.
 async fn sign_in_all(program: &Program) -> anyhow::Result<Vec<String>> {
     let mut admin = Client::connect(program.address).await?;
     let cookie = sign_in(&mut admin, TEAM_EMAIL, TEAM_PASSWORD).await?;
@@ -243,7 +243,7 @@ async fn sign_in(client: &mut Client, email: &str, password: &str) -> anyhow::Re
 }
 
 impl Browser {
-    /// A new chat with its first message, at the same moment as everybody else's.
+    /// A new chat with its first message, at the same moment as everyone else's.
     async fn first_chat(&mut self, burst: &mut Vec<f64>) {
         let began = Instant::now();
         if let Some(chat) = self.new_chat().await {
@@ -252,7 +252,7 @@ impl Browser {
         }
     }
 
-    /// What a person does: looks, begins a chat, uploads something, asks, watches, looks at what came of it.
+    /// A person's session: views the page, begins a chat, uploads a file, asks, watches, and views the result.
     async fn work(&mut self) {
         for path in [
             "/api/v1/me",
@@ -290,7 +290,7 @@ impl Browser {
         made["id"].as_str().map(str::to_owned)
     }
 
-    /// Says something; the run's id.
+    /// Sends a message. Returns the run's id.
     async fn say(&mut self, chat: &str) -> Option<String> {
         let body = json!({"content": "Write it down.", "model": "scripted"}).to_string();
         let begun = self

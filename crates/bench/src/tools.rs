@@ -1,5 +1,5 @@
 //! Runs of three turns with eight parallel tool calls each and a short answer, a hundred at once: Glasshouse, and the
-//! quickest agent server of others.
+//! fastest other agent server.
 
 use std::{
     net::SocketAddr,
@@ -28,14 +28,14 @@ const TOOLS: usize = 8;
 const TOKENS: usize = 20;
 const AT_ONCE: usize = 100;
 const ALONE: usize = 20;
-/// So many times the runs of the best other one.
+/// How many times the rate of the best other server is aimed for.
 const AIM: f64 = 20.0;
 
-/// Someone who runs agents.
+/// A server that runs agents.
 struct Contender {
     name: &'static str,
     address: SocketAddr,
-    /// Where a run is asked for, and with what.
+    /// The path and body of a run request.
     path: &'static str,
     headers: &'static str,
     body: Arc<str>,
@@ -47,7 +47,7 @@ enum Server {
     Peer(Peer),
 }
 
-/// What a contender did.
+/// The results of a contender.
 struct Figures {
     alone_ms: f64,
     rate: f64,
@@ -111,7 +111,7 @@ fn tell(ours: Option<f64>, best: Option<f64>) {
     }
 }
 
-/// The model: eight files are written, then read twice, then it answers.
+/// The model: writes eight files, reads them twice, then answers.
 async fn model() -> anyhow::Result<ScriptedServer> {
     let calls = |turn: usize| -> Reply {
         let calls: Vec<(&str, Value)> = (0..TOOLS)
@@ -178,7 +178,7 @@ async fn glasshouse(program: &Path, model: &ScriptedServer) -> anyhow::Result<Co
     })
 }
 
-/// Agno in its own server, one process as ours.
+/// Agno in its own server, with one process like ours.
 async fn peer(
     python: Option<&Path>,
     model: &ScriptedServer,
@@ -269,7 +269,7 @@ impl Contender {
     }
 }
 
-/// Stands in an answer only where the model was asked to the end.
+/// Part of an answer only if the model was called to the end.
 const LAST_TOKEN: &[u8] = b"token";
 
 impl Figures {

@@ -1,4 +1,4 @@
-//! Runs of ten tool turns and 200 tokens, everything stored: one after the other, and a hundred at once.
+//! Runs of ten tool turns and 200 tokens, everything stored: sequentially, and a hundred at once.
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ const TURNS: usize = 10;
 const TOKENS: usize = 200;
 const AT_ONCE: usize = 100;
 
-/// The model: ten turns with a tool each, then the answer.
+/// The model: ten turns with one tool call each, then the answer.
 pub(crate) async fn model() -> anyhow::Result<ScriptedServer> {
     let tool = |turn: usize| -> (&str, Value) {
         match turn % 3 {
@@ -74,7 +74,7 @@ pub(crate) fn request() -> String {
         .to_string()
 }
 
-/// Waits until the program has asked its model server for the list of models.
+/// Waits until the program has fetched the list of models from its model server.
 pub(crate) async fn until_model_known(program: &Program) -> anyhow::Result<()> {
     for _ in 0..200 {
         let mut client = Client::connect(program.address).await?;
@@ -153,10 +153,10 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rounds in which two programs take turns.
+/// Number of rounds in which two programs take turns.
 const ROUNDS: usize = 8;
 
-/// What the runs of a program took, over all rounds.
+/// The results of a program's runs, over all rounds.
 #[derive(Debug, Default)]
 struct Figures {
     alone_ms: Vec<f64>,
@@ -183,14 +183,15 @@ impl Figures {
         Ok(())
     }
 
-    /// Of runs alone in milliseconds, of runs a second, and of the processor's milliseconds.
+    /// Medians of the time of sequential runs in milliseconds, of runs per second, and of CPU milliseconds.
     fn medians(&mut self) -> [f64; 3] {
         [&mut self.alone_ms, &mut self.rates, &mut self.cpu_ms]
             .map(|figures| percentile(figures, 0.5))
     }
 }
 
-/// The same runs by an earlier program and by this one, which take turns, so that what else the machine does meets both.
+/// The same runs with an earlier program and with this one, taking turns so that other load on the machine affects
+/// both.
 pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::Result<()> {
     let model = model().await?;
     let mut programs = Vec::new();
@@ -206,7 +207,7 @@ pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::R
         programs.push((program, Figures::default()));
     }
     let (rounds, runs, time) = if quick { (2, 10, 1) } else { (ROUNDS, 50, 4) };
-    // The first round is for caches. Who is first changes.
+    // The first round is a warm-up. The order alternates.
     for round in 0..=rounds {
         for (program, figures) in &mut programs {
             figures
@@ -259,7 +260,7 @@ pub(crate) fn row(what: &'static str, figure: f64, unit: &'static str, aim: Opti
     }
 }
 
-/// What the eleven calls of a run take without us: asked one after the other over one connection, milliseconds.
+/// The baseline: the eleven calls of a run made sequentially over one connection to the model server, milliseconds.
 async fn straight(model: &ScriptedServer, runs: usize) -> anyhow::Result<Vec<f64>> {
     let mut client = Client::connect(upstream(model)?).await?;
     let bodies: Vec<String> = (0..=TURNS)
@@ -282,7 +283,7 @@ async fn straight(model: &ScriptedServer, runs: usize) -> anyhow::Result<Vec<f64
     Ok(times)
 }
 
-/// Where the scripted model listens.
+/// The scripted model's address.
 pub(crate) fn upstream(model: &ScriptedServer) -> anyhow::Result<SocketAddr> {
     Ok(model
         .base_url()
@@ -300,7 +301,7 @@ async fn alone(program: &Program, runs: usize) -> anyhow::Result<Vec<crate::clie
     Ok(timings)
 }
 
-/// The timings, runs a second, and the program's processor time for each run in milliseconds.
+/// The timings, runs per second, and the program's CPU time per run in milliseconds.
 async fn at_once(
     program: &Program,
     time: Duration,

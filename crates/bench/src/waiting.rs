@@ -1,4 +1,4 @@
-//! Runs that wait for a person: how soon they go on once allowed, and what ten thousand of them cost in memory.
+//! Runs that wait for a person: how soon they continue after approval, and the memory of ten thousand of them.
 
 use std::{path::Path, time::Duration};
 
@@ -17,16 +17,16 @@ use crate::{
 
 const WAITING: usize = 10_000;
 const ALLOWED: usize = 200;
-/// Longer than a run that only waits stays in memory, and than freed memory takes to go back.
+/// Longer than a waiting run stays in memory, and than freed memory takes to be returned.
 const REST: Duration = Duration::from_secs(20);
-/// How often it is looked whether all of them rest, each after [`REST`].
+/// How often to check whether all of them are hibernated, each time after [`REST`].
 const LOOKS: usize = 6;
 
-/// A run that waits, and what would let it go on.
+/// A waiting run, and what is needed to approve it.
 struct Waiting {
     run: String,
     approval: String,
-    /// The number of the event that asks.
+    /// The number of the event with the request.
     asked: String,
 }
 
@@ -114,7 +114,7 @@ fn count(runs: usize) -> f64 {
     runs as f64
 }
 
-/// The model: one call that has to be allowed, then an answer.
+/// The model: one call that requires approval, then an answer.
 async fn model() -> anyhow::Result<ScriptedServer> {
     let call = Reply::calls(&[(
         "write_file",
@@ -149,7 +149,7 @@ async fn until_model_known(program: &Program) -> anyhow::Result<()> {
     anyhow::bail!("the program does not know the scripted model")
 }
 
-/// Starts a run, waits until it asks, and leaves.
+/// Starts a run, waits until it requests approval, and disconnects.
 async fn start(program: &Program) -> anyhow::Result<Waiting> {
     let mut client = Client::connect(program.address).await?;
     let header = client.send("POST", "/chat/stream", &request()).await?;
@@ -168,7 +168,7 @@ async fn start(program: &Program) -> anyhow::Result<Waiting> {
     })
 }
 
-/// Allows the call of a run. Returns how long it took from the consent until its result was shown, milliseconds.
+/// Approves the call of a run. Returns the time from the approval until its result was shown, milliseconds.
 async fn allow(program: &Program, waiting: &Waiting) -> anyhow::Result<f64> {
     let mut log = Client::connect(program.address).await?;
     log.send(
@@ -203,7 +203,7 @@ async fn when_quiet(program: &Program) -> anyhow::Result<f64> {
     Ok(last)
 }
 
-/// What stands in `text` after `before` and before the next `after`.
+/// The part of `text` after `before` and up to the next `after`.
 fn between<'a>(text: &'a [u8], before: &str, after: &str) -> anyhow::Result<&'a str> {
     let start = memmem::find(text, before.as_bytes()).with_context(|| format!("no {before}"))?
         + before.len();

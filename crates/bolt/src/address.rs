@@ -1,21 +1,21 @@
-//! Where a graph database is, as people write it.
+//! Parses the address of a graph database.
 
 use std::fmt;
 
-/// The port where nobody names one.
+/// The default port.
 const USUAL_PORT: u16 = 7687;
 
-/// Where a graph database is.
+/// The address of a graph database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Its name or number, without brackets.
+    /// Host name or IP address, without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Whether it is spoken to behind TLS.
+    /// Whether to use TLS.
     pub(crate) encrypted: bool,
 }
 
-/// It is no address of a graph database.
+/// It is not the address of a graph database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be an address such as bolt://127.0.0.1:7687 or neo4j+s://graph.example.org, without a user name in it"
@@ -23,7 +23,7 @@ pub struct Address {
 pub struct NoAddress;
 
 impl Address {
-    /// Reads `bolt://host:port` and the like: with `+s` behind `bolt` or `neo4j` the server shows a certificate.
+    /// Parses `bolt://host:port` and the like. With `+s` after `bolt` or `neo4j`, the connection uses TLS.
     ///
     /// # Errors
     /// [`NoAddress`].

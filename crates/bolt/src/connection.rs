@@ -1,4 +1,4 @@
-//! One connection: the greeting, messages in chunks, queries and their rows.
+//! A connection: handshake, chunked messages, queries and their rows.
 
 use std::sync::Arc;
 
@@ -15,12 +15,13 @@ use crate::{
     pack::{Value, pack, unpack_message},
 };
 
-/// What a client says first, and the versions it speaks, the best first: 5.4 and four below it, 4.4, and nothing.
+/// The client's handshake with the supported versions, best first: 5.4 and the four before it, 4.4, and two empty
+/// slots.
 const GREETING: [u8; 20] = [
     0x60, 0x60, 0xB0, 0x17, 0, 4, 4, 5, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0,
 ];
 const AGENT: &str = concat!("Glasshouse/", env!("CARGO_PKG_VERSION"));
-/// Longest answer to one query, bytes.
+/// Maximum size of the answer to one query, bytes.
 const ANSWER_LIMIT_BYTES: usize = 64 << 20;
 const CHUNK_BYTES: usize = u16::MAX as usize;
 
@@ -36,10 +37,10 @@ const FAILURE: u8 = 0x7F;
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection that was let in.
+/// An authenticated connection.
 pub(crate) struct Connection {
     stream: Box<dyn Stream>,
-    /// How many bytes of an answer are still taken.
+    /// Number of further bytes accepted for the current answer.
     left_bytes: usize,
 }
 
@@ -48,7 +49,7 @@ impl Connection {
         let tcp = TcpStream::connect((address.host.as_str(), address.port))
             .await
             .map_err(unreachable)?;
-        // Queries are small and wait for their answer.
+        // Queries are small, and each waits for its answer.
         tcp.set_nodelay(true).map_err(unreachable)?;
         let stream: Box<dyn Stream> = if address.encrypted {
             Box::new(encrypted(&address.host, tcp).await?)
@@ -64,14 +65,14 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Gives the version: the minor number of 5, or nothing for 4.4.
+    /// Negotiates the version. Returns the minor number of version 5; `None` for 4.4.
     async fn greet(&mut self) -> Result<Option<u8>, Fault> {
         self.stream
             .write_all(&GREETING)
             .await
             .map_err(unreachable)?;
         let mut chosen = [0; 4];
-        // Whoever speaks something else closes the connection, or answers in words.
+        // A server with another protocol closes the connection, or answers with text.
         self.stream
             .read_exact(&mut chosen)
             .await
@@ -116,7 +117,7 @@ impl Connection {
         self.succeed().await
     }
 
-    /// The rows of a query. A connection that failed is of no more use.
+    /// The rows of a query. A connection that failed cannot be used again.
     pub(crate) async fn run(
         &mut self,
         query: &str,
@@ -179,12 +180,12 @@ impl Connection {
         self.stream.flush().await.map_err(unreachable)
     }
 
-    /// The next message: the number of its kind, and its values.
+    /// The next message: its tag and its fields.
     async fn receive(&mut self) -> Result<(u8, Vec<Value>), Fault> {
         let mut message = Vec::new();
         loop {
             let length = usize::from(self.stream.read_u16().await.map_err(unreachable)?);
-            // Nothing before a message is a sign of life, and behind it its end.
+            // An empty chunk is a keep-alive before a message, and its end after it.
             if length == 0 && message.is_empty() {
                 self.left_bytes = self.left_bytes.checked_sub(2).ok_or(Fault::TooLarge)?;
                 continue;
@@ -205,7 +206,7 @@ impl Connection {
 
 fn failure((kind, values): (u8, Vec<Value>)) -> Fault {
     if kind != FAILURE {
-        // What follows a failure is ignored, but the failure itself comes first.
+        // Requests after a failure are ignored; the failure itself is reported first.
         return if kind == IGNORED {
             Fault::Unreachable
         } else {
@@ -246,8 +247,8 @@ async fn encrypted(host: &str, tcp: TcpStream) -> Result<impl Stream + use<>, Fa
         .map_err(unreachable)
 }
 
-/// What is wrong with a connection is for the log alone.
+/// Details of a connection failure are only logged.
 fn unreachable(error: impl std::fmt::Display) -> Fault {
-    tracing::debug!(%error, "a connection to a graph database failed");
+    tracing::debug!(%error, "graph database connection failed");
     Fault::Unreachable
 }

@@ -1,6 +1,5 @@
-//! Speaks with a graph database over Bolt, versions 4.4 and 5.0 to 5.4: Neo4j, Memgraph, ArcadeDB and others. One query at a
-//! time and a transaction each; queries are sent once more where a connection has broken, so they must do the same when done
-//! twice.
+//! A client for graph databases over Bolt 4.4 and 5.0 to 5.4: Neo4j, Memgraph, ArcadeDB and others. One query at a
+//! time, each in its own transaction. Queries are retried if a connection has broken, so they must be idempotent.
 
 mod address;
 mod connection;
@@ -19,49 +18,49 @@ pub use pack::Value;
 /// The columns of a row.
 pub type Row = Vec<Value>;
 
-/// So many connections are kept for later.
+/// Maximum number of idle connections.
 const MAX_IDLE: usize = 4;
 
-/// How to get in.
+/// Credentials and database.
 #[derive(Clone)]
 pub struct Access {
-    /// Empty where the database asks for nothing.
+    /// Empty if the database requires no authentication.
     pub user: String,
-    /// Of the user.
+    /// The user's password.
     pub password: String,
-    /// Which of the server's databases; the usual one where it is empty.
+    /// The database name; empty for the default database.
     pub database: String,
 }
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Nobody is there, or not behind TLS.
+    /// The server cannot be reached, or does not use TLS.
     #[error("it cannot be reached")]
     Unreachable,
-    /// It takes too long.
+    /// It timed out.
     #[error("it does not answer in time")]
     Slow,
-    /// What is there speaks another language.
+    /// The server speaks another protocol.
     #[error("what answers there does not speak Bolt 4.4 or 5")]
     NotBolt,
-    /// It does not know us.
+    /// Authentication failed.
     #[error("it does not take the user name and the password")]
     NotLetIn,
-    /// It does not do what it is asked for. Its words may name files of its machine.
+    /// The query was refused. The message may contain file names of the server.
     #[error("it refused a query ({code})")]
     Refused {
-        /// In its words: `Neo.ClientError.Statement.SyntaxError`.
+        /// The server's error code, such as `Neo.ClientError.Statement.SyntaxError`.
         code: String,
-        /// In its words.
+        /// The server's message.
         message: String,
     },
-    /// Its answer is larger than anybody asked for.
+    /// The answer exceeds the size limit.
     #[error("its answer is too large")]
     TooLarge,
 }
 
-/// A graph database. Cheap to clone; clones share their connections.
+/// A client for a graph database. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
@@ -72,7 +71,7 @@ struct Inner {
 }
 
 impl Client {
-    /// Connects when there is something to ask.
+    /// Connects on the first query.
     #[must_use]
     pub fn new(address: Address, access: Access) -> Self {
         Self(Arc::new(Inner {
@@ -82,7 +81,7 @@ impl Client {
         }))
     }
 
-    /// The rows of a query's answer, all of which must come within `time`.
+    /// The rows of a query's answer, which must all arrive within `time`.
     ///
     /// # Errors
     /// Any [`Fault`].
@@ -101,14 +100,14 @@ impl Client {
         let Inner {
             address, access, ..
         } = &*self.0;
-        // One that was not used for a while may have been closed over there.
+        // The server may have closed a connection that was idle.
         let kept = self.idle().pop();
         if let Some(mut kept) = kept {
             match kept.run(query, parameters, &access.database).await {
                 Err(Fault::Unreachable) => {}
                 answer => return self.keep(kept, answer),
             }
-            // Those beside it are most likely gone too.
+            // The other idle connections have most likely been closed too.
             self.idle().clear();
         }
         let mut new = Connection::open(address, access).await?;
@@ -116,7 +115,7 @@ impl Client {
         self.keep(new, answer)
     }
 
-    /// After a failure a connection waits to be told so; a new one is as good.
+    /// After a failure a connection needs a reset; a new one is simpler.
     fn keep(
         &self,
         connection: Connection,

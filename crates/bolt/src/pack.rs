@@ -1,23 +1,23 @@
-//! PackStream, in which Bolt writes values: a byte says what follows and how long it is.
+//! PackStream, Bolt's value encoding: a marker byte specifies the type and size of what follows.
 
-/// A value of a query or of an answer.
+/// A value in a query or in an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     Null,
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// Another number.
+    /// A floating-point number.
     Float(f64),
     /// Text.
     Text(String),
-    /// Values in a row.
+    /// A list of values.
     List(Vec<Self>),
     /// Values by name.
     Map(Vec<(String, Self)>),
-    /// What has no use here: nodes, dates, bytes.
+    /// Types that are not needed here: nodes, dates, bytes.
     Other,
 }
 
@@ -46,7 +46,7 @@ impl<T: Into<Self>> From<Vec<T>> for Value {
 }
 
 impl Value {
-    /// Values by name.
+    /// A map from these entries.
     pub fn map<const N: usize>(entries: [(&str, Self); N]) -> Self {
         Self::Map(
             entries
@@ -56,7 +56,7 @@ impl Value {
         )
     }
 
-    /// The text that it is.
+    /// The text, if it is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self {
@@ -66,7 +66,7 @@ impl Value {
         }
     }
 
-    /// The number that it is, where that is whole and not below 0.
+    /// The number, if it is a non-negative integer.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         if let Self::Int(number) = self {
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// What a map has under a name.
+    /// The value of a map's key.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let Self::Map(entries) = self else {
             return None;
@@ -88,10 +88,10 @@ impl Value {
     }
 }
 
-/// How deep values may lie in values: no honest answer is deeper.
+/// Maximum nesting depth of values; no legitimate answer is deeper.
 const MAX_DEEP: u32 = 32;
 
-/// The bytes are no value.
+/// The bytes are not a valid value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotPacked;
 
@@ -128,9 +128,9 @@ fn pack_text(text: &str, to: &mut Vec<u8>) {
     to.extend_from_slice(text.as_bytes());
 }
 
-/// A size of up to 15 stands in the first marker itself; behind the others it has one, two or four bytes.
+/// A size of up to 15 is part of the marker; otherwise it follows the marker in one, two or four bytes.
 fn pack_size(size: usize, [tiny, one, two, four]: [u8; 4], to: &mut Vec<u8>) {
-    // What is longer than four bytes can say would not fit into the memory twice.
+    // Sizes beyond four bytes would not fit into memory twice.
     let size = u32::try_from(size).unwrap_or(u32::MAX);
     match size {
         0..16 => to.push(tiny | size.to_be_bytes()[3]),
@@ -146,7 +146,7 @@ fn pack_size(size: usize, [tiny, one, two, four]: [u8; 4], to: &mut Vec<u8>) {
     }
 }
 
-/// What an answer says: the number of its kind, and its values.
+/// Decodes a message: its tag and its fields.
 pub(crate) fn unpack_message(mut bytes: &[u8]) -> Result<(u8, Vec<Value>), NotPacked> {
     let [marker, kind] = take::<2>(&mut bytes)?;
     if marker & 0xF0 != 0xB0 {
@@ -214,7 +214,7 @@ fn bytes<'a>(from: &mut &'a [u8], size: usize) -> Result<&'a [u8], NotPacked> {
     Ok(first)
 }
 
-/// One, two or four bytes.
+/// A size of one, two or four bytes.
 fn size(from: &mut &[u8], doublings: u8) -> Result<usize, NotPacked> {
     let size = match doublings {
         0 => u32::from(u8::from_be_bytes(take(from)?)),
@@ -229,7 +229,7 @@ fn text(from: &mut &[u8], size: usize) -> Result<Value, NotPacked> {
     Ok(Value::from(text))
 }
 
-/// Each value has a byte at least, so that a size alone takes no memory.
+/// Each value takes at least one byte, so memory is not reserved based on the size alone.
 fn list(from: &mut &[u8], size: usize, deep: u32) -> Result<Value, NotPacked> {
     if size > from.len() {
         return Err(NotPacked);
@@ -298,7 +298,7 @@ mod tests {
         check(&[0xC8, 0x80], Ok(Value::Int(-128)));
         check(&[0xC9, 0x04, 0xD2], Ok(Value::Int(1234)));
         check(&[0xCA, 0xFF, 0xFF, 0xFF, 0xFE], Ok(Value::Int(-2)));
-        // A node is passed over whole.
+        // A node is skipped completely.
         check(
             &[0x92, 0xB3, 0x4E, 0x01, 0x91, 0x81, b'A', 0xA0, 0x07],
             Ok(Value::List(vec![Value::Other, Value::Int(7)])),

@@ -187,15 +187,15 @@ mod tests {
         );
         check(
             json!({"city": " "}),
-            Err((Some("city"), "“City” has to be filled in.")),
+            Err((Some("city"), "“City” is required.")),
         );
         check(
             json!({"city": "Rome", "seats": 10}),
-            Err((Some("seats"), "“seats” has to be a whole number, 1 to 9.")),
+            Err((Some("seats"), "“seats” must be a whole number, 1 to 9.")),
         );
         check(
             json!({"city": "Rome", "window": "yes"}),
-            Err((Some("window"), "“window” has to be yes or no.")),
+            Err((Some("window"), "“window” must be yes or no.")),
         );
         check(
             json!({"city": "Rome", "hat": 1}),

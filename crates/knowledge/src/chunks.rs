@@ -1,4 +1,4 @@
-//! Cuts a document into the pieces that are searched: at headings, paragraphs and sentences where there are some.
+//! Splits a document into chunks, preferably at headings, paragraphs and sentences.
 
 use std::ops::Range;
 
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Heading};
 
-/// A piece of a document.
+/// A chunk of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Where it stands in the document's text, in bytes: the chunk's text is exactly what stands there.
+    /// The position in the document's text, in bytes. The chunk's text is exactly this slice.
     pub bytes: Range<usize>,
-    /// The same place, in characters.
+    /// The same position, in characters.
     pub characters: Range<usize>,
     /// The page on which it begins.
     pub page: Option<u32>,
-    /// The titles of the headings above it, the highest first.
+    /// The titles of the headings above it, outermost first.
     pub headings: Vec<String>,
-    /// About how many tokens of a model it has.
+    /// Estimated number of model tokens.
     pub tokens: usize,
 }
 
-/// How large chunks are, in characters.
+/// Chunk sizes, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// A chunk has at most so many.
+    /// Maximum length of a chunk.
     pub limit_chars: usize,
-    /// So much of a chunk, at most, is said again in the next.
+    /// Maximum length of the end of a chunk that is repeated in the next.
     pub overlap_chars: usize,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        // About 300 tokens: what small embedding models take whole, and enough to answer a question from.
+        // About 300 tokens, which small embedding models accept and which suffice to answer a question.
         Self {
             limit_chars: 1200,
             overlap_chars: 150,
@@ -40,10 +40,10 @@ impl Default for Sizes {
     }
 }
 
-/// Sections smaller than this share of a chunk stay with the next.
+/// Sections smaller than this fraction of a chunk are merged with the next.
 const SMALL_SECTION: usize = 4;
 
-/// Cuts a document. Every word of it stands in a chunk.
+/// Splits a document. Every word of it is in a chunk.
 #[must_use]
 pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
     let text = document.text.as_str();
@@ -52,7 +52,7 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut walk = Walk::default();
     let mut start = skip_space(text, 0);
-    // What follows has not been in a chunk yet.
+    // The text from here on is not in a chunk yet.
     let mut new = start;
     while new < text.len() {
         let (end, is_section_end) = end_of_chunk(document, start, new, limit_chars);
@@ -66,7 +66,7 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
         } else {
             overlap_start(text, start, end, overlap_chars)
         };
-        // Where there is much white space between, there is no room for what is said again.
+        // If there is much white space in between, there is no room for the overlap.
         if forward(text, start, limit_chars) <= new {
             start = new;
         }
@@ -74,7 +74,7 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
     chunks
 }
 
-/// Where the chunk that begins here ends, which is after what is new, and whether a section ends there.
+/// The end of the chunk that begins at `start`, which is after `new`, and whether a section ends there.
 fn end_of_chunk(
     document: &Document,
     start: usize,
@@ -99,7 +99,7 @@ fn end_of_chunk(
     (best_break(text, half, end).unwrap_or(end), false)
 }
 
-/// The best place to cut in the second half of a chunk: the end of a paragraph, a line, a sentence, a word.
+/// The best place to split in the second half of a chunk: the end of a paragraph, line, sentence or word.
 fn best_break(text: &str, from: usize, to: usize) -> Option<usize> {
     let window = &text[from..to];
     let after = |mark: &str| window.rfind(mark).map(|at| from + at + mark.len());
@@ -121,7 +121,7 @@ fn best_break(text: &str, from: usize, to: usize) -> Option<usize> {
         .filter(|at| *at > from)
 }
 
-/// Where the next chunk begins, so that it says the end of this one again: at a word, and always further on.
+/// The start of the next chunk, which repeats the end of this one. It is at a word, and always further on.
 fn overlap_start(text: &str, start: usize, end: usize, overlap_chars: usize) -> usize {
     let from = back(text, end, overlap_chars).max(start);
     let window = &text[from..end];
@@ -142,7 +142,7 @@ fn overlap_start(text: &str, start: usize, end: usize, overlap_chars: usize) -> 
     }
 }
 
-/// So many characters on, or the end.
+/// The position this many characters ahead, or the end.
 fn forward(text: &str, from: usize, chars: usize) -> usize {
     text[from..]
         .char_indices()
@@ -150,7 +150,7 @@ fn forward(text: &str, from: usize, chars: usize) -> usize {
         .map_or(text.len(), |(at, _)| from + at)
 }
 
-/// So many characters back, or the beginning.
+/// The position this many characters back, or the beginning.
 fn back(text: &str, from: usize, chars: usize) -> usize {
     let Some(last) = chars.checked_sub(1) else {
         return from;
@@ -166,23 +166,23 @@ fn skip_space(text: &str, from: usize) -> usize {
     text.len() - text[from..].trim_start().len()
 }
 
-/// Goes through a document once, though chunks overlap: what stands before the latest chunk.
+/// Walks through a document once, although chunks overlap: the state before the latest chunk.
 #[derive(Default)]
 struct Walk<'a> {
     byte: usize,
     characters: usize,
-    /// How many headings were passed, and those of them that the place is below.
+    /// The number of headings passed, and those of them that apply at this position.
     headings: usize,
     path: Vec<&'a Heading>,
 }
 
 impl<'a> Walk<'a> {
-    /// The chunk at a place that is not before the latest.
+    /// The chunk at a position that is not before the latest one.
     fn chunk(&mut self, document: &'a Document, bytes: Range<usize>) -> Chunk {
         let text = &document.text[bytes.clone()];
         self.characters += document.text[self.byte..bytes.start].chars().count();
         self.byte = bytes.start;
-        // A heading that the chunk begins with is one of its own.
+        // A heading at the beginning of a chunk belongs to it.
         while let Some(heading) = document
             .headings
             .get(self.headings)
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Four letters of English are a token; of most other scripts, two.
+/// Four letters of English make a token; in most other scripts, two.
 fn estimated_tokens(text: &str) -> usize {
     let all = text.chars().count();
     let ascii = text.bytes().filter(u8::is_ascii).count();

@@ -1,28 +1,28 @@
-//! A file as text: what is searched, quoted and shown, with its pages and headings.
+//! A file as text, for searching, quoting and display, with its pages and headings.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// What was read of a file. All places are bytes of `text`.
+/// The text extracted from a file. All positions are byte offsets into `text`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// What the file calls itself, where it does.
+    /// The title given in the file, if any.
     pub title: Option<String>,
-    /// Plain text, or Markdown where the file has headings, lists or tables.
+    /// Plain text, or Markdown if the file has headings, lists or tables.
     pub text: String,
-    /// Where each page begins, ascending; empty where the format knows no pages.
+    /// The start of each page, ascending; empty if the format has no pages.
     pub pages: Vec<Page>,
-    /// The headings in the order of the text.
+    /// The headings in text order.
     pub headings: Vec<Heading>,
 }
 
 /// The beginning of a page or a slide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    /// As people count, from 1.
+    /// The page number, from 1.
     pub number: u32,
-    /// Where it begins in the text.
+    /// Its start in the text.
     pub start: usize,
 }
 
@@ -31,17 +31,17 @@ pub struct Page {
 pub struct Heading {
     /// 1 is the highest, 6 the lowest.
     pub level: u8,
-    /// Its whole line in the text, with what marks it.
+    /// Its whole line in the text, including the heading markup.
     pub span: Range<usize>,
-    /// Its words.
+    /// Its text.
     pub title: String,
 }
 
-/// A heading's words are cut here: what is longer is no heading people would read.
+/// Maximum length of a heading's text; the rest is cut.
 const TITLE_LIMIT_CHARS: usize = 200;
 
 impl Document {
-    /// A document of Markdown, whose headings are found.
+    /// Creates a document from Markdown, extracting the headings.
     #[must_use]
     pub fn of_markdown(text: String) -> Self {
         let headings = headings(&text);
@@ -57,7 +57,7 @@ impl Document {
         }
     }
 
-    /// The page that a place is on.
+    /// The page at a position.
     #[must_use]
     pub fn page_at(&self, place: usize) -> Option<u32> {
         let after = self.pages.partition_point(|page| page.start <= place);
@@ -65,7 +65,7 @@ impl Document {
     }
 }
 
-/// The headings of Markdown in the form `# Title`; what stands in fenced code is none.
+/// The Markdown headings in the form `# Title`, except in fenced code.
 fn headings(text: &str) -> Vec<Heading> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;

@@ -1,8 +1,8 @@
-//! An index of a collection's chunks by words and by meaning, in memory. The chunks themselves are kept elsewhere and are
-//! the truth; the index is built from them.
+//! An in-memory index of a collection's chunks by words and by meaning. It is derived data: the chunks themselves are
+//! stored elsewhere.
 //!
-//! An index is a list of segments that never change. New documents are a new segment, removed ones are marked, and segments
-//! of like size are put together, so that changes stay cheap and old readers keep what they read.
+//! An index is a list of immutable segments. New documents form a new segment, removed ones are marked, and segments of
+//! similar size are merged, so that changes are cheap and do not affect existing readers.
 
 mod build;
 mod dictionary;
@@ -21,10 +21,10 @@ pub use vectors::{decode_vector, encode_vector};
 use self::build::Builder;
 use crate::words::Terms;
 
-/// A document's chunks as they are indexed.
+/// A document's chunks to index.
 #[derive(Debug, Clone, Copy)]
 pub struct ToIndex<'a> {
-    /// The document's id. A document that is there already is replaced.
+    /// The document's id. An existing document with this id is replaced.
     pub document: u128,
     /// Its title, which counts as a heading of every chunk.
     pub title: &'a str,
@@ -32,32 +32,32 @@ pub struct ToIndex<'a> {
     pub chunks: &'a [ChunkToIndex<'a>],
 }
 
-/// A chunk as it is indexed.
+/// A chunk to index.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkToIndex<'a> {
     /// Its text.
     pub text: &'a str,
     /// The headings above it.
     pub headings: &'a [String],
-    /// What an embedding model made of it, as [`encode_vector`] keeps it. Chunks without one are found by words alone.
+    /// Its embedding, in the encoding of [`encode_vector`]. Chunks without one are found by words only.
     pub vector: Option<&'a [u8]>,
 }
 
-/// All chunks of a collection. A clone shares what it was made of and then goes its own way.
+/// All chunks of a collection. A clone shares the segments and then changes independently.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     kept: Vec<Kept>,
-    /// In which segment each document is.
+    /// The segment of each document.
     places: HashMap<u128, usize>,
 }
 
-/// A segment with what was removed of it since it was made.
+/// A segment with the removals since it was built.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     pub(crate) segment: Arc<Segment>,
-    /// For each document, its vectors, where it has some. They may come later than its words.
+    /// The vectors of each document, if any. They may be added later than its words.
     pub(crate) vectors: Vec<Option<Arc<Vectors>>>,
-    /// For each document, whether it is gone.
+    /// Whether each document was removed.
     pub(crate) gone: Vec<bool>,
     gone_chunks: usize,
 }
@@ -89,14 +89,14 @@ impl Kept {
     }
 }
 
-/// So many segments of like size are put together to one.
+/// Number of segments of similar size that are merged into one.
 const MERGE_FACTOR: usize = 4;
-/// A segment is written anew when more than one in so many of its chunks is gone.
+/// A segment is rewritten if more than one in this many of its chunks are removed.
 const GONE_SHARE: usize = 3;
 
 impl Index {
-    /// Adds documents, each in place of what was there under its id. Many at once are cheaper than one by one; some
-    /// thousand chunks are a good measure.
+    /// Adds documents, replacing those with the same ids. Batches are cheaper than single documents; a few thousand
+    /// chunks are a good size.
     pub fn put(&mut self, terms: &Terms, documents: &[ToIndex<'_>]) {
         let mut last = HashMap::new();
         for (position, document) in documents.iter().enumerate() {
@@ -119,13 +119,13 @@ impl Index {
         }
     }
 
-    /// Takes a document out; says whether it was there.
+    /// Removes a document. Returns whether it existed.
     pub fn remove(&mut self, document: u128) -> bool {
         let Some(place) = self.places.remove(&document) else {
             return false;
         };
         let kept = &mut self.kept[place];
-        // Found from the end: the latest is the one that counts.
+        // Searched from the end, since the latest entry counts.
         let Some(position) = kept.segment.position_of(document) else {
             return false;
         };
@@ -137,8 +137,8 @@ impl Index {
         true
     }
 
-    /// Gives the chunks of a document their vectors, encoded, in place of those they had; its words stay as they are. Says
-    /// whether the document is there.
+    /// Sets the encoded vectors of a document's chunks, replacing existing ones; its words are unchanged. Returns
+    /// whether the document exists.
     pub fn give_vectors(&mut self, document: u128, vectors: &[Option<&[u8]>]) -> bool {
         let Some(kept) = self
             .places
@@ -154,25 +154,25 @@ impl Index {
         true
     }
 
-    /// Whether a document is in it.
+    /// Whether it contains a document.
     #[must_use]
     pub fn has(&self, document: u128) -> bool {
         self.places.contains_key(&document)
     }
 
-    /// How many chunks can be found.
+    /// Number of chunks that can be found.
     #[must_use]
     pub fn chunk_count(&self) -> usize {
         self.kept.iter().map(Kept::live_chunks).sum()
     }
 
-    /// How many documents can be found.
+    /// Number of documents that can be found.
     #[must_use]
     pub fn document_count(&self) -> usize {
         self.places.len()
     }
 
-    /// About how many bytes of memory it takes.
+    /// Approximate memory usage, bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         let segments: usize = self.kept.iter().map(Kept::size_bytes).sum();
@@ -183,7 +183,7 @@ impl Index {
         &self.kept
     }
 
-    /// Puts segments of like size together, and writes those anew of which much is gone.
+    /// Merges segments of similar size, and rewrites those with many removals.
     fn tidy(&mut self) {
         let needs_writing = |kept: &Kept| {
             kept.gone_chunks > 0 && kept.gone_chunks * GONE_SHARE > kept.segment.chunk_count()
@@ -210,7 +210,7 @@ impl Index {
         }
     }
 
-    /// The places of segments that are about the same size, ascending, where there are enough of them.
+    /// The positions of segments of about the same size, ascending, if there are enough of them.
     fn like_sized(&self) -> Option<Vec<usize>> {
         let mut levels: HashMap<u32, Vec<usize>> = HashMap::new();
         for (place, kept) in self.kept.iter().enumerate() {

@@ -1,13 +1,14 @@
-//! What is known of documents: files as text, cut into chunks, and found again by words and by meaning.
+//! Documents: extracting text from files, splitting it into chunks, and searching them by words and by meaning.
 //!
-//! - [`ReadingProcess::read`] makes a [`Document`] of a file of others, in a process of its own; [`read`] does it here.
-//! - [`cut`] makes [`Chunk`]s of it, each with its page, its headings and its exact place. They are the truth: what follows
-//!   is built from them.
-//! - [`Index`] is what a collection's chunks are searched with, in memory: [`Index::put`], [`Index::remove`]. A clone is
-//!   cheap, and changing it leaves those who read the other alone.
-//! - [`search`] asks some indexes at once, and says for each [`Hit`] why it stands where it stands.
+//! - [`ReadingProcess::read`] extracts a [`Document`] from an untrusted file in a separate process; [`read`] does so in
+//!   this one.
+//! - [`cut`] splits it into [`Chunk`]s, each with its page, headings and exact position. They are the source data from
+//!   which everything else is derived.
+//! - [`Index`] is the in-memory search index of a collection's chunks: [`Index::put`], [`Index::remove`]. A clone is
+//!   cheap, and changing it does not affect readers of the original.
+//! - [`search`] queries several indexes at once, and returns for each [`Hit`] the scores that determine its rank.
 //!
-//! Nothing here knows a database, a socket or a clock.
+//! Independent of databases, sockets and clocks.
 
 mod chunks;
 mod document;

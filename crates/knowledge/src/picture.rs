@@ -1,26 +1,26 @@
-//! What the file of a picture says of itself in its first bytes: its kind and its size. Nothing is decoded here, and the size is
-//! believed only as a reason to refuse it.
+//! The format and dimensions of a picture, read from its header. Nothing is decoded, and the dimensions are only
+//! trusted as a reason to refuse it.
 
 use crate::unreadable::{Limits, Unreadable};
 
-/// A picture that a model may look at.
+/// A picture that can be passed to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picture {
-    /// As a `data:` address names it.
+    /// As in a `data:` URL.
     pub media_type: &'static str,
-    /// Pixels, as it says.
+    /// Width in pixels, according to the header.
     pub width: u32,
-    /// Pixels, as it says.
+    /// Height in pixels, according to the header.
     pub height: u32,
 }
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
-/// Longest side, pixels: models make pictures smaller than that anyway.
+/// Maximum length of a side, pixels; models scale pictures to less than that anyway.
 const MAX_SIDE: u32 = 30_000;
 
 impl Picture {
-    /// The kind of a picture by its first bytes; nothing where it is none that is known.
+    /// The format of a picture by its first bytes; `None` if it is not a known one.
     #[must_use]
     pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
         if bytes.starts_with(PNG) {
@@ -36,10 +36,10 @@ impl Picture {
         }
     }
 
-    /// A picture that may be looked at; nothing where the file is none.
+    /// A picture within the limits; `None` if the file is not a picture.
     ///
     /// # Errors
-    /// Where its size cannot be told, or is beyond the limits.
+    /// If its dimensions are unknown or exceed the limits.
     pub fn of(bytes: &[u8], limits: &Limits) -> Option<Result<Self, Unreadable>> {
         let media_type = Self::media_type(bytes)?;
         let Some((width, height)) =
@@ -79,7 +79,7 @@ fn size(media_type: &str, bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// The size stands in the frame's header, behind segments that say how long they are.
+/// The dimensions are in the frame header, after segments that state their lengths.
 fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
     let mut at = 2;
     loop {
@@ -88,7 +88,7 @@ fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
             return None;
         }
         match kind {
-            // Filling bytes may stand before a mark.
+            // Fill bytes may precede a marker.
             0xff => at += 1,
             0xc0..=0xcf if !matches!(kind, 0xc4 | 0xc8 | 0xcc) => {
                 return Some((
@@ -96,7 +96,7 @@ fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
                     big(bytes.get(at + 5..at + 7)?),
                 ));
             }
-            // The picture begins, and there was no frame.
+            // The picture data begins without a frame header.
             0xd8..=0xda => return None,
             _ => {
                 let length = usize::try_from(big(bytes.get(at + 2..at + 4)?)).ok()?;
@@ -181,7 +181,7 @@ mod tests {
                     height: 32
                 }))
             );
-            // Whatever is missing of it, the answer is a sentence.
+            // A truncated file must give an error, wherever it ends.
             for end in 12..bytes.len() {
                 assert!(of(&bytes[..end]).is_some(), "{media_type} {end}");
             }
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(of(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), damaged);
         assert_eq!(of(&png(0, 5)), damaged);
         assert_eq!(of(b"\xff\xd8\xff\xda\x00\x00"), damaged);
-        // Segments that say they have no length end, too.
+        // Segments of length zero must not cause an endless loop.
         assert_eq!(
             of(&[&b"\xff\xd8"[..], &b"\xff\xe0\0\0".repeat(1000)].concat()),
             damaged

@@ -1,5 +1,5 @@
-//! Reads files in a process of its own, so that a file that takes all memory, never ends or brings a parser down takes
-//! nothing else with it: the program starts itself again as a helper that gets the file and gives the document.
+//! Reads files in a separate process, so that a file that exhausts memory, never finishes or crashes a parser affects
+//! nothing else: the program starts itself as a helper that receives the file and returns the document.
 
 use std::{
     ffi::OsString,
@@ -21,19 +21,19 @@ use crate::{Document, Format, Limits, Unreadable, read};
 
 /// The first argument of the helper.
 const READER: &str = "glasshouse-document-reader";
-/// What JSON makes of a text at most, and its headings beside it.
+/// Upper bound of how much larger a text becomes as JSON with its headings.
 const ANSWER_FACTOR: u64 = 8;
 
-/// For a web page, which takes a second where it has 10 MB.
+/// Time limit for a web page; one of 10 MB takes a second.
 const PAGE_SECONDS: u64 = 15;
-/// How soon a file is given up.
+/// Interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What the helper answers.
+/// The helper's answer.
 type Answer = Result<Document, Unreadable>;
 
-/// Has to be among the first things that the program's `main` does: where this process was started to read a file, it
-/// does so, and `main` returns the code.
+/// Must be called early in the program's `main`: if this process was started to read a file, it does so, and `main`
+/// returns the exit code.
 #[must_use]
 pub fn become_reader() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
@@ -47,7 +47,7 @@ pub fn become_reader() -> Option<ExitCode> {
     })
 }
 
-/// The limits and the file's name, as the helper gets them before the file.
+/// The limits and the file's name, sent to the helper before the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     name: String,
@@ -66,7 +66,7 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
         .lock()
         .take(limits.file_bytes.saturating_add(1))
         .read_to_end(&mut bytes)?;
-    // A parser that stumbles over a file says so by a panic.
+    // A parser that fails on a file may panic.
     let answer: Answer = panic::catch_unwind(|| read(&name, &bytes, &limits))
         .unwrap_or_else(|_| Err(Unreadable::damaged("a document")));
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -74,11 +74,11 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
     out.flush()
 }
 
-/// The kernel ends what goes beyond this. Where it cannot be set, the clock outside still ends it.
+/// The kernel kills a process that exceeds these limits. If they cannot be set, the timeout outside still applies.
 #[cfg(unix)]
 fn shut_in(limits: &Limits) {
     use rlimit::Resource;
-    // What is mapped counts, not what is used: the program itself and the allocator's reserve need some.
+    // This limits mapped memory, not used memory; the program itself and the allocator's reserve need some.
     let _ = Resource::AS.set(limits.memory_bytes, limits.memory_bytes);
     let _ = Resource::CPU.set(limits.seconds, limits.seconds.saturating_add(1));
     let _ = Resource::FSIZE.set(0, 0);
@@ -95,24 +95,24 @@ pub struct ReadingProcess {
 }
 
 impl ReadingProcess {
-    /// `program` calls [`become_reader`]; a server names itself.
+    /// `program` has to call [`become_reader`]; a server passes its own executable.
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
         Self { program }
     }
 
-    /// Reads a file. It blocks until the document is there or its time is over.
+    /// Reads a file. Blocks until the document is complete or the time limit is reached.
     ///
     /// # Errors
-    /// Why there is no text of it.
+    /// The reason why there is no text.
     pub fn read(&self, name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
         self.read_until(name, bytes, limits, &AtomicBool::new(false))
     }
 
-    /// The same, until somebody sets `given_up`: then its time is over.
+    /// Like [`ReadingProcess::read`], but stops as on a timeout once `given_up` is set.
     ///
     /// # Errors
-    /// Why there is no text of it.
+    /// The reason why there is no text.
     pub fn read_until(
         &self,
         name: &str,
@@ -132,7 +132,7 @@ impl ReadingProcess {
         };
         let mut child = self.start(&task).map_err(fault)?;
         let answer = self.ask(&mut child, bytes, limits, given_up);
-        // It has said all that it had to say, or too little in its time; most often it has ended.
+        // It has answered or timed out; usually it has already exited.
         let _ = child.kill();
         let status = child.wait().map_err(fault)?;
         let answer = answer.unwrap_or(Err(Unreadable::TooSlow {
@@ -158,7 +158,7 @@ impl ReadingProcess {
             .spawn()
     }
 
-    /// `None` where the time is over; a helper that said nothing is for now taken to have had too little memory.
+    /// `None` on timeout. A helper without an answer is provisionally assumed to have run out of memory.
     fn ask(
         &self,
         child: &mut Child,
@@ -175,7 +175,7 @@ impl ReadingProcess {
             .saturating_mul(ANSWER_FACTOR)
             .saturating_add(1_000_000);
         thread::scope(|scope| {
-            // A helper that ends early does not read all.
+            // A helper that exits early does not read everything.
             scope.spawn(move || input.write_all(bytes));
             scope.spawn(move || {
                 let mut answer = Vec::new();
@@ -188,7 +188,7 @@ impl ReadingProcess {
                 given_up,
             );
             if answer.is_none() {
-                // Ends the threads, too: their pipes break.
+                // Also ends the threads, since their pipes break.
                 let _ = child.kill();
             }
             let answer = answer?.unwrap_or_default();
@@ -197,7 +197,7 @@ impl ReadingProcess {
     }
 }
 
-/// The same limits with less time for what is read in no time unless it was made against parsers.
+/// The same limits, with less time for formats that are read almost instantly unless crafted against parsers.
 fn within_format(name: &str, bytes: &[u8], limits: Limits) -> Limits {
     match Format::of(name, bytes) {
         Ok(Format::Html) => Limits {
@@ -208,7 +208,7 @@ fn within_format(name: &str, bytes: &[u8], limits: Limits) -> Limits {
     }
 }
 
-/// What comes in this time; nothing where nothing does, or it is given up.
+/// The value received within this time; `None` if there is none or reading was cancelled.
 fn wait<T>(receive: &Receiver<T>, time: Duration, given_up: &AtomicBool) -> Option<T> {
     let end = Instant::now() + time;
     loop {
@@ -221,11 +221,11 @@ fn wait<T>(receive: &Receiver<T>, time: Duration, given_up: &AtomicBool) -> Opti
     }
 }
 
-/// Why a helper ended without an answer.
+/// Why a helper exited without an answer.
 #[cfg(unix)]
 fn ended(status: ExitStatus, limits: &Limits) -> Unreadable {
     use std::os::unix::process::ExitStatusExt;
-    // The numbers of these signals are the same on all systems that matter here.
+    // These signals have the same numbers on all relevant systems.
     const ABORTED: i32 = 6;
     const TOO_LONG: i32 = 24;
     const KILLED: i32 = 9;
@@ -233,8 +233,8 @@ fn ended(status: ExitStatus, limits: &Limits) -> Unreadable {
         Some(TOO_LONG) => Unreadable::TooSlow {
             limit_seconds: limits.seconds,
         },
-        // Rust aborts where there is no more memory, and also where the stack is at its end. A helper that ends by itself
-        // could not even read the file.
+        // Rust aborts both when out of memory and on stack overflow. A helper that exits by itself could not even read
+        // the file.
         Some(ABORTED | KILLED) | None => Unreadable::TooMuchMemory,
         Some(_) => Unreadable::damaged("a document"),
     }

@@ -1,5 +1,5 @@
-//! Reads files of many formats as text. Whatever a file holds, the answer is a document or a sentence; use
-//! [`crate::ReadingProcess`] for files of others, as some parsers cannot be held to time and memory.
+//! Extracts text from files of many formats. Any input gives a document or an error message. For untrusted files use
+//! [`crate::ReadingProcess`], since some parsers cannot be limited in time and memory.
 
 mod html;
 mod mail;
@@ -13,10 +13,10 @@ use crate::{
     unreadable::{Limits, Unreadable},
 };
 
-/// How a file is read.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Portable documents.
+    /// PDF.
     Pdf,
     /// Word documents.
     Docx,
@@ -26,30 +26,30 @@ pub enum Format {
     Xlsx,
     /// Web pages.
     Html,
-    /// E-mails as files.
+    /// E-mail messages as files.
     Mail,
     /// A picture, which has no text.
     Picture,
     /// Markdown.
     Markdown,
-    /// Text, code, tables of values: anything that is text itself.
+    /// Text, code, CSV: anything that is text itself.
     Plain,
 }
 
-/// E-mails are read that came in so many others, one in the other.
+/// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
-/// What old and locked Office files begin with.
+/// Signature of old and of encrypted Office files.
 const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-/// Endings of the Office documents that we read.
+/// Supported extensions of Office documents.
 const OFFICE_ENDINGS: [&str; 6] = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"];
-/// So much of a file is looked at to tell what it is.
+/// Number of bytes examined to detect the format.
 const SNIFFED_BYTES: usize = 1024;
 
 impl Format {
-    /// Tells the format by what the file holds, and by its name where that leaves it open.
+    /// Detects the format by content, and by name if the content is ambiguous.
     ///
     /// # Errors
-    /// Where it is locked, or of no format that we read.
+    /// If it is encrypted, or of an unsupported format.
     pub fn of(name: &str, bytes: &[u8]) -> Result<Self, Unreadable> {
         let ending = name
             .rsplit_once('.')
@@ -62,7 +62,7 @@ impl Format {
         let is_office = OFFICE_ENDINGS.contains(&ending.as_str());
         if bytes.starts_with(b"PK\x03\x04") {
             return office::format(bytes).map_err(|why| match why {
-                // Much else is packed so, and nothing more can be told of what does not unpack.
+                // Many other formats are ZIP archives, and one that does not unpack cannot be identified further.
                 Unreadable::Damaged { .. } if !is_office => Unreadable::damaged("a ZIP archive"),
                 why => why,
             });
@@ -90,10 +90,10 @@ impl Format {
     }
 }
 
-/// Reads a file. `name` is what its sender calls it.
+/// Reads a file. `name` is the name given by its sender.
 ///
 /// # Errors
-/// Why there is no text of it.
+/// The reason why there is no text.
 pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     if bytes.len() as u64 > limits.file_bytes {
         return Err(Unreadable::TooLarge {
@@ -103,7 +103,7 @@ pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unrea
     check(read_inside(name, bytes, limits, 0)?, limits)
 }
 
-/// Reads what may lie in other files, as so many of them do.
+/// Reads a file nested in this many others.
 fn read_inside(
     name: &str,
     bytes: &[u8],
@@ -130,7 +130,7 @@ fn read_inside(
     })
 }
 
-/// What holds for documents of every format.
+/// Checks that apply to documents of every format.
 fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
     if document.text.len() as u64 > limits.text_bytes {
         return Err(Unreadable::TooMuchText {

@@ -1,4 +1,4 @@
-//! Finds chunks by the words of a question and by its meaning, and puts both orders together.
+//! Hybrid search: ranks chunks by words and by meaning, and fuses both scores.
 
 mod candidates;
 mod words;
@@ -11,29 +11,29 @@ use self::{
 };
 use crate::{index::Index, words::Terms};
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// In the words of who asks.
+    /// The question in the user's words.
     pub text: &'a str,
-    /// For each index what tells how near its chunks are to the question in meaning. Where nothing does, words alone decide.
+    /// For each index, how the similarity of its chunks to the question is determined. If it is unknown everywhere,
+    /// only words count.
     pub meanings: &'a [Meaning],
-    /// How many chunks are wanted.
+    /// Maximum number of results.
     pub limit: usize,
-    /// Which documents may be found; all, where it is not there. Asked once for each document of the indexes, before
-    /// anything is ranked.
+    /// A filter for documents; `None` admits all. Called once for each document of the indexes, before ranking.
     pub admits: Option<&'a dyn Fn(u128) -> bool>,
 }
 
-/// What tells how near the chunks of an index are to the question in meaning.
+/// How the similarity in meaning between an index's chunks and the question is determined.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
-    /// Nothing does.
+    /// It is not known.
     Unknown,
-    /// What the embedding model that made its chunks' vectors makes of the question: all vectors are compared with it.
+    /// The embedding of the question by the model that made the chunks' vectors; it is compared with all vectors.
     Vector(Vec<f32>),
-    /// The cosines of the nearest chunks by document and number, as something else has found them. The others are taken to be
-    /// no nearer than the last of these.
+    /// The cosines of the nearest chunks, by document and chunk number, computed elsewhere. All others are assumed to
+    /// be no nearer than the last of these.
     Nearest(HashMap<(u128, u32), f32>),
 }
 
@@ -46,34 +46,34 @@ impl std::fmt::Debug for Query<'_> {
     }
 }
 
-/// A chunk that was found.
+/// A search result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Which of the indexes it is in.
+    /// The position of its index among those searched.
     pub index: usize,
     /// Its document.
     pub document: u128,
-    /// Which of the document's chunks it is, from 0.
+    /// Its number within the document, from 0.
     pub chunk: u32,
-    /// Why it stands where it stands.
+    /// The scores that determine its rank.
     pub scores: Scores,
 }
 
-/// What a chunk's place comes from.
+/// The components of a chunk's rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scores {
-    /// BM25 of the question's own words: 0 where it has none of them.
+    /// BM25 of the question's own words; 0 if the chunk has none of them.
     pub words: f32,
-    /// BM25 with the words that stand in the best chunks beside those of the question.
+    /// BM25 of the question's words and related ones from the best chunks.
     pub related: f32,
-    /// The cosine of its vector with the question's, where both have one.
+    /// The cosine similarity of its vector and the question's, if both have one.
     pub meaning: Option<f32>,
-    /// What orders the chunks, from 0 to 1: the shares of related words and meaning together.
+    /// The score by which chunks are ranked, from 0 to 1: the weighted sum of related words and meaning.
     pub fused: f32,
 }
 
-/// The best chunks of these indexes, best first. An index that is not given here is not looked at in any way: neither its
-/// chunks nor how often words stand in it.
+/// The best chunks of these indexes, best first. Other indexes have no influence, neither by their chunks nor by their
+/// word frequencies.
 #[must_use]
 pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> {
     let mut candidates = Candidates::new(indexes, query.admits);

@@ -1,48 +1,48 @@
-//! Why a file cannot be read, in sentences for those who sent it.
+//! Why a file cannot be read, as messages for its sender.
 
 use serde::{Deserialize, Serialize};
 
-/// Why there is no text of a file. The names are stable: the web app has words for each in other languages.
+/// Why there is no text of a file. The names are stable, since the web app translates them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Unreadable {
-    /// The file itself is beyond the limit.
+    /// The file itself exceeds the limit.
     #[error("The file is too large: at most {} MB are read.", limit_bytes / 1_000_000)]
     TooLarge {
-        /// Bytes of the file.
+        /// Maximum size of a file, bytes.
         limit_bytes: u64,
     },
-    /// What is packed in the file is beyond the limit.
+    /// The unpacked content exceeds the limit.
     #[error("The file unpacks to more than {} MB, so it was not read.", limit_bytes / 1_000_000)]
     UnpacksTooLarge {
-        /// Bytes of all that is unpacked.
+        /// Maximum total unpacked size, bytes.
         limit_bytes: u64,
     },
-    /// There is more text than is kept of one document.
+    /// The text exceeds the limit per document.
     #[error("The document has more than {} MB of text. Split it.", limit_bytes / 1_000_000)]
     TooMuchText {
-        /// Bytes of text.
+        /// Maximum size of the text, bytes.
         limit_bytes: u64,
     },
-    /// There are more pages than are read.
+    /// It has too many pages.
     #[error("The document has more than {limit} pages. Split it.")]
     TooManyPages {
-        /// How many are read.
+        /// Maximum number of pages.
         limit: u32,
     },
-    /// A password is asked.
+    /// It is protected by a password.
     #[error("The file is protected by a password. Save it without one.")]
     Encrypted,
-    /// It is of a format that we read, and damaged.
+    /// It is of a supported format but damaged.
     #[error("The file is damaged or incomplete: it cannot be read as {format}.")]
     Damaged {
-        /// As people call it, such as “PDF”.
+        /// The common name of the format, such as “PDF”.
         format: String,
     },
-    /// It was read, and no words are in it.
+    /// It was read but contains no words.
     #[error("No text was found in the file. Scanned pages need text recognition first.")]
     NoText,
-    /// A format that we do not read.
+    /// The format is not supported.
     #[error("Files of this kind cannot be read as text.")]
     UnknownFormat,
     /// A picture, which has no text of its own.
@@ -50,25 +50,25 @@ pub enum Unreadable {
         "A picture is read by a model that sees, and this server has none. An administrator can name one: knowledge.vision_model."
     )]
     Picture,
-    /// A picture that says it has more pixels than anybody should unpack.
+    /// A picture that claims to have more pixels than is safe to decode.
     #[error("The picture is too large: at most {limit} megapixels are looked at.")]
     TooManyPixels {
-        /// Millions of pixels.
+        /// The limit in megapixels.
         limit: u32,
     },
-    /// Reading was given up.
+    /// Reading timed out.
     #[error("Reading the file took longer than {limit_seconds} seconds and was ended.")]
     TooSlow {
-        /// The time it had.
+        /// The time limit, seconds.
         limit_seconds: u64,
     },
-    /// Reading was ended by the limit of memory.
+    /// Reading exceeded the memory limit.
     #[error("Reading the file needs too much memory.")]
     TooMuchMemory,
-    /// The process that reads could not do its work, for a reason that is not the file's.
+    /// The reading process failed for a reason unrelated to the file.
     #[error("The file could not be read because of a fault of the server: {cause}")]
     Fault {
-        /// For an administrator.
+        /// The cause, for an administrator.
         cause: String,
     },
 }
@@ -81,24 +81,24 @@ impl Unreadable {
     }
 }
 
-/// What a file may cost.
+/// Resource limits for reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of a file.
+    /// Maximum size of a file, bytes.
     pub file_bytes: u64,
-    /// Bytes of all that is unpacked of it.
+    /// Maximum total unpacked size, bytes.
     pub unpacked_bytes: u64,
-    /// Bytes of its text.
+    /// Maximum size of its text, bytes.
     pub text_bytes: u64,
-    /// Pages, slides and sheets.
+    /// Maximum number of pages, slides or sheets.
     pub pages: u32,
-    /// Bytes of a picture.
+    /// Maximum size of a picture, bytes.
     pub picture_bytes: u64,
-    /// Millions of pixels of a picture, as it says itself.
+    /// Maximum size of a picture according to its header, megapixels.
     pub picture_megapixels: u32,
-    /// Until reading is given up. Only a process of its own can be held to it.
+    /// Time limit, seconds. Only enforced in a separate process.
     pub seconds: u64,
-    /// Bytes of memory that reading may take. Only a process of its own can be held to it.
+    /// Memory limit, bytes. Only enforced in a separate process.
     pub memory_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Texts as the terms that are compared: words without their endings, numbers, and names of code whole and in parts.
+//! Tokenizes text into comparable terms: stemmed words, numbers, and identifiers both whole and in parts.
 //!
-//! The language is told by the script of each word, so that queries and documents are always treated alike: Cyrillic words
-//! are stemmed as Russian, Latin ones as English, and scripts without spaces are cut into pairs of characters.
+//! The language is chosen by each word's script, so that queries and documents are always treated alike: Cyrillic words
+//! are stemmed as Russian, Latin ones as English, and scripts without spaces are split into character bigrams.
 
 mod stop;
 
@@ -11,10 +11,11 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use stop::is_common;
 
-/// Longer words are cut: nobody looks for them, and hashes and encoded files are full of them.
+/// Maximum length of a word; longer ones are cut, as they are mostly hashes and encoded files that are not searched
+/// for.
 const WORD_LIMIT_CHARS: usize = 64;
 
-/// Makes terms of texts.
+/// Extracts terms from texts.
 pub struct Terms {
     english: Stemmer,
     russian: Stemmer,
@@ -38,18 +39,18 @@ impl Default for Terms {
 /// A term of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// In the form that is compared.
+    /// The normalized form for comparison.
     pub text: &'a str,
-    /// The same with its ending.
+    /// The word with its ending.
     pub word: &'a str,
-    /// Whether it is a name whose parts are terms of their own.
+    /// Whether it is an identifier whose parts are also terms.
     pub is_joined: bool,
-    /// Whether it is a word that almost every text has.
+    /// Whether it is a stop word.
     pub is_common: bool,
 }
 
 impl Terms {
-    /// Calls `each` with every term of a text, in its order.
+    /// Calls `each` with every term of a text, in order.
     pub fn of(&self, text: &str, mut each: impl FnMut(Term<'_>)) {
         let mut rest = text;
         while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -67,7 +68,7 @@ impl Terms {
         terms
     }
 
-    /// Words that are joined, such as `max_retries`, `INV-2024-07` or `café-bar`.
+    /// Compound words such as `max_retries`, `INV-2024-07` or `café-bar`.
     fn compound(&self, text: &str, each: &mut impl FnMut(Term<'_>)) {
         let mut parts = 0;
         let mut is_name = false;
@@ -124,13 +125,13 @@ fn is_word_char(char: char) -> bool {
     char.is_alphanumeric() || is_mark(char) || char == '\'' || char == '’'
 }
 
-/// Accents and vowels that are characters of their own.
+/// Combining accents and vowel signs.
 fn is_mark(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{903}' |
         '\u{93a}'..='\u{94f}' | '\u{200c}' | '\u{200d}')
 }
 
-/// How long the word at the beginning is, with all that is joined to it without spaces.
+/// The length of the compound at the beginning: a word with everything joined to it without spaces.
 fn compound_length(text: &str) -> usize {
     let mut end = 0;
     let mut chars = text.char_indices().peekable();
@@ -173,7 +174,7 @@ impl<'a> Iterator for CaseParts<'a> {
             let word_begins = before.is_some_and(char::is_uppercase)
                 && char.is_uppercase()
                 && next.is_some_and(char::is_lowercase);
-            // “PDFs” and “McDonald” stay together where a part would be a letter.
+            // “PDFs” and “McDonald” are not split, since a part would be a single letter.
             if at > 1 && (rises || (word_begins && text[at..].chars().count() > 2)) {
                 end = at;
                 break;
@@ -185,7 +186,7 @@ impl<'a> Iterator for CaseParts<'a> {
     }
 }
 
-/// Small letters without accents and apostrophes; ё as е, as most people write it.
+/// Lower case without accents and apostrophes; ё becomes е, as most people write it.
 fn fold(word: &str) -> String {
     let word = word
         .strip_suffix("'s")
@@ -220,7 +221,7 @@ fn fold(word: &str) -> String {
     folded
 }
 
-/// Whether it is of a script that writes words without spaces.
+/// Whether the character belongs to a script without spaces between words.
 #[must_use]
 pub fn is_unspaced(char: char) -> bool {
     matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' |

@@ -1,15 +1,15 @@
-//! Output of a program: passed on as text while it comes, and kept with its beginning and its end.
+//! Collects a program's output: streamed as text, and stored with its beginning and its end.
 
 use crate::Collected;
 
-/// Takes the bytes of one stream.
+/// Collects the bytes of one stream.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    /// Bytes of a character that is not complete yet: at most three.
+    /// Bytes of an incomplete character, at most three.
     partial: Vec<u8>,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Of the head, and of the tail.
+    /// Maximum size of the head, and of the tail.
     half_bytes: usize,
     passed_bytes: usize,
     limit_bytes: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Passes on at most `limit_bytes`, and keeps as many.
+    /// Streams at most `limit_bytes`, and stores as many.
     pub(crate) fn new(limit_bytes: usize) -> Self {
         Self {
             partial: Vec::new(),
@@ -30,7 +30,7 @@ impl Collector {
         }
     }
 
-    /// Takes what was read, and passes on what is complete of it.
+    /// Takes bytes, and passes on complete characters.
     pub(crate) fn push(&mut self, bytes: &[u8], pass_on: impl FnMut(&str)) {
         self.keep(bytes);
         let room_bytes = self.limit_bytes.saturating_sub(self.passed_bytes);
@@ -46,7 +46,7 @@ impl Collector {
         pass_text(&std::mem::replace(&mut self.partial, rest), pass_on);
     }
 
-    /// Passes on what is left: half a character becomes a replacement character.
+    /// Passes on the rest; an incomplete character becomes a replacement character.
     pub(crate) fn finish(mut self, pass_on: impl FnMut(&str)) -> Collected {
         pass_text(&self.partial, pass_on);
         self.partial.clear();
@@ -62,7 +62,7 @@ impl Collector {
             };
         }
         self.head.truncate(self.head.len() - open_end(&self.head));
-        // A tail may begin inside a character.
+        // The tail may begin within a character.
         let begin = self
             .tail
             .iter()
@@ -89,7 +89,7 @@ impl Collector {
             self.tail.clear();
         }
         let rest = &rest[rest.len().saturating_sub(self.half_bytes)..];
-        // The tail is cut only when it is twice as long, so that bytes are not moved for each write.
+        // The tail is cut only at twice its size, so that bytes are not moved on every write.
         self.tail.extend_from_slice(rest);
         if self.tail.len() > 2 * self.half_bytes {
             self.cut_tail();
@@ -108,7 +108,7 @@ fn pass_text(bytes: &[u8], mut pass_on: impl FnMut(&str)) {
     }
 }
 
-/// How many bytes at the end belong to a character whose other bytes have not come yet.
+/// The number of bytes at the end that belong to an incomplete character.
 fn open_end(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let needed = match bytes[bytes.len() - back] {

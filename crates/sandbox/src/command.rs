@@ -1,4 +1,4 @@
-//! Runs one program to its end.
+//! Runs a single program to completion.
 
 use std::{
     fs::File,
@@ -16,7 +16,7 @@ use crate::{
     streams::Streams,
 };
 
-/// A program that is to be run; made by [`Sandbox::command`] and [`Sandbox::shell`].
+/// A program to run, created by [`Sandbox::command`] and [`Sandbox::shell`].
 #[derive(Debug, Clone)]
 pub struct Command {
     sandbox: Sandbox,
@@ -28,8 +28,8 @@ pub struct Command {
 }
 
 impl Sandbox {
-    /// A program with `folder` as its working folder, the only one it can write to beside `/tmp`. `program` is a path
-    /// in the sandbox, or a name to be found in its `PATH`.
+    /// A program with `folder` as its working directory, which besides `/tmp` is the only writable place. `program` is
+    /// a path in the sandbox, or a name that is searched for in its `PATH`.
     #[must_use]
     pub fn command(&self, folder: &Folder, program: &str) -> Command {
         Command {
@@ -57,7 +57,7 @@ impl Command {
         self
     }
 
-    /// Sets a variable of the environment, which has nothing of the server's.
+    /// Sets an environment variable. The server's environment is not inherited.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.retain(|(known, _)| known != name);
@@ -65,19 +65,19 @@ impl Command {
         self
     }
 
-    /// Sets what it may use up.
+    /// Sets the resource limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Runs it with nothing to read. Output goes to `on_output` as it comes. When this returns, nothing of the program
-    /// runs any more; when it is dropped, everything is killed.
+    /// Runs it with empty input. Output is passed to `on_output` as it arrives. When this returns, no process of the
+    /// program is left; when dropped, everything is killed.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`], or [`Error::Start`]: also where the program is not there.
+    /// [`Error::TooLong`], or [`Error::Start`], also if the program does not exist.
     pub async fn run(
         self,
         mut on_output: impl FnMut(Stream, &str) + Send,
@@ -119,7 +119,7 @@ async fn wait(
 ) -> Ended {
     let output = async {
         streams.pump(on_output).await;
-        // It may go on without its outputs.
+        // The program may continue after closing its outputs.
         std::future::pending().await
     };
     let end = async {
@@ -127,7 +127,7 @@ async fn wait(
             match running.report().await {
                 Some(Report::Ended(ended)) => return ended,
                 Some(_) => {}
-                // Somebody has killed the helper: most likely the kernel, for want of memory.
+                // The helper was killed, most likely by the kernel when out of memory.
                 None => return Ended::Signal(libc::SIGKILL),
             }
         }

@@ -1,4 +1,4 @@
-//! Other systems than Linux: the same names, and no sandbox.
+//! The same API on systems other than Linux, where no sandbox is available.
 
 use std::{convert::Infallible, io, path::Path};
 
@@ -6,31 +6,31 @@ use crate::{
     Cell, Error, File, FolderError, Limits, Options, Outcome, Programs, Stream, Unavailable,
 };
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug, Clone)]
 pub struct Sandbox(Infallible);
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug, Clone)]
 pub struct Folder(Infallible);
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug, Clone)]
 pub struct Directory(Infallible);
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug)]
 pub struct Draft(Infallible);
 
-/// How a file looked.
+/// A fingerprint of a file's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(pub u64);
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug, Clone)]
 pub struct Command(Infallible);
 
-/// Cannot be had here.
+/// Not available here.
 #[derive(Debug)]
 pub struct Session(Infallible);
 

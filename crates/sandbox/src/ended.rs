@@ -1,19 +1,19 @@
-//! What the sandbox is asked with and what it answers: plain data, the same on every system.
+//! Options, results and errors of the sandbox: plain data that is the same on every system.
 
 use std::{io, path::PathBuf};
 
 use crate::{Collected, Ended};
 
-/// How the sandbox is to be made.
+/// Options of the sandbox.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The Python to use; otherwise the `python3` of the server's `PATH`.
+    /// The Python to use; `None` for the `python3` in the server's `PATH`.
     pub python: Option<PathBuf>,
-    /// Folders that programs must never see even where they lie in a folder that is shown, such as the server's data.
+    /// Folders hidden from programs even if they lie in a visible folder, such as the server's data.
     pub hidden: Vec<PathBuf>,
-    /// Whom programs run as where the server is root, as user and as group. Not 0.
+    /// User and group id of programs if the server runs as root. Not 0.
     pub user: u32,
-    /// The program that calls [`become_helper`](crate::become_helper) first; otherwise this very program.
+    /// The program that calls [`become_helper`](crate::become_helper) first; `None` for the running program.
     pub helper: Option<PathBuf>,
 }
 
@@ -29,92 +29,92 @@ impl Default for Options {
     }
 }
 
-/// Why there is no sandbox, in a sentence for an administrator.
+/// Why there is no sandbox, as a sentence for an administrator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// Another system.
+    /// The system is not Linux.
     #[error("Programs are run only on Linux, whose kernel can shut them in.")]
     NotLinux,
-    /// There is none, or it cannot be used.
+    /// Python is missing, or cannot be used.
     #[error("There is no Python 3 to use: {0}.")]
     Python(String),
-    /// The kernel, or what this server runs in, does not allow it.
+    /// The kernel, or the environment of this server, does not allow it.
     #[error("The kernel does not allow a sandbox here: {0}.")]
     Kernel(String),
-    /// A program ran, but not as it should.
+    /// A program ran, but the sandbox did not work as intended.
     #[error("The sandbox was tried and does not work: {0}.")]
     Broken(String),
 }
 
-/// What programs find in the sandbox.
+/// The programs available in the sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
     /// Python's version, such as `3.11.7`.
     pub python_version: String,
-    /// Which of numpy, pandas, matplotlib, scipy, sympy, PIL, requests, openpyxl and sklearn can be imported.
+    /// The modules out of numpy, pandas, matplotlib, scipy, sympy, PIL, requests, openpyxl and sklearn that can be
+    /// imported.
     pub python_modules: Vec<String>,
-    /// There is a `/bin/sh`.
+    /// Whether there is a `/bin/sh`.
     pub shell: bool,
-    /// Programs for LaTeX: of tectonic, latexmk, lualatex, xelatex and pdflatex those that are there.
+    /// The LaTeX programs available, out of tectonic, latexmk, lualatex, xelatex and pdflatex.
     pub latex: Vec<String>,
 }
 
 /// Why a program could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The sandbox could not be made this time.
+    /// Setting up the sandbox failed.
     #[error("the sandbox could not be made: {0}")]
     Start(String),
-    /// Arguments and environment, or the code of a cell, are larger than `limit_bytes`.
+    /// Arguments and environment, or the code of a cell, exceed `limit_bytes`.
     #[error("this is too long: at most {limit_bytes} bytes can be run at once")]
     TooLong {
         /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// A session has ended before, or its last cell was dropped while it ran. Its variables are gone.
+    /// The session has ended, or its last cell was dropped while it ran. Its variables are lost.
     #[error("the Python session has ended, and its variables are gone")]
     SessionEnded,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// By itself, by a signal, or for a limit.
+    /// By itself, by a signal, or by a limit.
     pub ended: Ended,
     /// What it wrote to standard output.
     pub stdout: Collected,
     /// What it wrote to standard error.
     pub stderr: Collected,
-    /// How long it took, in milliseconds.
+    /// Elapsed time, in milliseconds.
     pub time_ms: u64,
 }
 
-/// How a cell ended.
+/// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// With a value, an error, or the whole session.
+    /// A value, an error, or the end of the session.
     pub end: CellEnd,
     /// What was written to standard output.
     pub stdout: Collected,
     /// What was written to standard error.
     pub stderr: Collected,
-    /// Pictures of the figures that were open, as names of PNG files in the folder. They are checked: each is a plain
-    /// file there now.
+    /// Pictures of the open figures, as names of PNG files in the folder. Each was checked to be a regular file.
     pub pictures: Vec<String>,
-    /// How long it took, in milliseconds.
+    /// Elapsed time, in milliseconds.
     pub time_ms: u64,
 }
 
-/// What became of a cell.
+/// How a cell ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CellEnd {
-    /// It came to its end; the last expression's `repr`, at most 20,000 characters, where it is not `None`.
+    /// It completed, with the `repr` of the last expression, at most 20,000 characters, unless it is Python's `None`.
     Value(Option<String>),
-    /// An error; the variables are kept.
+    /// It raised an error; the variables are kept.
     Raised(Raised),
-    /// It took too long and was interrupted; the variables are kept.
+    /// It timed out and was interrupted; the variables are kept.
     Interrupted(Raised),
-    /// The session is over, and its variables are gone: why.
+    /// The session has ended and its variables are lost, for this reason.
     Lost(String),
 }
 
@@ -123,9 +123,9 @@ pub enum CellEnd {
 pub struct Raised {
     /// The class, such as `ValueError`.
     pub kind: String,
-    /// What it says; at most 2,000 characters.
+    /// The message, at most 2,000 characters.
     pub message: String,
-    /// As Python prints it, without the frames of ours; at most 20,000 characters.
+    /// The traceback as printed by Python, without the driver's own frames; at most 20,000 characters.
     pub traceback: String,
 }
 
@@ -136,7 +136,7 @@ pub struct File {
     pub path: String,
     /// Its size, in bytes.
     pub size_bytes: u64,
-    /// When it was changed, in milliseconds since 1970.
+    /// The modification time, in milliseconds since 1970.
     pub changed_ms: i64,
 }
 
@@ -146,25 +146,25 @@ impl AsRef<Self> for File {
     }
 }
 
-/// Why files could not be moved in or out.
+/// Why a file operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Not a plain relative path, or one that leads over a symbolic link.
+    /// Not a plain relative path, or one through a symbolic link.
     #[error("{0:?} is not the path of a file in the folder")]
     Path(String),
-    /// There is no such file, or it is no plain file.
+    /// The file does not exist, or is not a regular file.
     #[error("there is no file {0:?} in the folder")]
     Missing(String),
-    /// It is not what was seen before.
+    /// It has changed since it was read.
     #[error("the file {0:?} has changed meanwhile")]
     Changed(String),
-    /// The file has more bytes.
+    /// The file is too large.
     #[error("the file is larger than {limit_bytes} bytes")]
     TooLarge {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The disk.
+    /// An I/O error.
     #[error("the folder cannot be used: {0}")]
     Disk(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! The sandbox: found once, by running a program in it that looks around.
+//! Sets up the sandbox and verifies it by running a probe program in it.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ use crate::{
     view,
 };
 
-/// Runs programs nobody trusts. Cheap to clone.
+/// Runs untrusted programs. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     inner: Arc<Inner>,
@@ -35,7 +35,7 @@ struct Inner {
     groups: Result<Groups, String>,
 }
 
-/// Run inside, to see what is there and that what must not be there is not.
+/// The probe, which reports what is available inside and checks that nothing else is accessible.
 const LOOK: &str = "import importlib.util as u, json, os, platform, shutil, sys
 def there(name):
     try: return u.find_spec(name) is not None
@@ -65,12 +65,12 @@ struct Look {
 }
 
 impl Sandbox {
-    /// Finds Python, and runs a small program in the sandbox to prove that it works. Takes about a tenth of a second;
-    /// meant for once, when the server starts.
+    /// Finds Python, and runs a small program in the sandbox to verify that it works. Takes about a tenth of a second;
+    /// to be called once, at server start.
     ///
     /// # Errors
     ///
-    /// Where there can be no sandbox; then nothing can be run.
+    /// If there can be no sandbox; then nothing can be run.
     pub async fn find(options: Options) -> Result<Self, Unavailable> {
         if options.user == 0 {
             return Err(Unavailable::Kernel(
@@ -82,7 +82,7 @@ impl Sandbox {
             view: view::make(&python, &options.hidden),
             python,
             programs: Programs::default(),
-            // This very program, even where its file is replaced while it runs.
+            // The running program, even if its file is replaced meanwhile.
             helper: options.helper.unwrap_or_else(|| "/proc/self/exe".into()),
             user: options.user,
             groups: Groups::find(),
@@ -100,18 +100,18 @@ impl Sandbox {
         })
     }
 
-    /// What programs find in it.
+    /// The programs available in it.
     #[must_use]
     pub fn programs(&self) -> &Programs {
         &self.inner.programs
     }
 
-    /// The folder at `path`, which is made where it is not there. Where the server is root it is given to the user that
-    /// programs run as; what is in it already is left as it is.
+    /// The folder at `path`, created if it does not exist. If the server runs as root, it is given to the programs'
+    /// user; existing contents are unchanged.
     ///
     /// # Errors
     ///
-    /// Where it cannot be made or is no folder.
+    /// If it cannot be created or is not a folder.
     pub fn folder(&self, path: &Path) -> std::io::Result<Folder> {
         Folder::open(
             path,
@@ -129,7 +129,7 @@ impl Sandbox {
         &self.inner.helper
     }
 
-    /// Who counts the memory and the processor time of programs, in a sentence for an administrator.
+    /// How the memory and CPU time of programs are accounted, as a sentence for an administrator.
     #[must_use]
     pub fn accounting(&self) -> String {
         match &self.inner.groups {
@@ -150,12 +150,12 @@ impl Sandbox {
         self.inner.user
     }
 
-    /// Python's path in the sandbox, which is that of the host.
+    /// Python's path in the sandbox, which is the same as on the host.
     pub(crate) fn python(&self) -> String {
         self.inner.python.executable.display().to_string()
     }
 
-    /// All that programs get as environment.
+    /// The complete environment of programs.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let own = self
             .inner
@@ -178,7 +178,7 @@ impl Sandbox {
             ("MPLCONFIGDIR", "/tmp/matplotlib"),
             ("XDG_CACHE_HOME", "/tmp/cache"),
             ("TEXMFVAR", "/tmp/texmf"),
-            // Each thread of these takes memory for itself, on a machine with many cores more than there is.
+            // Each thread of these reserves memory, which on a machine with many cores exceeds the limit.
             ("OPENBLAS_NUM_THREADS", "2"),
             ("OMP_NUM_THREADS", "2"),
             ("MALLOC_ARENA_MAX", "2"),
@@ -192,7 +192,7 @@ impl Sandbox {
             |error: std::io::Error| Unavailable::Broken(format!("no folder for a trial: {error}"));
         let path = trial_folder().map_err(disk)?;
         let looked = self.look_from(&path, hidden).await;
-        // It is of no use to anybody, and in a place that is emptied anyway.
+        // It is useless, and in a place that is cleaned anyway.
         let _ = std::fs::remove_dir_all(&path);
         looked
     }
@@ -255,7 +255,7 @@ impl Sandbox {
     }
 }
 
-/// A new folder that nobody else has made.
+/// A newly created folder, which cannot have been prepared by others.
 fn trial_folder() -> std::io::Result<PathBuf> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (base, process) = (std::env::temp_dir(), std::process::id());

@@ -1,7 +1,8 @@
-//! A folder that programs can write to, and the safe ways for the server to put files in and take them out.
+//! A folder writable by programs, with safe ways for the server to put files in and take them out.
 //!
-//! What is in it was made by somebody nobody trusts: links that lead elsewhere, pipes that never answer, and all that
-//! while a program still changes it. So each step is opened from the one before, and no link is followed.
+//! Its contents are made by untrusted programs: links that lead elsewhere, pipes that never answer, all possibly
+//! changing during access. Therefore each path component is opened relative to the one before, and links are not
+//! followed.
 
 mod directory;
 
@@ -28,16 +29,16 @@ use crate::{File, FolderError};
 
 pub use directory::{Directory, Draft, Mark};
 
-/// Folders in folders that are looked into.
+/// Maximum nesting depth of folders that are listed.
 const DEPTH_LIMIT: usize = 32;
 const PATH_LIMIT_BYTES: usize = 1024;
 
-/// A folder for programs; made by [`Sandbox::folder`](crate::Sandbox::folder). Its functions wait for the disk.
+/// A folder for programs, created by [`Sandbox::folder`](crate::Sandbox::folder). Its functions block on the disk.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: Arc<PathBuf>,
     root: Arc<OwnedFd>,
-    /// Whom new files are given to, where this process is root.
+    /// The owner of new files, if this process runs as root.
     owner: Option<u32>,
 }
 
@@ -62,7 +63,7 @@ impl Folder {
         })
     }
 
-    /// One that is there and stays as it is: nothing in it is given to somebody else.
+    /// An existing folder, whose ownership is not changed.
     fn there(path: &Path) -> io::Result<Self> {
         let root = openat(CWD, path, folder_flags(), Mode::empty())?;
         Ok(Self {
@@ -72,7 +73,7 @@ impl Folder {
         })
     }
 
-    /// Where it is on the host, without symbolic links.
+    /// The path on the host, without symbolic links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -82,11 +83,11 @@ impl Folder {
         self.path.clone()
     }
 
-    /// Writes a file, in place of what was there; makes the folders on its way.
+    /// Writes a file, replacing an existing one, and creates missing folders.
     ///
     /// # Errors
     ///
-    /// Where the path is none, leads over a link or through a file, or the disk fails.
+    /// If the path is invalid, leads over a link or through a file, or the disk fails.
     pub fn put(&self, path: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let (folders, name) = split(path)?;
         let folder = self.walk(path, &folders, true)?;
@@ -103,15 +104,15 @@ impl Folder {
         Ok(())
     }
 
-    /// The bytes of a plain file.
+    /// The bytes of a regular file.
     ///
     /// # Errors
     ///
-    /// Where it is not there, is no plain file or has more than `limit_bytes`.
+    /// If it does not exist, is not a regular file or has more than `limit_bytes`.
     pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Vec<u8>, FolderError> {
         let (file, _) = self.open_file(path)?;
         let mut bytes = Vec::new();
-        // It may grow while it is read.
+        // The file may grow while it is read.
         fs::File::from(file)
             .take(limit_bytes.saturating_add(1))
             .read_to_end(&mut bytes)?;
@@ -121,11 +122,11 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// A plain file, as [`Folder::collect`] would list it.
+    /// A regular file, as listed by [`Folder::collect`].
     ///
     /// # Errors
     ///
-    /// Where it is not there or is no plain file.
+    /// If it does not exist or is not a regular file.
     pub fn look(&self, path: &str) -> Result<File, FolderError> {
         let (_, found) = self.open_file(path)?;
         Ok(as_file(path.to_owned(), &found))
@@ -135,14 +136,14 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Where the path is none, or is a folder.
+    /// If the path is invalid, or is a folder.
     pub fn remove(&self, path: &str) -> Result<(), FolderError> {
         let (folders, name) = split(path)?;
         let folder = self.walk(path, &folders, false)?;
         unlinkat(&folder, name, AtFlags::empty()).map_err(|error| missing(path, error))
     }
 
-    /// Whether a plain file is there that begins so.
+    /// Whether it is a regular file with this beginning.
     pub(crate) fn begins(&self, path: &str, beginning: &[u8]) -> bool {
         let Ok((file, _)) = self.open_file(path) else {
             return false;
@@ -151,17 +152,17 @@ impl Folder {
         fs::File::from(file).read_exact(&mut bytes).is_ok() && bytes == beginning
     }
 
-    /// All plain files by their paths, at most `limit`, and whether there are more, or a folder cannot be read. Links, pipes, devices and names
-    /// that are no text are passed over.
+    /// All regular files, at most `limit`, sorted by path, and whether there are more or a folder cannot be read.
+    /// Links, pipes, devices and names that are not UTF-8 are skipped.
     ///
     /// # Errors
     ///
-    /// Where the folder itself cannot be read.
+    /// If the folder itself cannot be read.
     pub fn collect(&self, limit: usize) -> Result<(Vec<File>, bool), FolderError> {
         self.visit(limit, &|_| true, as_file)
     }
 
-    /// As `collect`, of names that are `wanted`; `shown` makes what is listed.
+    /// Like `collect`, for names that are `wanted`; `shown` makes the entries.
     fn visit<T: AsRef<File>>(
         &self,
         limit: usize,
@@ -169,16 +170,16 @@ impl Folder {
         shown: fn(String, &Stat) -> T,
     ) -> Result<(Vec<T>, bool), FolderError> {
         let (mut files, mut more) = (Vec::new(), false);
-        // By their paths: to hold each open would use up the server's files.
+        // By path, since keeping each one open would exhaust the server's file descriptors.
         let mut folders = vec![String::new()];
-        // Folders cost as well, also empty ones.
+        // Folders count too, even empty ones.
         let mut left = limit.saturating_mul(4).saturating_add(1000);
         while let Some(prefix) = folders.pop() {
             let steps: Vec<&str> = prefix.split('/').filter(|step| !step.is_empty()).collect();
             let folder = match self.walk(&prefix, &steps, false) {
                 Ok(folder) => folder,
                 Err(error) if prefix.is_empty() => return Err(error),
-                // What is in it is not gone.
+                // Its contents still exist.
                 Err(_) => {
                     more = true;
                     continue;
@@ -212,7 +213,7 @@ impl Folder {
                 let found = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(found) => found,
                     Err(Errno::NOENT) => continue,
-                    // As in a folder that may be listed and not entered: it is there.
+                    // It exists, for example in a folder that may be listed but not entered.
                     Err(_) => {
                         more = true;
                         continue;
@@ -234,7 +235,7 @@ impl Folder {
     fn open_file(&self, path: &str) -> Result<(OwnedFd, Stat), FolderError> {
         let (folders, name) = split(path)?;
         let folder = self.walk(path, &folders, false)?;
-        // A pipe would wait for somebody who writes.
+        // Opening a pipe would block until there is a writer.
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file =
@@ -246,7 +247,7 @@ impl Folder {
         Ok((file, found))
     }
 
-    /// Goes down folder by folder, never over a link.
+    /// Descends folder by folder, never over a link.
     fn walk(&self, path: &str, folders: &[&str], make: bool) -> Result<OwnedFd, FolderError> {
         let mut here = openat(&*self.root, ".", folder_flags(), Mode::empty()).map_err(disk)?;
         for name in folders {
@@ -286,7 +287,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// The folders of a relative path and the name at its end.
+/// The folders of a relative path, and the name at its end.
 fn split(path: &str) -> Result<(Vec<&str>, &str), FolderError> {
     let mut folders: Vec<&str> = path.split('/').collect();
     let bad =
@@ -325,7 +326,7 @@ fn as_file(path: String, found: &Stat) -> File {
 fn missing(path: &str, error: Errno) -> FolderError {
     match error {
         Errno::NOENT | Errno::NXIO => FolderError::Missing(path.to_owned()),
-        // A link or a file where a folder should be, or a folder where a file should be.
+        // A link or a file in place of a folder, or a folder in place of a file.
         Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::PERM => {
             FolderError::Path(path.to_owned())
         }

@@ -1,5 +1,5 @@
-//! Control groups of the kernel (cgroup v2), one for each sandbox, where this process may make them. They count all memory,
-//! also the kernel's own, and all processor time, and end what goes beyond.
+//! Control groups (cgroup v2), one per sandbox, if this process may create them. They account all memory, including the
+//! kernel's, and all CPU time, and end whatever exceeds the limits.
 
 use std::{
     fmt,
@@ -15,23 +15,23 @@ use std::{
 
 use crate::Limits;
 
-/// What the helper takes itself, and the kernel for files and mounts, in bytes.
+/// Memory used by the helper itself, and by the kernel for files and mounts, in bytes.
 const OWN_BYTES: u64 = 64 * 1024 * 1024;
-/// The group that this process goes to, as only groups without processes may have limited ones below.
+/// The group into which this process moves, since only groups without processes may have limited child groups.
 const HOME: &str = "glasshouse";
 const PREFIX: &str = "glasshouse-sandbox-";
 
-/// A group in which this process may make others.
+/// A group in which this process may create others.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     base: PathBuf,
-    /// Those in which something still ended when they were dropped.
+    /// Groups in which processes were still ending when they were dropped.
     left: Left,
 }
 
 type Left = Arc<Mutex<Vec<PathBuf>>>;
 
-/// The group of one sandbox. It is removed when it is dropped, or else when the next one is made.
+/// The group of one sandbox. It is removed when dropped, or else when the next one is created.
 #[derive(Debug)]
 pub(crate) struct Group {
     path: PathBuf,
@@ -45,13 +45,13 @@ impl fmt::Display for Groups {
 }
 
 impl Groups {
-    /// Or why there are none, in a sentence without an end.
+    /// Finds the groups. The error is a reason without a full stop.
     pub(crate) fn find() -> Result<Self, String> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let here = place(&mounts, &own).ok_or("no cgroup v2 is mounted")?;
         let parent = here.parent().map(Path::to_path_buf);
-        // Below a parent that was given to us there may be others, such as with systemd's DelegateSubgroup.
+        // Under a delegated parent there may be sibling groups, for example with systemd's DelegateSubgroup.
         let mut reasons = Vec::new();
         for base in [parent, Some(here.clone())].into_iter().flatten() {
             match prepare(&base, &here) {
@@ -69,7 +69,7 @@ impl Groups {
         Err(reasons.pop().unwrap_or_default())
     }
 
-    /// A new one with these limits.
+    /// Creates a group with these limits.
     pub(crate) fn make(&self, limits: &Limits) -> io::Result<Group> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,15 +87,15 @@ impl Groups {
         let memory = limits.memory_bytes.saturating_add(OWN_BYTES);
         group.set("memory.max", &memory.to_string())?;
         group.set("memory.oom.group", "1")?;
-        // The keeper counts here and not for the program.
+        // The keeper counts here but not towards the program's limit.
         group.set("pids.max", &limits.processes.saturating_add(1).to_string())?;
-        // Not every kernel can swap, or shares the processor by groups.
+        // Not every kernel supports swap or CPU weights.
         let _ = group.set("memory.swap.max", "0");
         let _ = group.set("cpu.weight", "20");
         Ok(group)
     }
 
-    /// Removes what is empty of groups that were left.
+    /// Removes leftover groups that have become empty.
     fn clear(&self) {
         let is_left = |entry: &fs::DirEntry| {
             entry
@@ -119,12 +119,12 @@ impl Group {
         &self.path
     }
 
-    /// Its account of processor time.
+    /// Its CPU time statistics.
     pub(crate) fn processor_account(&self) -> io::Result<File> {
         File::open(self.path.join("cpu.stat"))
     }
 
-    /// Whether the kernel has ended it because it went over its memory.
+    /// Whether the kernel has killed processes because it exceeded its memory limit.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.path.join("memory.events")).unwrap_or_default();
         let killed = events
@@ -149,7 +149,7 @@ impl Drop for Group {
     }
 }
 
-/// Where this process's group lies.
+/// The path of this process's group.
 fn place(mounts: &str, own: &str) -> Option<PathBuf> {
     let group = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
@@ -160,12 +160,12 @@ fn place(mounts: &str, own: &str) -> Option<PathBuf> {
             return None;
         }
         let inside = Path::new(group).strip_prefix(root).ok()?;
-        // Without the slash that joining nothing leaves.
+        // Without the trailing slash that joining an empty path adds.
         Some(Path::new(target).join(inside).components().collect())
     })
 }
 
-/// Sees to it that limited groups can be made in `base`, where that is ours.
+/// Ensures that limited groups can be created in `base`, if it is ours.
 fn prepare(base: &Path, here: &Path) -> Result<(), String> {
     let read = |file: &str| fs::read_to_string(base.join(file)).unwrap_or_default();
     let has_all = |list: &str| {
@@ -193,7 +193,7 @@ fn prepare(base: &Path, here: &Path) -> Result<(), String> {
     };
     let switch = || fs::write(base.join("cgroup.subtree_control"), wanted);
     if !has_all(&read("cgroup.subtree_control")) && switch().is_err() {
-        // Most likely as there are processes in it; ours may go down.
+        // Most likely because it contains processes; our own may move down.
         if base != here {
             return Err(format!("{} has processes of its own", base.display()));
         }
@@ -214,7 +214,7 @@ fn prepare(base: &Path, here: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether this group was left to us. Root could write to all of them, and most are the service manager's.
+/// Whether this group was delegated to us. Root could write to all of them, and most belong to the service manager.
 fn is_ours(base: &Path, here: &Path) -> bool {
     let is_marked = |name: &str| {
         let mut mark = [0; 8];

@@ -1,8 +1,8 @@
-//! The program started again as a helper, alone in its process, which is what the kernel asks of those who make a sandbox.
+//! The program started again as a single-threaded helper, which the kernel requires for setting up a sandbox.
 //!
-//! The *keeper* stays outside, makes the namespaces, starts the *init* as their first process and kills it when the
-//! server is gone. The init builds the root, gives up its rights, starts the program and watches its limits. When the
-//! init ends, the kernel ends everything else in the sandbox.
+//! The *keeper* stays outside, creates the namespaces, starts the *init* as their first process, and kills it when the
+//! server is gone. The init builds the root, drops its privileges, starts the program and enforces its limits. When the
+//! init ends, the kernel kills everything else in the sandbox.
 
 mod held;
 mod init;
@@ -35,27 +35,27 @@ pub(crate) const KEEPER: &str = "glasshouse-sandbox-keeper";
 /// The first argument of the init.
 const INIT: &str = "glasshouse-sandbox-init";
 
-/// Options for allocators that would start threads: a process with threads cannot make a user namespace.
+/// Options that keep the allocator from starting threads, since a process with threads cannot create a user namespace.
 pub(crate) const ALLOCATOR_OPTIONS: (&str, &str) = ("_RJEM_MALLOC_CONF", "background_thread:false");
 
-/// Becomes the helper, where this process was started as one, and says how to exit.
+/// Becomes the helper if this process was started as one. Returns the exit code.
 pub(crate) fn become_helper() -> Option<ExitCode> {
     let work = match std::env::args_os().nth(1)?.to_str()? {
         KEEPER => keeper::run,
         INIT => init::run,
         _ => return None,
     };
-    // Nobody could be told of an error but the server.
+    // An error can only be reported to the server.
     if let Err(fault) = work() {
         tell(&Report::Failed(fault.0));
     }
     Some(ExitCode::SUCCESS)
 }
 
-/// Why the sandbox could not be made, in a sentence for an administrator.
+/// Why the sandbox could not be set up, as a sentence for an administrator.
 struct Fault(String);
 
-/// Names the step that failed.
+/// Adds the failed step to an error.
 trait During<T> {
     fn during(self, step: impl FnOnce() -> String) -> Result<T, Fault>;
 }
@@ -66,17 +66,17 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
     }
 }
 
-/// The socket to the server is what others have as standard input.
+/// The socket to the server is at standard input.
 fn tell(report: &Report) {
     let Ok(text) = serde_json::to_vec(report) else {
         return;
     };
-    // Where the server is gone the keeper ends everything.
+    // If the server is gone, the keeper ends everything.
     let _ = send(io::stdin(), &text, SendFlags::NOSIGNAL);
 }
 
-/// The first message, with the program's input, output and errors, and the control group's account of processor time
-/// where there is one.
+/// The first message, with the program's stdin, stdout and stderr, and the control group's CPU statistics if there are
+/// any.
 fn receive_spec() -> Result<(Spec, [OwnedFd; 3], Option<OwnedFd>), Fault> {
     let mut text = vec![0; MESSAGE_LIMIT_BYTES];
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(4))];
@@ -103,7 +103,7 @@ fn receive_spec() -> Result<(Spec, [OwnedFd; 3], Option<OwnedFd>), Fault> {
     Ok((spec, streams, account))
 }
 
-/// Maps `inside` to whoever this process is; whole ranges would need root.
+/// Maps the id `inside` to this process's user and group; mapping ranges would require root.
 fn map_user(inside: u32, outside_user: u32, outside_group: u32) -> Result<(), Fault> {
     for (file, text) in [
         ("setgroups", "deny".to_owned()),

@@ -1,14 +1,14 @@
-//! Runs programs nobody trusts: commands and Python sessions, shut in by the kernel. `docs/decisions/0014-*` says what
-//! that protects from and what not.
+//! Runs untrusted programs: commands and Python sessions, confined by the kernel. `docs/decisions/0014-*` describes
+//! what this protects from and what not.
 //!
-//! - [`Sandbox::find`] is called once, when the server starts; it runs a program to see that everything works. Where the
-//!   sandbox cannot be had, [`Unavailable`] says why.
-//! - A [`Folder`] is what a program can write to. [`Folder::put`] and [`Folder::collect`] move files in and out.
-//! - A [`Directory`] is one that people work in as well; programs never see it, only copies of its files.
+//! - [`Sandbox::find`] is called once, at server start; it runs a program to verify that everything works. If the
+//!   sandbox is not available, [`Unavailable`] says why.
+//! - A [`Folder`] is writable by programs. [`Folder::put`] and [`Folder::collect`] move files in and out.
+//! - A [`Directory`] is shared with people; programs only see copies of its files.
 //! - [`Sandbox::command`] runs one program; [`Sandbox::session`] keeps a Python process between the cells of a chat.
-//! - The program of the server has to call [`become_helper`] before anything else.
+//! - The server's program has to call [`become_helper`] before anything else.
 //!
-//! Dropping what runs kills it with everything it started.
+//! Dropping a running program kills it with all its descendants.
 
 mod ended;
 mod limits;
@@ -57,8 +57,8 @@ pub use output::{Collected, Stream};
 #[cfg(target_os = "linux")]
 pub use session::Session;
 
-/// Has to be the first thing that the server's `main` does, before it starts threads: where this process was started
-/// as a helper of the sandbox, it becomes one, and `main` returns the code.
+/// Must be called first in the server's `main`, before threads are started: if this process was started as a helper of
+/// the sandbox, it becomes one, and `main` returns the exit code.
 #[must_use]
 pub fn become_helper() -> Option<std::process::ExitCode> {
     #[cfg(target_os = "linux")]

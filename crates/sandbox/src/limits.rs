@@ -1,34 +1,35 @@
-//! What a program in the sandbox may use up, and which of these limits ended it.
+//! Resource limits of programs in the sandbox, and how programs end.
 
 use serde::{Deserialize, Serialize};
 
-/// What a command, or a Python session, may use up.
+/// Resource limits of a command, or of a Python session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Time on the clock, in milliseconds: of a command, or of each cell of a session.
+    /// Elapsed time of a command, or of each cell of a session, in milliseconds.
     pub wall_ms: u64,
-    /// How long an interrupted cell has to stop before its session is killed, in milliseconds.
+    /// Time for an interrupted cell to stop before its session is killed, in milliseconds.
     pub interrupt_grace_ms: u64,
-    /// Processor time of all processes together, in seconds: of a command, or of each cell.
+    /// CPU time of all processes together, in seconds, of a command or of each cell.
     pub cpu_seconds: u64,
-    /// Memory of all processes together with what is in `/tmp` and `/dev/shm`, in bytes. One process that asks for
-    /// more is refused (Python raises `MemoryError`); several together are killed.
+    /// Memory of all processes, including the contents of `/tmp` and `/dev/shm`, in bytes. A single process that
+    /// requests more is refused (Python raises `MemoryError`); several together are killed.
     pub memory_bytes: u64,
-    /// Processes and threads at a time.
+    /// Maximum number of concurrent processes and threads.
     pub processes: u64,
-    /// Size of each file, in bytes.
+    /// Maximum size of a file, in bytes.
     pub file_bytes: u64,
-    /// Open files of each process.
+    /// Maximum number of open files per process.
     pub open_files: u64,
-    /// Size of `/tmp`, in bytes. It is in memory and gone afterwards.
+    /// Size of `/tmp`, in bytes. It is in memory and discarded afterwards.
     pub tmp_bytes: u64,
-    /// What the folder may hold in total, in bytes; whoever writes more is killed.
+    /// Maximum total size of the folder, in bytes; a program that exceeds it is killed.
     pub folder_bytes: u64,
-    /// How many files and folders the folder may hold; whoever makes more is killed.
+    /// Maximum number of files and folders in the folder; a program that exceeds it is killed.
     pub folder_files: u64,
-    /// Room that has to stay free on the folder's disk, in bytes; whoever takes it is killed.
+    /// Space that must stay free on the folder's disk, in bytes; otherwise the program is killed.
     pub disk_free_bytes: u64,
-    /// How much of standard output, and of standard error, is passed on, in bytes. The rest is counted and dropped.
+    /// Maximum size of standard output, and of standard error, that is passed on, in bytes. The rest is counted and
+    /// dropped.
     pub output_bytes: usize,
 }
 
@@ -56,10 +57,10 @@ impl Default for Limits {
 /// The limit that ended a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Limit {
-    /// Time on the clock.
+    /// Elapsed time.
     #[error("it took too long")]
     Wall,
-    /// Processor time.
+    /// CPU time.
     #[error("it used too much processor time")]
     Cpu,
     /// Memory.
@@ -68,7 +69,7 @@ pub enum Limit {
     /// The size of one file.
     #[error("it wrote a file that is too large")]
     FileSize,
-    /// The size of the folder, or the free room on its disk.
+    /// The size of the folder, or the free space on its disk.
     #[error("it wrote too much into its folder")]
     FolderSize,
     /// The number of files in the folder.
@@ -79,13 +80,13 @@ pub enum Limit {
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Ended {
-    /// By itself, with this code; 0 means well.
+    /// It exited with this code; 0 means success.
     #[error("it ended with exit code {0}")]
     Exit(i32),
-    /// By this signal: 11 is a fault in its memory, 9 somebody's kill.
+    /// By this signal, for example 11 for a memory fault or 9 for a kill.
     #[error("it was ended by signal {0}")]
     Signal(i32),
-    /// It was killed with everything it started, because it went over this limit.
+    /// It was killed with all its descendants because it exceeded this limit.
     #[error("it was ended: {0}")]
     Limit(Limit),
 }

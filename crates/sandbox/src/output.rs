@@ -1,6 +1,6 @@
-//! What a program wrote.
+//! The output of a program.
 
-/// Where output was written to.
+/// An output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -9,13 +9,13 @@ pub enum Stream {
     Stderr,
 }
 
-/// What a program wrote to one stream.
+/// The output of a program on one stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The text; where it was too long its beginning and its end, with a line between that says how much is missing.
+    /// The text. If it was too long, its beginning and its end, separated by a line that says how much is missing.
     pub text: String,
-    /// How much was written, in bytes.
+    /// Number of bytes written.
     pub total_bytes: u64,
-    /// How much of that is missing in `text`, in bytes.
+    /// Number of bytes missing in `text`.
     pub dropped_bytes: u64,
 }

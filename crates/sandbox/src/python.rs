@@ -1,4 +1,4 @@
-//! Finds Python on the host: where it lies and what of the host it needs.
+//! Finds Python on the host: its path, and the parts of the host it needs.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,22 +10,22 @@ use tokio::{process::Command, time::timeout};
 
 use crate::{Unavailable, spec::WORK};
 
-/// A Python of the host.
+/// A Python installation of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Python {
     pub(crate) executable: PathBuf,
-    /// Its own folders, such as `/usr` or a virtual environment and what that is built on.
+    /// Its own folders, such as `/usr`, or a virtual environment and its base.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// `python3` may be a script that finds the real one, so it is asked itself.
+/// `python3` may be a script that locates the real one, so it is asked for its own path.
 const QUESTION: &str = "import json, os, sys
 folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
 folders.append(os.path.dirname(os.path.dirname(os.path.realpath(sys.executable))))
 assert sys.version_info >= (3, 8), 'it is older than 3.8'
 print(json.dumps({'executable': sys.executable, 'folders': sorted(set(folders))}))";
 
-/// Asks the host's Python, or the one at `path`.
+/// Queries the host's Python, or the one at `path`.
 pub(crate) async fn find(path: Option<&Path>) -> Result<Python, Unavailable> {
     let program = path.unwrap_or(Path::new("python3"));
     let said = |text: String| Unavailable::Python(format!("{}: {text}", program.display()));
@@ -55,8 +55,8 @@ pub(crate) async fn find(path: Option<&Path>) -> Result<Python, Unavailable> {
     }
 }
 
-/// Folders with more in them than a Python, such as `/`, `/root` and `/home/ann`, and those that are made up in the
-/// sandbox. The system's own `/usr` is shown anyway.
+/// Folders that contain more than a Python installation, such as `/`, `/root` and `/home/ann`, and those that are
+/// generated in the sandbox. The system's `/usr` is shown anyway.
 fn is_too_wide(folder: &Path) -> bool {
     let depth = folder.components().count();
     let home = folder.starts_with("/home") || folder.starts_with("/Users");

@@ -1,4 +1,4 @@
-//! The server's side of one sandbox: starts its keeper, hears its reports, and kills it when dropped.
+//! The server's side of one sandbox: starts its keeper, receives its reports, and kills it when dropped.
 
 use std::{
     io::{self, IoSlice},
@@ -33,28 +33,28 @@ use crate::{
     spec::{MESSAGE_LIMIT_BYTES, Order, Report, Spec},
 };
 
-/// To make a sandbox takes milliseconds; a machine may be very busy.
+/// Setting up a sandbox takes milliseconds, but the machine may be very busy.
 const START: Duration = Duration::from_secs(20);
 
-/// A sandbox with a program in it. When it is dropped everything in it is killed.
+/// A sandbox with a program in it. Dropping it kills everything inside.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// The keeper ends the sandbox when this is closed, by whatever. It keeps messages apart as datagrams are, and is
-    /// connected as a stream is.
+    /// The keeper ends the sandbox when this is closed, for whatever reason. It preserves message boundaries like a
+    /// datagram socket, and is connected like a stream.
     server: UnixDatagram,
     keeper: Child,
     group: Option<Group>,
 }
 
-/// With its standard output and standard error.
+/// A running sandbox with its standard output and standard error.
 type Started = (Running, pipe::Receiver, pipe::Receiver);
 
 impl Running {
-    /// Starts `spec.program`; returns when it runs, with its standard output and standard error.
+    /// Starts `spec.program`. Returns its standard output and standard error once it runs.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`], or [`Error::Start`] with what the kernel said.
+    /// [`Error::TooLong`], or [`Error::Start`] with the kernel's error.
     pub(crate) async fn start(
         sandbox: &Sandbox,
         spec: &Spec,
@@ -131,12 +131,12 @@ impl Running {
         ))
     }
 
-    /// The next report, or nothing once the helper is gone. Nothing is lost where this is dropped.
+    /// The next report; `None` once the helper is gone. Cancel-safe.
     pub(crate) async fn report(&self) -> Option<Report> {
         let mut text = vec![0; 4096];
         let length = self.server.recv(&mut text).await.ok();
         let report = length.and_then(|length| serde_json::from_slice(&text[..length]).ok());
-        // Where memory runs out the kernel ends all of a group, the helper as well.
+        // When memory runs out, the kernel kills the whole group, including the helper.
         let is_killed = matches!(
             report,
             None | Some(Report::Ended(Ended::Signal(libc::SIGKILL)))
@@ -147,23 +147,23 @@ impl Running {
         report
     }
 
-    /// Tells the init; one that is gone reports that by itself.
+    /// Sends an order to the init. If it is gone, its reports will say so.
     pub(crate) fn order(&self, order: Order) {
         if let Ok(text) = serde_json::to_vec(&order) {
             let _ = self.server.try_send(&text);
         }
     }
 
-    /// Kills everything in the sandbox, and returns when the kernel has ended it.
+    /// Kills everything in the sandbox, and returns when the kernel has done so.
     pub(crate) async fn end(mut self) {
         drop(self.server);
-        // The keeper waits for the kernel; a process in the middle of a large write takes its time.
+        // The keeper waits for the kernel; a process in the middle of a large write takes a while.
         let _ = timeout(Duration::from_secs(5), self.keeper.wait()).await;
         drop(self.group);
     }
 }
 
-/// Sends a message with the program's streams, and what else the init needs.
+/// Sends a message with the program's streams and other descriptors for the init.
 fn send_with(socket: &OwnedFd, text: &[u8], streams: &[OwnedFd]) -> io::Result<()> {
     let streams: Vec<_> = streams.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(4))];

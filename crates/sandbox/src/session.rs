@@ -21,18 +21,18 @@ use crate::{
     view::DRIVER,
 };
 
-/// The longest code of a cell, in bytes.
+/// Maximum size of a cell's code, in bytes.
 const CODE_LIMIT_BYTES: usize = 128 * 1024;
-/// The longest answer. Its texts have limits of their own, and each character takes up to 12 bytes in JSON.
+/// Maximum size of an answer. Its texts have their own limits, and each character takes up to 12 bytes in JSON.
 const ANSWER_LIMIT_BYTES: usize = 1024 * 1024;
 const PICTURES_LIMIT: usize = 20;
-/// How long the init may take to stop everything after a cell.
+/// Maximum time for the init to stop everything after a cell.
 const PAUSE: Duration = Duration::from_secs(20);
 
-/// A Python process with its variables. It sleeps between cells and may be dropped at any time, which ends it.
+/// A Python process with its variables. It is stopped between cells, and may be dropped at any time, which kills it.
 #[derive(Debug)]
 pub struct Session {
-    /// Taken out while a cell runs: if that is dropped, so is this.
+    /// Taken out while a cell runs, so that it is dropped if the cell is.
     live: Option<Live>,
     folder: Folder,
     limits: Limits,
@@ -44,7 +44,7 @@ struct Live {
     running: Running,
     streams: Streams,
     driver: UnixStream,
-    /// What has come of the next answer.
+    /// The part of the next answer received so far.
     received: Vec<u8>,
 }
 
@@ -69,14 +69,14 @@ struct AnswerRaised {
     traceback: String,
 }
 
-/// Why a cell is over.
+/// How a cell ended.
 enum Over {
     Answered { answer: Answer, interrupted: bool },
     Lost(String),
 }
 
 impl Sandbox {
-    /// Starts a Python process in `folder`. Its limits of time are for each cell.
+    /// Starts a Python process in `folder`. The time limits apply to each cell.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Sandbox {
             view: self.view().clone(),
             folder: folder.path().to_path_buf(),
             program: self.python(),
-            // Nothing of the environment or of the folder changes how it starts.
+            // The environment and the folder must not affect how it starts.
             args: ["-I", "-B", DRIVER].map(str::to_owned).into(),
             environment: self.environment(),
             limits: limits.clone(),
@@ -113,14 +113,15 @@ impl Sandbox {
 }
 
 impl Session {
-    /// Whether its variables are still there.
+    /// Whether its variables still exist.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.live.is_some()
     }
 
-    /// Runs a cell. Output goes to `on_output` as it comes. One that takes longer than `wall_ms` is interrupted, and
-    /// killed with the session if that does not help. Where this is dropped before its end, the session is killed.
+    /// Runs a cell. Output is passed to `on_output` as it arrives. A cell that takes longer than `wall_ms` is
+    /// interrupted, and killed with the session if that does not help. If dropped before the end, the session is
+    /// killed.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl Session {
         })
     }
 
-    /// Names of plain files that begin as PNG does; a cell can say anything.
+    /// The names of regular files with a PNG signature, since a cell can claim anything.
     fn checked(&self, mut pictures: Vec<String>) -> Vec<String> {
         pictures.sort_unstable();
         pictures.dedup();
@@ -193,12 +194,12 @@ impl Session {
 }
 
 fn cell_end(value: Option<String>, raised: Option<AnswerRaised>, interrupted: bool) -> CellEnd {
-    // It was told to keep to these, but it may have been changed.
+    // The driver should respect these limits, but may have been modified by the cell.
     let cut = |text: String, limit: usize| match text.char_indices().nth(limit) {
         Some((at, _)) => text[..at].to_owned(),
         None => text,
     };
-    // A program that the cell waited for may have ended instead of the cell.
+    // A program that the cell waited for may have been killed instead of the cell.
     let ended_below = || AnswerRaised {
         kind: "KeyboardInterrupt".into(),
         message: String::new(),
@@ -245,14 +246,14 @@ impl Live {
         let mut talk = std::pin::pin!(talk(driver, received, cell, code));
         let mut output = std::pin::pin!(async {
             streams.pump(on_output).await;
-            // It may go on without its outputs.
+            // The cell may continue after closing its outputs.
             std::future::pending::<()>().await;
         });
         loop {
             tokio::select! {
                 answer = &mut talk => return match answer {
                     Ok(answer) => Over::Answered { answer, interrupted },
-                    // Why it does not answer is what its end says, if it has ended.
+                    // If the process has ended, its end explains why there is no answer.
                     Err(why) => Over::Lost(ending(running).await.unwrap_or(why)),
                 },
                 () = &mut output => {}
@@ -310,7 +311,7 @@ fn lost(report: Option<Report>) -> Option<String> {
     }
 }
 
-/// The end that comes at about the same time as the last of an answer.
+/// The end of the process, which arrives at about the same time as the end of an answer.
 async fn ending(running: &Running) -> Option<String> {
     timeout(Duration::from_millis(500), async {
         lost(running.report().await)

@@ -1,4 +1,4 @@
-//! What the server and its two helpers say to each other, as one JSON text in each message of a socket.
+//! The messages between the server and its two helpers, one JSON text per message of a socket.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Ended, Limits};
 
-/// The longest message, in bytes: the kernel takes little more at once.
+/// Maximum size of a message, in bytes; the kernel accepts little more at once.
 pub(crate) const MESSAGE_LIMIT_BYTES: usize = 150 * 1024;
 
-/// The first message, from the server: with it come the program's input, output and errors.
+/// The first message from the server. The program's stdin, stdout and stderr are attached.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// The root of the sandbox.
@@ -21,49 +21,49 @@ pub(crate) struct Spec {
     pub(crate) args: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) limits: Limits,
-    /// A session counts each cell's processor time by itself, and sleeps between cells.
+    /// A session counts CPU time per cell, and is stopped between cells.
     pub(crate) session: bool,
-    /// Whom a server that is root becomes.
+    /// The user to switch to if the server runs as root.
     pub(crate) user: u32,
 }
 
-/// What a program can see beside its folder.
+/// What a program can see besides its folder.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct View {
-    /// Shown read-only: the host's path without symbolic links, and the path in the sandbox.
+    /// Mounted read-only: the host's path without symbolic links, and the path in the sandbox.
     pub(crate) shown: Vec<(PathBuf, PathBuf)>,
-    /// Covered by an empty folder where it would be shown otherwise.
+    /// Covered by an empty folder if it would be visible otherwise.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Symbolic links: what they say, and their path.
+    /// Symbolic links: target and path.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
-    /// Files with this text: path and text.
+    /// Generated files: path and text.
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
-/// Where the folder is in the sandbox. A path that hosts do not use, as Python is shown where it is on the host.
+/// The path of the folder in the sandbox. Hosts do not use this path, since Python is mounted where it is on the host.
 pub(crate) const WORK: &str = "/files";
-/// The program's user and group as it sees them.
+/// The program's user and group id inside.
 pub(crate) const INSIDE_ID: u32 = 1000;
 
-/// From the server, after the first message.
+/// A command from the server, after the first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// A cell begins: everything goes on, and processor time counts from nothing.
+    /// A cell begins: everything continues, and CPU time is counted from zero.
     Resume,
-    /// A cell ended: everything stops until the next one.
+    /// A cell has ended: everything is stopped until the next one.
     Pause,
-    /// As Ctrl-C does.
+    /// Interrupts, like Ctrl-C.
     Interrupt,
 }
 
-/// To the server.
+/// A message to the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
-    /// The sandbox could not be made; nothing ran.
+    /// The sandbox could not be set up; nothing ran.
     Failed(String),
-    /// The program runs.
+    /// The program is running.
     Started,
-    /// After [`Order::Pause`], where no limit was broken.
+    /// After [`Order::Pause`], if no limit was exceeded.
     Paused,
     /// The last message.
     Ended(Ended),

@@ -1,4 +1,4 @@
-//! Reads a program's two outputs as they come.
+//! Reads a program's two output streams as they arrive.
 
 use std::{io, time::Duration};
 
@@ -6,12 +6,12 @@ use tokio::{net::unix::pipe::Receiver, time::timeout};
 
 use crate::{Collected, Stream, collector::Collector};
 
-/// The most that an ordinary user can have a pipe hold, in bytes.
+/// The maximum pipe capacity for an unprivileged user, in bytes.
 const PIPE_BYTES: usize = 1024 * 1024;
-/// How long output may take to end after everything that writes has been killed.
+/// Maximum time for the output to end after all writers were killed.
 const END: Duration = Duration::from_secs(5);
 
-/// One output; its pipe is gone once it has ended.
+/// One output stream; its pipe is `None` once it has ended.
 #[derive(Debug)]
 struct Output {
     stream: Stream,
@@ -46,7 +46,7 @@ impl Streams {
         self.stdout.pipe.is_none() && self.stderr.pipe.is_none()
     }
 
-    /// Passes on what comes until both have ended. Nothing is lost where this is dropped.
+    /// Passes on output until both streams have ended. Cancel-safe.
     pub(crate) async fn pump(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
         let mut buffer = vec![0; 16 * 1024];
         while !self.ended() {
@@ -58,16 +58,16 @@ impl Streams {
         }
     }
 
-    /// Reads to the end, when everything that writes has been killed.
+    /// Reads to the end after all writers were killed.
     pub(crate) async fn drain(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
         // No process is left that could keep a pipe open.
         let _ = timeout(END, self.pump(on_output)).await;
     }
 
-    /// Reads what is in the pipes now, when nobody writes at the moment.
+    /// Reads what is currently in the pipes, while there is no active writer.
     pub(crate) fn sweep(&mut self, on_output: &mut (impl FnMut(Stream, &str) + Send)) {
         let mut buffer = vec![0; 16 * 1024];
-        // A pipe holds no more than that; somebody may go on writing.
+        // A pipe holds no more than this; a writer may be active.
         for output in [&mut self.stdout, &mut self.stderr] {
             for _ in 0..PIPE_BYTES / buffer.len() {
                 if !output.read_now(&mut buffer, on_output) {
@@ -77,7 +77,7 @@ impl Streams {
         }
     }
 
-    /// What was written since the last time.
+    /// Takes the output since the last call.
     pub(crate) fn take(
         &mut self,
         on_output: &mut (impl FnMut(Stream, &str) + Send),
@@ -93,14 +93,14 @@ impl Streams {
 
 async fn readable(output: &Output) {
     match &output.pipe {
-        // An error shows when it is read.
+        // An error is reported by the read.
         Some(pipe) => drop(pipe.readable().await),
         None => std::future::pending().await,
     }
 }
 
 impl Output {
-    /// Reads once what is there; the runtime may not have heard of it yet.
+    /// Reads once, even if the runtime has not seen the pipe become readable yet.
     fn read_now(
         &mut self,
         buffer: &mut [u8],
@@ -113,12 +113,12 @@ impl Output {
                     .push(&buffer[..length], |text| on_output(self.stream, text));
                 true
             }
-            // The end is seen by whoever waits for it.
+            // The end of the stream is handled by the waiting reader.
             _ => false,
         }
     }
 
-    /// Reads once; whether there was something.
+    /// Reads once. Returns whether there was data.
     fn read(
         &mut self,
         buffer: &mut [u8],

@@ -1,4 +1,4 @@
-//! What of the host programs can see: single paths only, as its `/etc` has secrets.
+//! The parts of the host visible to programs: individual paths only, since `/etc` contains secrets.
 
 use std::{
     fs,
@@ -10,10 +10,10 @@ use crate::{
     spec::{INSIDE_ID, View, WORK},
 };
 
-/// Links to below `/usr` on most systems, folders of their own on some.
+/// Links into `/usr` on most systems, separate folders on some.
 const SYSTEM: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// Shown where they are there. Libraries, the choice of programs, fonts and TeX; none has secrets.
+/// Mounted if they exist: libraries, alternatives, fonts and TeX; none contains secrets.
 const SHOWN: [&str; 8] = [
     "/usr",
     "/etc/ld.so.cache",
@@ -25,10 +25,10 @@ const SHOWN: [&str; 8] = [
     "/var/cache/fontconfig",
 ];
 
-/// Where the driver of sessions is in the sandbox.
+/// The path of the session driver in the sandbox.
 pub(crate) const DRIVER: &str = "/run/session.py";
 
-/// What a Python needs, and all other programs of the system.
+/// What Python needs, and all other programs of the system.
 pub(crate) fn make(python: &Python, hidden: &[PathBuf]) -> View {
     let mut view = View {
         files: made_up_files(),
@@ -46,7 +46,7 @@ pub(crate) fn make(python: &Python, hidden: &[PathBuf]) -> View {
     for path in &python.folders {
         show(&mut view, path);
     }
-    // The way it is written and the way it is meant.
+    // The path as given, and its canonical form.
     view.hidden = hidden
         .iter()
         .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()])

@@ -1,4 +1,4 @@
-//! The body of an answer: plays the parts and notices when the client leaves.
+//! The body of a response: plays its parts and detects when the client disconnects.
 
 use std::{
     io,
@@ -16,10 +16,10 @@ use tokio::{
 
 use crate::reply::{Kind, Part};
 
-/// The size of one write of a flood.
+/// Size of one write of a flood.
 const FLOOD_BLOCK: Bytes = Bytes::from_static(&[b'x'; 64 << 10]);
 
-/// Counts the requests whose answer is not over.
+/// Counts requests that are still being answered.
 #[derive(Debug)]
 pub(crate) struct OpenRequest(watch::Sender<usize>);
 
@@ -36,12 +36,12 @@ impl Drop for OpenRequest {
     }
 }
 
-/// A body that is played; hyper drops it when the client closes the connection.
+/// A body being played; hyper drops it when the client closes the connection.
 pub(crate) struct ScriptedBody {
     reply: Arc<Kind>,
     next: usize,
     flooded_bytes: u64,
-    /// Pauses add up from the start, so that paced tokens do not drift.
+    /// Pauses are added to the start time, so that paced tokens do not drift.
     now: Instant,
     pause: Option<Pin<Box<Sleep>>>,
     _open: OpenRequest,
@@ -108,7 +108,7 @@ impl Body for ScriptedBody {
                         "the script cuts the connection here",
                     ))));
                 }
-                // No wake-up is wanted: hyper itself watches for the client's leaving.
+                // No wake-up is needed: hyper itself detects that the client disconnects.
                 Some(Part::Silence) => return Poll::Pending,
             }
         }

@@ -1,8 +1,8 @@
-//! AWS's binary event stream, in which Bedrock streams its answers.
+//! AWS's binary event stream format, used by Bedrock for streaming.
 
 use serde_json::Value;
 
-/// Length of the two lengths and their checksum, and of the checksum at the end.
+/// Size of the two lengths and their checksum, and of the final checksum.
 const AROUND: usize = 16;
 
 /// The content type of such an answer.
@@ -48,7 +48,7 @@ fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
     frame
 }
 
-/// A header whose value is text, which is type 7.
+/// A header with a string value, which is type 7.
 fn header((name, value): &(&str, &str)) -> Vec<u8> {
     let [.., high, low] = length(value.len());
     let [.., name_length] = length(name.len());
@@ -61,7 +61,7 @@ fn header((name, value): &(&str, &str)) -> Vec<u8> {
     .concat()
 }
 
-/// Scripts are far shorter than this can say.
+/// Scripts are far shorter than the maximum.
 fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes()
 }

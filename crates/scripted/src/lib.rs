@@ -1,5 +1,5 @@
-//! A scripted model server that speaks the OpenAI protocol, well or badly as told, and a web that is closed in itself: for tests
-//! and benchmarks.
+//! A scripted model server that speaks the OpenAI protocol, correctly or not as configured, and a self-contained web,
+//! for tests and benchmarks.
 
 pub mod body;
 pub mod event_stream;

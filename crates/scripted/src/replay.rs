@@ -1,4 +1,4 @@
-//! Plays recorded traffic with a provider: the answers of a recording one after the other, whatever is asked.
+//! Replays recorded traffic with a provider: the recorded responses in order, regardless of the requests.
 
 use std::{
     fs, io,
@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 
 use crate::{Behaviour, Reply, event_stream, reply::Part};
 
-/// A request and what was answered.
+/// A request and its response.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Exchange {
-    /// The path of the request, where it was kept.
+    /// The path of the request, if recorded.
     #[serde(default)]
     pub path: String,
     /// The body of the request.
     pub request: Value,
-    /// The status of the answer.
+    /// The status of the response.
     #[serde(default = "ok")]
     pub status: u16,
     /// JSON, the text of a stream, or `{"base64": …}` with its bytes.
@@ -34,12 +34,12 @@ fn ok() -> u16 {
     200
 }
 
-/// How the bytes of an answer are written.
+/// How a response is split into writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pieces {
     /// All at once.
     Whole,
-    /// So many bytes at a time, wherever that cuts them.
+    /// This many bytes at a time, at arbitrary boundaries.
     Bytes(usize),
 }
 
@@ -49,20 +49,20 @@ pub enum Pieces {
 pub struct Recording(pub Vec<Exchange>);
 
 impl Recording {
-    /// Reads a file with a JSON list of exchanges.
+    /// Reads a JSON file with a list of exchanges.
     ///
     /// # Errors
-    /// Where it cannot be read, or is none.
+    /// If it cannot be read, or is not a recording.
     pub fn read(path: &Path) -> io::Result<Self> {
         Ok(serde_json::from_slice(&fs::read(path)?)?)
     }
 
-    /// Gives the recorded answers in their order, and refuses what is asked after them. To who asks Bedrock for a stream an answer that was recorded whole is
-    /// one: what a real server gives for the same answer.
+    /// Returns the recorded responses in order, and refuses further requests. For a streaming request to Bedrock, a
+    /// response recorded as a whole is converted to the stream that a real server would send.
     #[must_use]
     pub fn behaviour(&self, pieces: Pieces) -> Behaviour {
         let exchanges = self.0.clone();
-        // Not the number of the request, as token requests are counted too.
+        // Not the number of the request, since token requests are counted too.
         let next = AtomicUsize::new(0);
         Behaviour::answer(move |request| {
             match exchanges.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -109,7 +109,7 @@ fn parts(bytes: &Bytes, pieces: Pieces) -> Vec<Part> {
         Pieces::Bytes(size) => size,
     };
     let piece = |from: usize| Part::Bytes(bytes.slice(from..bytes.len().min(from + size.max(1))));
-    // A moment of nothing makes hyper write what it has.
+    // A minimal pause makes hyper flush.
     let paused = |from| [piece(from), Part::Pause(Duration::from_millis(1))];
     (0..bytes.len())
         .step_by(size.max(1))
@@ -117,7 +117,7 @@ fn parts(bytes: &Bytes, pieces: Pieces) -> Vec<Part> {
         .collect()
 }
 
-/// Bedrock's stream of an answer that it gave whole.
+/// Converts a complete Bedrock response to a stream.
 fn frames(answer: &Value) -> Vec<u8> {
     let mut frames = event_stream::event("messageStart", &json!({"role": "assistant"}));
     let content = answer
@@ -153,7 +153,7 @@ fn frames(answer: &Value) -> Vec<u8> {
     frames
 }
 
-/// How a block begins, where that is said, and its pieces.
+/// The start of a block, if it has one, and its deltas.
 fn block_events(block: &Value) -> (Option<Value>, Vec<Value>) {
     let without = |block: &Value, name: &str| {
         let mut fields = block.as_object().cloned().unwrap_or_default();

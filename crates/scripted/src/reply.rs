@@ -1,4 +1,4 @@
-//! What the server answers: steps that are encoded once and then played as often as wanted.
+//! Responses of the server: steps that are encoded once and can be played any number of times.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,85 +8,85 @@ use provider::openai::{ChunkEncoder, DONE};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One step of a streamed answer.
+/// One step of a streamed response.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Step {
     /// Text, one chunk per word.
     Text {
-        /// All of it.
+        /// The whole text.
         text: String,
-        /// How fast; in one write where absent, without waiting but each in a write of its own where infinite.
+        /// Tokens per second. If absent, all in one write; if infinite, without pauses but one write per token.
         #[serde(default)]
         tokens_per_second: Option<f64>,
     },
     /// Reasoning, one chunk per word.
     Reasoning {
-        /// All of it.
+        /// The whole text.
         text: String,
-        /// How fast; all at once where absent.
+        /// Tokens per second; all at once if absent.
         #[serde(default)]
         tokens_per_second: Option<f64>,
     },
-    /// Parallel tool calls, their argument fragments interleaved.
+    /// Parallel tool calls with interleaved argument fragments.
     Calls {
         /// The calls, numbered from 0.
         calls: Vec<Call>,
     },
-    /// Silence.
+    /// A pause.
     Pause {
-        /// How long, milliseconds.
+        /// Its duration, milliseconds.
         ms: u64,
     },
-    /// The chunk with the tokens used.
+    /// The chunk with the token usage.
     Usage {
-        /// Tokens read.
+        /// Input tokens.
         input_tokens: u64,
-        /// Tokens written.
+        /// Output tokens.
         output_tokens: u64,
     },
-    /// The chunk with the reason for stopping, and `[DONE]`.
+    /// The chunk with the finish reason, and `[DONE]`.
     Finish {
         /// The reason.
         reason: Finish,
     },
-    /// The data of one event, whatever it is.
+    /// An event with arbitrary data.
     Event {
         /// The data.
         data: String,
     },
-    /// An error object inside the stream.
+    /// An error object within the stream.
     Error {
-        /// The server's words.
+        /// The error message.
         message: String,
     },
-    /// Text as it is, without any framing.
+    /// Raw text without any framing.
     Raw {
         /// The text.
         text: String,
     },
-    /// Bytes as they are, written on their own: for characters cut in two.
+    /// Raw bytes in a separate write, for characters cut in two.
     Bytes {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// One line of this size that is never held in memory.
+    /// A single line of this size, which is never held in memory.
     Flood {
         /// Its size, bytes.
         size_bytes: u64,
     },
-    /// The connection breaks here.
+    /// The connection breaks.
     Cut,
-    /// Nothing more comes, and the connection stays open until the client leaves.
+    /// Nothing more is sent, and the connection stays open until the client disconnects.
     Silence,
 }
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Call {
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// The arguments; a string is taken as the raw argument text.
+    /// The arguments; a string is used as the raw argument text.
     pub arguments: Value,
 }
 
@@ -94,17 +94,17 @@ pub struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// All is said.
+    /// It is complete.
     Stop,
-    /// Tools are to be run.
+    /// Tools have to be run.
     ToolCalls,
-    /// The token limit.
+    /// The token limit was reached.
     Length,
-    /// The filter.
+    /// The content filter.
     ContentFilter,
 }
 
-/// A whole answer, ready to be sent any number of times.
+/// A complete response that can be sent any number of times.
 #[derive(Debug, Clone)]
 pub struct Reply(pub(crate) Arc<Kind>);
 
@@ -118,7 +118,7 @@ pub(crate) enum Kind {
     Close,
 }
 
-/// What is written, and when.
+/// What to write, and when.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Bytes(Bytes),
@@ -135,7 +135,7 @@ impl Reply {
         Self::answer(200, &[("content-type", "text/event-stream")], encode(steps))
     }
 
-    /// The same stream with CRLF at the end of each line.
+    /// The same stream with CRLF line ends.
     #[must_use]
     pub fn crlf_stream(steps: &[Step]) -> Self {
         let crlf = |part| match part {
@@ -146,7 +146,7 @@ impl Reply {
         Self::answer(200, &[("content-type", "text/event-stream")], parts)
     }
 
-    /// Text in one go, the usual end behind it.
+    /// Text at once, with the usual end.
     #[must_use]
     pub fn text(text: &str) -> Self {
         let text = Step::Text {
@@ -161,7 +161,7 @@ impl Reply {
         ])
     }
 
-    /// Tool calls in one go, the usual end behind them.
+    /// Tool calls at once, with the usual end.
     #[must_use]
     pub fn calls(calls: &[(&str, Value)]) -> Self {
         let calls = calls.iter().map(|(name, arguments)| Call {
@@ -178,7 +178,7 @@ impl Reply {
         ])
     }
 
-    /// Any answer that is not streamed; its length is told, as servers do.
+    /// A response that is not streamed, with a content length like real servers.
     #[must_use]
     pub fn status(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         let length = body.len().to_string();
@@ -190,7 +190,7 @@ impl Reply {
         )
     }
 
-    /// The same with bytes that need not be text.
+    /// Like [`Reply::status`], with bytes that need not be text.
     #[must_use]
     pub fn bytes(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Self {
         let body = body.into();
@@ -199,7 +199,7 @@ impl Reply {
         Self::answer(status, &headers, vec![Part::Bytes(body)])
     }
 
-    /// A stream of these pieces, each in a write of its own and none waiting for another.
+    /// A stream of these pieces, each in a separate write without pauses.
     #[must_use]
     pub fn writes(content_type: &str, pieces: Vec<Vec<u8>>) -> Self {
         let parts = pieces
@@ -224,7 +224,7 @@ impl Reply {
         )
     }
 
-    /// An answer that is not streamed.
+    /// A JSON response that is not streamed.
     #[must_use]
     pub fn json(body: &Value) -> Self {
         Self::status(
@@ -241,7 +241,7 @@ impl Reply {
         Self::status(200, &[("content-type", "text/html")], page)
     }
 
-    /// The connection is closed without an answer.
+    /// Closes the connection without a response.
     #[must_use]
     pub fn close() -> Self {
         Self(Arc::new(Kind::Close))
@@ -324,7 +324,7 @@ impl Encoder {
             Step::Raw { text } => self.written.extend_from_slice(text.as_bytes()),
             Step::Bytes { bytes } => {
                 self.part(Part::Bytes(Bytes::copy_from_slice(bytes)));
-                // A moment of nothing makes hyper write what it has.
+                // A minimal pause makes hyper flush.
                 self.part(Part::Pause(Duration::from_millis(1)));
             }
             Step::Flood { size_bytes } => self.part(Part::Flood(*size_bytes)),
@@ -369,7 +369,7 @@ impl Encoder {
 
     fn part(&mut self, part: Part) {
         self.flush();
-        // A pause of nothing only ends the write.
+        // A zero pause only ends the write.
         if !matches!(part, Part::Pause(Duration::ZERO)) {
             self.parts.push(part);
         }
@@ -403,7 +403,7 @@ impl Finish {
     }
 }
 
-/// Words with the white space that follows them.
+/// Words with their trailing white space.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '\n'])
 }

@@ -1,4 +1,4 @@
-//! Scenarios as JSON files: which answer comes in which turn of a conversation.
+//! Scenarios as JSON files, which specify the response for each turn of a conversation.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::{Behaviour, Reply, Request, Step};
 
-/// What the server plays. The first case that fits the last user message is used; within it the turn is the
-/// number of assistant messages since then, and the last turn repeats.
+/// What the server plays. The first case that matches the last user message is used. Its turn is the number of
+/// assistant messages since then; the last turn repeats.
 ///
 /// ```json
 /// {"cases": [
@@ -22,7 +22,7 @@ use crate::{Behaviour, Reply, Request, Step};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// In the order they are tried.
+    /// The cases in the order in which they are tried.
     pub cases: Vec<Case>,
 }
 
@@ -30,14 +30,14 @@ pub struct Scenario {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Words the last user message must contain; all fit where absent.
+    /// Text that the last user message must contain; any message matches if absent.
     #[serde(default)]
     pub contains: Option<String>,
     /// At least one.
     pub turns: Vec<Turn>,
 }
 
-/// The answer to one request.
+/// The response to one request.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Turn {
@@ -46,7 +46,7 @@ pub enum Turn {
         /// Its steps.
         steps: Vec<Step>,
     },
-    /// Any other answer.
+    /// Any other response.
     Status {
         /// The HTTP status.
         status: u16,
@@ -60,7 +60,7 @@ pub enum Turn {
 }
 
 impl Scenario {
-    /// Encodes every answer once and returns the behaviour that plays them.
+    /// Encodes every response once. Returns the behaviour that plays them.
     #[must_use]
     pub fn behaviour(&self) -> Behaviour {
         let cases: Vec<(Option<String>, Vec<Reply>)> = self
@@ -108,7 +108,7 @@ impl Turn {
     }
 }
 
-/// How many assistant messages follow the last user message, and what that one says.
+/// The number of assistant messages after the last user message, and the text of that message.
 fn place(request: &Request) -> (usize, String) {
     let empty = Vec::new();
     let messages = request.body["messages"].as_array().unwrap_or(&empty);

@@ -1,4 +1,4 @@
-//! The HTTP server around the scripts: HTTP/1.1 on loopback, quick, and curious about who leaves.
+//! The HTTP/1.1 server for the scripts, on loopback, which tracks open requests and disconnects.
 
 use std::{
     io,
@@ -26,23 +26,23 @@ use crate::{
     reply::Kind,
 };
 
-/// A request for a chat completion, or for vectors, scores or tokens where the server makes some.
+/// A request for a chat completion, or for embeddings, reranking or tokens if the server supports them.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which one since the start, from 1.
+    /// Its number since the start, from 1.
     pub number: usize,
     /// Its path and query.
     pub path: String,
     /// Its headers.
     pub headers: hyper::HeaderMap,
-    /// The body as it came.
+    /// The raw body.
     pub bytes: Bytes,
-    /// The JSON; `null` where it was none.
+    /// The body as JSON; `null` if it is not JSON.
     pub body: Value,
 }
 
 impl Request {
-    /// The header of this name, where it is text.
+    /// The header of this name, if it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
@@ -52,9 +52,9 @@ impl Request {
 /// How the server behaves.
 #[derive(Clone)]
 pub enum Behaviour {
-    /// Chooses an answer for each request.
+    /// Chooses a response for each request.
     Answer(Arc<dyn Fn(&Request) -> Reply + Send + Sync>),
-    /// Closes each connection as soon as it is there.
+    /// Closes each connection right after accepting it.
     CloseAtAccept,
 }
 
@@ -68,18 +68,18 @@ impl std::fmt::Debug for Behaviour {
 }
 
 impl Behaviour {
-    /// Chooses an answer for each request.
+    /// Chooses a response for each request.
     pub fn answer(choose: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::Answer(Arc::new(choose))
     }
 
-    /// Always the same answer.
+    /// Always sends the same response.
     #[must_use]
     pub fn always(reply: Reply) -> Self {
         Self::answer(move |_| reply.clone())
     }
 
-    /// These answers one after the other, the last one again and again.
+    /// Sends these responses in order, then repeats the last one.
     #[must_use]
     pub fn sequence(replies: Vec<Reply>) -> Self {
         let none = Reply::error(500, "The script is empty.");
@@ -93,24 +93,24 @@ impl Behaviour {
     }
 }
 
-/// What else can be said about the server.
+/// Further options of the server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
-    /// The names `GET /v1/models` gives, and Bedrock's list.
+    /// The names listed by `GET /v1/models`, and by Bedrock's list.
     pub models: Vec<String>,
-    /// What `GET /v1/models` answers instead.
+    /// The response of `GET /v1/models` instead of that list.
     pub models_reply: Option<Reply>,
-    /// What answers `POST /v1/embeddings`; nothing is there where nothing does.
+    /// The behaviour of `POST /v1/embeddings`; without one, the route does not exist.
     pub embeddings: Option<Behaviour>,
-    /// What answers `POST /v1/rerank`.
+    /// The behaviour of `POST /v1/rerank`.
     pub rerank: Option<Behaviour>,
-    /// What answers `POST /v1/completions`, which continues texts.
+    /// The behaviour of `POST /v1/completions`, which continues texts.
     pub completions: Option<Behaviour>,
-    /// What answers `POST /token`, which gives access tokens.
+    /// The behaviour of `POST /token`, which issues access tokens.
     pub tokens: Option<Behaviour>,
-    /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
+    /// Whether to store each request for [`ScriptedServer::requests`]; not for benchmarks.
     pub keep_requests: bool,
 }
 
@@ -160,7 +160,7 @@ impl ScriptedServer {
     /// Starts a server on a free port of the loopback address.
     ///
     /// # Errors
-    /// Where no port can be had.
+    /// If no port is available.
     pub async fn start(behaviour: Behaviour) -> io::Result<Self> {
         Self::start_with(behaviour, ServerOptions::default()).await
     }
@@ -168,7 +168,7 @@ impl ScriptedServer {
     /// Starts a server.
     ///
     /// # Errors
-    /// Where the address cannot be had.
+    /// If the address is not available.
     pub async fn start_with(behaviour: Behaviour, options: ServerOptions) -> io::Result<Self> {
         let listener = TcpListener::bind(options.listen).await?;
         let address = listener.local_addr()?;
@@ -197,13 +197,13 @@ impl ScriptedServer {
         })
     }
 
-    /// The address clients are given, for example `http://127.0.0.1:4321/v1`.
+    /// The base URL for clients, for example `http://127.0.0.1:4321/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -228,19 +228,19 @@ impl ScriptedServer {
             .collect()
     }
 
-    /// How many connections were accepted so far.
+    /// Number of connections accepted so far.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// How many clients wait for (the rest of) their answer now.
+    /// Number of clients currently waiting for (the rest of) their response.
     #[must_use]
     pub fn open_requests(&self) -> usize {
         *self.open.borrow()
     }
 
-    /// Waits until that many clients wait.
+    /// Waits until this many clients are waiting.
     pub async fn until_open_requests(&self, count: usize) {
         // The sender lives in `self`, so this cannot fail.
         let _ = self.open.clone().wait_for(|open| *open == count).await;
@@ -276,7 +276,7 @@ async fn accept(
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => return,
         };
-        // A failed accept, such as too many open files, passes by itself.
+        // A failed accept, for example because of too many open files, is transient.
         let Ok((stream, _)) = accepted else { continue };
         shared.connections.fetch_add(1, Ordering::Relaxed);
         if matches!(shared.behaviour, Behaviour::CloseAtAccept) {
@@ -287,7 +287,7 @@ async fn accept(
 }
 
 async fn serve_connection(stream: TcpStream, shared: Arc<Shared>, stop: CancellationToken) {
-    // Without it small writes wait for acknowledgements; where it cannot be set they do.
+    // Otherwise small writes wait for acknowledgements. If it cannot be set, they do.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
@@ -295,7 +295,7 @@ async fn serve_connection(stream: TcpStream, shared: Arc<Shared>, stop: Cancella
     });
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     tokio::select! {
-        // Clients that leave and scripts that cut the line end here, as they should.
+        // Disconnected clients and scripts that break the connection end here, as intended.
         _ = connection => {}
         () = stop.cancelled() => {}
     }
@@ -396,7 +396,7 @@ impl Shared {
         Reply::json(&json!({ "object": "list", "data": data }))
     }
 
-    /// The same as Bedrock lists them.
+    /// The models in the format of Bedrock's list.
     fn profiles(&self) -> Reply {
         let profile = |id: &String| json!({"inferenceProfileId": id, "inferenceProfileName": id, "status": "ACTIVE"});
         let profiles: Vec<Value> = self.options.models.iter().map(profile).collect();

@@ -1,7 +1,7 @@
-//! Model servers that refuse what the real ones refuse: an assistant message whose reasoning, signature or order is not as
-//! it was given, a call without a result, a result without a call, a schema of a tool that they do not take. Their models
-//! think before each step, call tools, two at once in every second step, and answer at the end. Asked to, they begin with two
-//! sub-agents at once.
+//! Model servers with the validation of the real ones. They refuse an assistant message whose reasoning, signature or
+//! order was changed, a call without a result, a result without a call, and unsupported tool schemas. Their models
+//! think before each step, call tools, two at once in every second step, and answer at the end. On request, they begin
+//! with two parallel sub-agents.
 
 mod anthropic;
 mod aws_signature;
@@ -21,24 +21,24 @@ use crate::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
 pub use aws_signature::ACCESS_KEY;
 pub use google_token::{service_account, tokens};
 
-/// Whose rules a server keeps.
+/// The provider whose rules a server enforces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     /// Anthropic's Messages with thinking.
     Anthropic,
-    /// Bedrock's Converse with Claude, requests signed with [`ACCESS_KEY`].
+    /// Bedrock's Converse with Claude; requests must be signed with [`ACCESS_KEY`].
     Bedrock,
     /// Gemini with thought signatures.
     Gemini,
-    /// The same at Vertex AI, with a token for the [`service_account`].
+    /// Gemini on Vertex AI, with a token for the [`service_account`].
     Vertex,
     /// OpenAI's Responses with encrypted reasoning.
     Responses,
-    /// Chat Completions of DeepSeek and Kimi: `reasoning_content` of each message with calls.
+    /// Chat Completions of DeepSeek and Kimi, with `reasoning_content` in each message with calls.
     ReasoningContent,
-    /// Chat Completions of OpenRouter: `reasoning_details` of each message with calls.
+    /// Chat Completions of OpenRouter, with `reasoning_details` in each message with calls.
     ReasoningDetails,
-    /// Gemini's Chat Completions: a signature beside the first call of each message.
+    /// Gemini's Chat Completions, with a signature on the first call of each message.
     ExtraContent,
 }
 
@@ -56,13 +56,13 @@ impl Rules {
     ];
 }
 
-/// What to ask for sub-agents with.
+/// The prompt that requests sub-agents.
 pub const TWO_LOOK: &str = "Have two look.";
 
-/// Starts a server whose model is [`behaviour`]; it also gives out the tokens that Vertex AI wants.
+/// Starts a server with the model [`behaviour`]; it also issues the tokens that Vertex AI requires.
 ///
 /// # Errors
-/// Where no port can be had.
+/// If no port is available.
 pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result<ScriptedServer> {
     let options = ServerOptions {
         tokens: Some(tokens()),
@@ -71,14 +71,15 @@ pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result
     ScriptedServer::start_with(behaviour(rules, tool, steps), options).await
 }
 
-/// A model that thinks, calls `tool` with `{"step": n, "at": m}` for so many steps of each turn, and answers “Done after n
-/// steps.”. Without tools it answers at once; asked with [`TWO_LOOK`], its first step starts two sub-agents instead.
+/// A model that thinks, calls `tool` with `{"step": n, "at": m}` for this many steps of each turn, and answers “Done
+/// after n steps.”. Without tools it answers immediately; for [`TWO_LOOK`], its first step starts two sub-agents
+/// instead.
 #[must_use]
 pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
     Behaviour::answer(move |request| answer(rules, request, (tool, steps), None))
 }
 
-/// The same; its server does not take this keyword in a tool's schema either.
+/// Like [`behaviour`], with a server that also rejects this keyword in a tool's schema.
 #[must_use]
 pub fn behaviour_without(
     rules: Rules,
@@ -125,7 +126,7 @@ fn answer(
         _ => &body["tools"],
     };
     let offered = tools.to_string();
-    // A conversation that was made shorter shows fewer steps than were done.
+    // A compacted conversation shows fewer steps than were done.
     let is_over = done >= steps || request.number > 4 * steps || !offered.contains("\"name\"");
     let mut turn = match is_over {
         true => Turn::last(done, request.number),
@@ -174,13 +175,13 @@ fn refusal(rules: Rules, status: u16, words: &str) -> Reply {
     Reply::status(status, &[json], &body.to_string())
 }
 
-/// What the model says in one call.
+/// The model's output in one call.
 struct Turn {
     thought: String,
     /// Before calls it is commentary.
     text: String,
     calls: Vec<Call>,
-    /// Nine tenths of them come from the cache.
+    /// Nine tenths of them are read from the cache.
     input_tokens: usize,
 }
 
@@ -198,7 +199,7 @@ impl Turn {
 
     fn step(step: usize, tool: &str, number: usize) -> Self {
         let many = if step.is_multiple_of(2) { 2 } else { 1 };
-        // No two calls are the same, nor is what a server signs of them.
+        // All calls differ, and so do their signatures.
         let arguments = |at: usize| json!({"step": step, "at": at, "request": number});
         let text = if step == 1 { "I look." } else { "" };
         Self::calling(tool, (0..many).map(arguments), text, number)
@@ -245,12 +246,12 @@ impl Turn {
     }
 }
 
-/// With a character that two halves of UTF-16 make.
+/// Contains a character that is a surrogate pair in UTF-16.
 fn thought(number: usize) -> String {
     format!("Thought {number} \u{1F914}.")
 }
 
-/// What only the server can write for a text: changed text or another signature is noticed.
+/// A signature of a text that only the server can create, so that a changed text or signature is detected.
 fn signature(text: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in text.bytes().chain(*b"only the provider knows") {
@@ -259,7 +260,7 @@ fn signature(text: &str) -> String {
     format!("sig-{hash:016x}==")
 }
 
-/// The calls that wait for a result.
+/// Calls that have no result yet.
 #[derive(Default)]
 struct Waiting(Vec<String>);
 

@@ -1,18 +1,18 @@
-//! An embedding model and a reranker that need no weights: texts with the same words have like vectors.
+//! An embedding model and a reranker without weights: texts with the same words have similar vectors.
 
 use serde_json::{Value, json};
 
 use crate::{Reply, Request};
 
-/// The dimensions of [`vector`].
+/// Number of dimensions of [`vector`].
 pub const DIMENSIONS: usize = 64;
 
-/// A direction for each text: each of its words, without upper case, adds one to a dimension that its letters choose.
+/// A vector for each text: each of its words, in lower case, adds one to a dimension chosen by a hash.
 #[must_use]
 pub fn vector(text: &str) -> Vec<f32> {
     let mut vector = vec![0.0; DIMENSIONS];
     for word in words(text) {
-        // FNV-1a, which is the same everywhere.
+        // FNV-1a, which is the same on all platforms.
         let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -34,13 +34,13 @@ fn texts<'a>(request: &'a Request, field: &str) -> Vec<&'a str> {
     })
 }
 
-/// The vectors of a request's texts, the last first: they are numbered.
+/// The vectors of a request's texts, in reverse order, which their indexes make valid.
 #[must_use]
 pub fn embeddings(request: &Request) -> Reply {
     embeddings_with(request, vector)
 }
 
-/// The same, of another model.
+/// Like [`embeddings`], for another model.
 pub fn embeddings_with(request: &Request, vector: impl Fn(&str) -> Vec<f32>) -> Reply {
     let texts = texts(request, "input");
     let data = texts.iter().enumerate().rev().map(
@@ -54,7 +54,7 @@ pub fn embeddings_with(request: &Request, vector: impl Fn(&str) -> Vec<f32>) -> 
     }))
 }
 
-/// The share of each document's words that are the question's, the best first.
+/// For each document, the share of its words that occur in the question, best first.
 #[must_use]
 pub fn rerank(request: &Request) -> Reply {
     let query: Vec<String> = words(request.body["query"].as_str().unwrap_or_default()).collect();

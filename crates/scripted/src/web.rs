@@ -1,5 +1,4 @@
-//! A web of its own on loopback, generated and always the same: pages with facts that are known, and whatever makes life hard
-//! for those who fetch pages. It says who asked for what.
+//! A generated, deterministic web on loopback: pages with known facts, and traps for crawlers. It records all requests.
 
 mod apps;
 mod facts;
@@ -37,29 +36,30 @@ pub use facts::{Fact, FactKind};
 use pages::Page;
 pub use traps::{ENDLESS, HUGE, LOOP, NEVER_ANSWERS, PRIVATE, SWOLLEN, TRICKLE};
 
-/// A request that was answered.
+/// An answered request.
 #[derive(Debug, Clone)]
 pub struct Visit {
     /// The path with its query.
     pub target: String,
     /// Its headers.
     pub headers: hyper::HeaderMap,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// When it came.
+    /// When it arrived.
     pub at: Instant,
 }
 
 /// A running web; dropping it closes it.
 ///
-/// - `/` leads to all of its pages, 225 in number, by links; `/sitemap.xml` names them, too.
-/// - `/search?q=&format=json` answers as SearXNG does, from these pages.
-/// - [`ClosedWeb::facts`] has questions with their answers, and the pages that say so.
+/// - `/` links to all of its 225 pages; `/sitemap.xml` lists them too.
+/// - `/search?q=&format=json` answers like SearXNG, with these pages.
+/// - [`ClosedWeb::facts`] has questions with their answers, and the pages that contain them.
 /// - Traps: `/calendar/2026/1`, `/session?sid=1`, `/maze/a/`, `/redirect/50`, [`LOOP`], [`HUGE`], [`ENDLESS`],
-///   [`TRICKLE`], [`NEVER_ANSWERS`], [`SWOLLEN`], `/dead/1`; pages below `/private/` are closed to robots.
-/// - Pages that show nothing until their scripts have run: `/app` says [`SHOWN_BY_SCRIPT`], `/app/spy` tries all ways to the
-///   canary, `/app/endless` computes for ever, `/app/busy` changes and asks for ever and `/app/greedy` takes 3 GB of memory.
-/// - Pages below `/planted/` tell agents to ask for an address at [`ClosedWeb::canary`], which nobody should.
+///   [`TRICKLE`], [`NEVER_ANSWERS`], [`SWOLLEN`], `/dead/1`; pages below `/private/` are disallowed for robots.
+/// - Pages that are empty until their scripts have run: `/app` shows [`SHOWN_BY_SCRIPT`], `/app/spy` tries all ways to
+///   reach the canary, `/app/endless` computes forever, `/app/busy` changes and sends requests forever, and
+///   `/app/greedy` takes 3 GB of memory.
+/// - Pages below `/planted/` instruct agents to request an address at [`ClosedWeb::canary`], which must not happen.
 #[derive(Debug)]
 pub struct ClosedWeb {
     address: SocketAddr,
@@ -82,7 +82,7 @@ struct Shared {
     changed: Mutex<HashMap<String, String>>,
 }
 
-/// Which of the two listeners was asked.
+/// Which of the two listeners received a request.
 #[derive(Clone, Copy)]
 enum Door {
     Web,
@@ -90,10 +90,10 @@ enum Door {
 }
 
 impl ClosedWeb {
-    /// Starts it on two free ports of the loopback address: the web, and the canary.
+    /// Starts it on two free ports of the loopback address, one for the web and one for the canary.
     ///
     /// # Errors
-    /// Where no port can be had.
+    /// If no port is available.
     pub async fn start() -> io::Result<Self> {
         let (web, canary) = (
             TcpListener::bind("127.0.0.1:0").await?,
@@ -133,31 +133,31 @@ impl ClosedWeb {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Such as `http://127.0.0.1:4321`.
+    /// The origin, such as `http://127.0.0.1:4321`.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.shared.origin
     }
 
-    /// The address of a page.
+    /// The URL of a page.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.shared.origin)
     }
 
-    /// The beginning of the addresses that planted instructions name; it is another host for a crawler.
+    /// The origin of the addresses in injected instructions; for a crawler it is another host.
     #[must_use]
     pub fn canary(&self) -> String {
         format!("http://{}", self.canary)
     }
 
-    /// What was asked of the canary: nothing, where all is well.
+    /// The requests to the canary; there must be none.
     #[must_use]
     pub fn canary_visits(&self) -> Vec<String> {
         self.shared
@@ -167,13 +167,13 @@ impl ClosedWeb {
             .clone()
     }
 
-    /// Questions whose answers stand in the pages.
+    /// Questions whose answers are in the pages.
     #[must_use]
     pub fn facts(&self) -> &[Fact] {
         &self.shared.facts
     }
 
-    /// The paths of all pages that links lead to, traps not counted; sorted.
+    /// The sorted paths of all linked pages, excluding traps.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
         let mut paths: Vec<_> = self.shared.pages.keys().cloned().collect();
@@ -181,7 +181,7 @@ impl ClosedWeb {
         paths
     }
 
-    /// The requests so far, the canary's not among them.
+    /// The requests so far, excluding those to the canary.
     #[must_use]
     pub fn visits(&self) -> Vec<Visit> {
         self.shared
@@ -191,20 +191,20 @@ impl ClosedWeb {
             .clone()
     }
 
-    /// How often a path was asked for, with any query.
+    /// Number of requests for a path, with any query.
     #[must_use]
     pub fn count(&self, path: &str) -> usize {
         let is_it = |visit: &Visit| visit.target.split('?').next() == Some(path);
         self.visits().iter().filter(|visit| is_it(visit)).count()
     }
 
-    /// How many requests are being answered now.
+    /// Number of requests currently being answered.
     #[must_use]
     pub fn open_requests(&self) -> usize {
         *self.shared.open.borrow()
     }
 
-    /// What `/robots.txt` says from now on.
+    /// Sets the content of `/robots.txt`.
     pub fn set_robots(&self, text: &str) {
         text.clone_into(
             &mut self
@@ -215,7 +215,7 @@ impl ClosedWeb {
         );
     }
 
-    /// Gives a page another text, as its author would: `body` is HTML.
+    /// Changes the text of a page, as its author would; `body` is HTML.
     pub fn change(&self, path: &str, body: &str) {
         let mut changed = self
             .shared
@@ -239,7 +239,7 @@ async fn accept(listener: TcpListener, door: Door, shared: Arc<Shared>, stop: Ca
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => return,
         };
-        // A failed accept, such as too many open files, passes by itself.
+        // A failed accept, for example because of too many open files, is transient.
         let Ok((stream, _)) = accepted else { continue };
         connections.spawn(serve_connection(
             stream,

@@ -14,7 +14,7 @@ use llm::{ChatModel, HttpClient};
 use outbound::Outbound;
 use store::Store;
 use tokio::{
-    sync::{Mutex, OnceCell, Semaphore},
+    sync::{Mutex, OnceCell},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -22,17 +22,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     chat::{
         access::{AccessAudit, ChatAccess},
-        forks::Forks,
+        after_answer::AfterAnswer,
         housekeeping::Housekeeping,
         idempotency::Idempotency,
         learning::Learning,
-        leases::Leases,
-        pipelines::{self, EffectivePipelines, Pipelines, SideWork, keep_pipelines},
-        recovery::Recovery,
         schedules::Schedules,
         search::ChatSearch,
         transfer_slots::TransferSlots,
-        turns::{Preparation, Turns},
+        turns::Turns,
         webhooks::Webhooks,
     },
     documents::Documents,
@@ -48,6 +45,7 @@ use crate::{
         groups::Groups,
         oidc::SignIn,
     },
+    pipelines::{EffectivePipelines, Pipelines, SideWork},
     platform::{
         body_memory::BodyMemory,
         clock::Clock,
@@ -61,7 +59,11 @@ use crate::{
         commands::{Commands, Telling},
         conversation::Conversations,
         file_links::FileLinks,
+        forks::Forks,
         hooks::Hooks,
+        leases::Leases,
+        preparation::Preparation,
+        recovery::Recovery,
         remote::Remote,
         revocation::Revocation,
         runs::Runs,
@@ -154,6 +156,8 @@ pub struct App {
     pub(crate) effective_pipelines: Arc<EffectivePipelines>,
     /// Model calls around a chat: titles, tags, follow-ups, autocomplete and others.
     pub pipelines: Arc<Pipelines>,
+    /// Pipelines that run after an answer.
+    pub(crate) after_answer: Arc<AfterAnswer>,
     /// Starts runs: the turns of chats, and runs without a chat.
     pub turns: Arc<Turns>,
     /// Forks: new chats that share a run up to a step.
@@ -379,15 +383,14 @@ impl App {
             clock: clock.clone(),
             gateway: gateway.clone(),
             effective_pipelines: effective_pipelines.clone(),
-            runs: runs.clone(),
             stopping: stopping.clone(),
             store: store.clone(),
             tasks: tasks.clone(),
             usage: usage.clone(),
             work: SideWork::default(),
-            turns: Semaphore::new(pipelines::SIDE_BY_SIDE),
             cannot_continue: std::sync::Mutex::default(),
         });
+        let after_answer = Arc::new(AfterAnswer::new(pipelines.clone(), runs.clone()));
         let preparation = Arc::new(Preparation {
             agents: agents.clone(),
             clock: clock.clone(),
@@ -411,6 +414,7 @@ impl App {
             pipelines: pipelines.clone(),
         });
         let turns = Arc::new(Turns {
+            after_answer: after_answer.clone(),
             clock: clock.clone(),
             conversations: conversations.clone(),
             file_links: file_links.clone(),
@@ -525,6 +529,7 @@ impl App {
             access,
             idempotency,
             effective_pipelines,
+            after_answer,
             pipelines,
             turns,
             forks,
@@ -578,7 +583,7 @@ impl App {
             tracing::warn!(%error, "failed to release claims of background work; it resumes when they expire");
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
-        app.tasks.spawn(keep_pipelines(app.pipelines.clone()));
+        app.tasks.spawn(app.after_answer.clone().follow());
         app.jobs.start(jobs::table(&app));
         Ok(app)
     }

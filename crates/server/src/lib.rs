@@ -9,6 +9,7 @@ pub mod gateway;
 pub mod http;
 pub mod identity;
 pub mod messages;
+pub mod pipelines;
 pub mod platform;
 pub mod runtime;
 pub mod start;

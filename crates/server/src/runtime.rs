@@ -1,4 +1,4 @@
-//! Runs: the registry, commands, approvals, hooks, usage bookings and traces.
+//! Runs: preparation, the registry, commands, approvals, recovery, leases, forks, hooks, usage bookings and traces.
 
 pub(crate) mod approvals;
 pub(crate) mod bookings;
@@ -6,9 +6,14 @@ pub mod client_tools;
 pub(crate) mod commands;
 pub(crate) mod conversation;
 pub(crate) mod file_links;
+pub mod forks;
 pub(crate) mod hooks;
+pub(crate) mod leases;
+pub mod preparation;
+pub(crate) mod recovery;
 pub(crate) mod remote;
 pub(crate) mod revocation;
 pub mod runs;
+pub(crate) mod starting_run;
 pub(crate) mod subagent_resume;
 pub mod traces;

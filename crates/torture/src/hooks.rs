@@ -1,4 +1,4 @@
-//! Hooks on everything that a run does, and an account of what they were asked that is kept outside of the server.
+//! Hooks on all operations of a run, with a ledger of their requests that is kept outside of the server.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,19 +16,19 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// What hooks were asked, by the ids of the calls.
+/// The requests to hooks, by call id.
 #[derive(Clone, Default)]
 pub(crate) struct HookLedger(Arc<Mutex<HashMap<String, Asked>>>);
 
 #[derive(Clone, Copy, Default)]
 struct Asked {
     count: usize,
-    /// When it was asked last, milliseconds since 1970-01-01 UTC.
+    /// The time of the last request, milliseconds since 1970-01-01 UTC.
     last_at: i64,
 }
 
 impl HookLedger {
-    /// Starts what is asked, and writes the settings that name it.
+    /// Starts the hook server, and writes settings that refer to it.
     pub(crate) async fn start(settings: &Path) -> anyhow::Result<(Self, ScriptedServer)> {
         let ledger = Self::default();
         let noted = ledger.clone();
@@ -58,7 +58,7 @@ impl HookLedger {
         Ok((ledger, server))
     }
 
-    /// What a log says of its hooks that was otherwise.
+    /// Contradictions between a log and the requests to hooks.
     pub(crate) fn faults(&self, run: &str, log: &[RunEvent]) -> Vec<String> {
         let asked = self
             .0
@@ -72,7 +72,8 @@ impl HookLedger {
             };
             let of_it = asked.get(&format!("{run}.{}", end.call.id)).copied();
             let Asked { count, last_at } = of_it.unwrap_or_default();
-            // On its way it may be asked in every life of the server, also in one that left nothing in the log.
+            // Until it is decided, it may be requested in every life of the server, including one that left nothing in
+            // the log.
             if last_at > event.at {
                 faults.push(format!(
                     "hook {} was asked again when it had decided",
@@ -101,7 +102,7 @@ impl HookLedger {
         faults
     }
 
-    /// How often hooks were asked, and how many calls that were.
+    /// Number of requests to hooks, and of the calls they belong to.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (asked.values().map(|asked| asked.count).sum(), asked.len())
@@ -119,7 +120,7 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Results get a mark, so that a lost decision shows; all else goes on as it is.
+/// Marks tool results, so that a lost decision is detected; everything else is unchanged.
 fn answer(body: &Value) -> Value {
     let tool = &body["data"]["tool"];
     match (body["type"].as_str(), tool["result"].as_str()) {

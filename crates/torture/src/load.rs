@@ -1,4 +1,4 @@
-//! People who give the server work, watch it, and come back each time it is killed.
+//! Simulated people who send messages, watch the runs, and reconnect each time the server is killed.
 
 use std::{
     collections::BTreeMap,
@@ -22,21 +22,21 @@ use tokio::{
 
 use crate::{client, model::WORK};
 
-/// Messages of one chat.
+/// Number of messages per chat.
 const MESSAGES_PER_CHAT: usize = 3;
 
-/// A message that the server has taken, and what its person saw of the answer.
+/// A message accepted by the server, and what its sender saw of the answer.
 pub(crate) struct Exchange {
     pub(crate) chat: String,
     pub(crate) work: String,
     pub(crate) run: String,
-    /// Every event but deltas, by its number.
+    /// All events except deltas, by number.
     pub(crate) seen: BTreeMap<u64, RunEvent>,
 }
 
 pub(crate) struct Load {
     world: Arc<World>,
-    /// One for each place where a server is.
+    /// One per server slot.
     servers: Vec<watch::Sender<Option<String>>>,
     people: JoinSet<anyhow::Result<Vec<Exchange>>>,
 }
@@ -74,17 +74,17 @@ impl Load {
         Ok(load)
     }
 
-    /// Tells people where the server of this place is now; nowhere while it is dead.
+    /// Announces the current URL of the server in this slot; `None` while it is down.
     pub(crate) fn server_is_at(&self, place: usize, url: Option<String>) {
         self.servers[place].send_replace(url);
     }
 
-    /// Messages that the server has taken.
+    /// Number of messages accepted by the server.
     pub(crate) fn taken(&self) -> usize {
         self.world.taken.load(Ordering::Relaxed)
     }
 
-    /// Lets everybody see the end of what they wait for.
+    /// Waits until everyone has seen the end of their runs.
     pub(crate) async fn finish(mut self) -> anyhow::Result<Vec<Exchange>> {
         self.world.closing.store(true, Ordering::Relaxed);
         let mut exchanges = Vec::new();
@@ -99,7 +99,7 @@ struct Person {
     number: usize,
     world: Arc<World>,
     servers: Vec<watch::Receiver<Option<String>>>,
-    /// Which of them is asked next: a person comes to one after the other.
+    /// The server to ask next; a person uses them in turn.
     asks: usize,
 }
 
@@ -114,7 +114,7 @@ impl Person {
                 chat = None;
             }
             let work = format!("{}-{number}", self.number);
-            // What broke off may or may not have been taken; nobody was told that it was.
+            // An interrupted request may or may not have been accepted; it was not acknowledged.
             let Ok(mut exchange) = self.say(&mut chat, work).await else {
                 sleep(Duration::from_millis(5)).await;
                 continue;
@@ -184,7 +184,7 @@ impl Person {
             .await?)
     }
 
-    /// Watches the run, from where it broke off each time.
+    /// Watches the run, continuing after each interruption.
     async fn watch_to_the_end(&mut self, exchange: &mut Exchange) -> anyhow::Result<()> {
         let mut after = 0;
         loop {
@@ -197,7 +197,7 @@ impl Person {
         }
     }
 
-    /// Whether the run has come to its end.
+    /// Watches until the run or the connection ends. Returns whether the run has ended.
     async fn watch(&mut self, exchange: &mut Exchange, after: &mut u64) -> anyhow::Result<bool> {
         let url = format!(
             "{}/runs/{}/events?after={after}",
@@ -241,7 +241,7 @@ impl Person {
     }
 }
 
-/// A log that is not what it should be, which no return mends.
+/// An invalid log, which reconnecting does not repair.
 #[derive(Debug)]
 struct Torn(String);
 

@@ -1,5 +1,5 @@
-//! `cargo xtask torture`: kills the server at random and at chosen moments while people work with it, and compares what
-//! its logs say with a ledger that is kept outside. Nothing finished may be done twice, nothing acknowledged be lost.
+//! `cargo xtask torture`: kills the server at random and at chosen moments under load, and compares its logs with a
+//! ledger kept outside. Nothing finished may be done twice, and nothing acknowledged may be lost.
 
 mod hooks;
 mod load;
@@ -23,33 +23,33 @@ use hooks::HookLedger;
 use load::Load;
 use victim::{DiesItself, Folder, Victim};
 
-/// People who talk with the server at the same time.
+/// Number of simulated people who use the server concurrently.
 const PEOPLE: usize = 8;
-/// The same where servers share a database.
+/// The number if servers share a database.
 const PEOPLE_SHARING: usize = 32;
-/// How long a server lives at most before it is killed.
+/// Maximum lifetime of a server before it is killed.
 const MAX_LIFE: Duration = Duration::from_millis(400);
-/// The same where servers share a database: each run that was cut off waits there for the lease to expire, and many
-/// shorter lives would be of servers with nothing to do.
+/// The maximum if servers share a database: there each interrupted run waits for its lease to expire, so servers with
+/// shorter lives would have nothing to do.
 const MAX_LIFE_SHARING: Duration = Duration::from_secs(2 * LEASE_SECONDS);
-/// The shortest lease that there is.
+/// The shortest lease supported.
 const LEASE_SECONDS: u64 = 2;
-/// How long the last runs may take once nobody is killed any more.
+/// Maximum time for the last runs to finish after the last kill.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Kills the server under load and looks for damage.
+/// Kills the server under load and checks for damage.
 #[derive(Parser)]
 struct Options {
-    /// How often to kill it.
+    /// Number of kills.
     #[arg(long, default_value_t = 1000)]
     kills: u32,
-    /// The database, in place of SQLite.
+    /// The database to use instead of SQLite.
     #[arg(long)]
     database_url: Option<String>,
-    /// How many servers work on the database at the same time; each is killed on its own.
+    /// Number of servers that share the database; each is killed independently.
     #[arg(long, default_value_t = 1, requires = "database_url")]
     servers: usize,
-    /// Call hooks around everything that runs do.
+    /// Call hooks around all operations of runs.
     #[arg(long)]
     hooks: bool,
     #[command(subcommand)]
@@ -58,15 +58,15 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Be the server that is killed
+    /// Run the server that is killed
     #[command(hide = true)]
     Serve {
         #[arg(long)]
         data_dir: PathBuf,
-        /// Where tools write down what they did.
+        /// The ledger in which tools record their effects.
         #[arg(long)]
         ledger: PathBuf,
-        /// How many of a thousand effects kill the server right before or after them.
+        /// How many of a thousand effects kill the server directly before or after them.
         #[arg(long, default_value_t = 0)]
         deaths_per_mille: u64,
     },
@@ -85,11 +85,11 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-/// What became of the kills.
+/// The result of the kills.
 #[derive(Default)]
 struct Kills {
     done: u32,
-    /// Of them the servers that died right before or after an effect.
+    /// Servers among them that died directly before or after an effect.
     by_itself: u32,
     longest_start: Duration,
 }
@@ -126,7 +126,7 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
     let exchanges = exchanges
         .await
         .context("some runs neither ended nor went on")??;
-    // What was only begun when a person's connection broke has its effects too.
+    // Runs that had only begun when a person's connection broke have effects too.
     sleep(Duration::from_secs(1)).await;
     let ledger = hooks.as_ref().map(|(ledger, _)| ledger);
     let verdict = verdict::reach(&victim.url, &exchanges, &folder.ledger(), ledger).await?;
@@ -152,7 +152,7 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One server after the other in this place, each killed after a while, until there are enough kills in all places.
+/// Starts and kills one server after another in this slot, until there are enough kills in all slots.
 #[expect(clippy::print_stdout, reason = "it says how far it is")]
 async fn kill_again_and_again(
     place: usize,
@@ -193,14 +193,14 @@ async fn kill_again_and_again(
     }
 }
 
-/// 0 to 999.
+/// A random number from 0 to 999.
 fn random_per_mille() -> u64 {
     RandomState::new().hash_one(()) % 1000
 }
 
-/// A client that trusts nobody's certificates: everything is on this machine.
+/// A client without trusted certificates, since everything is on this machine.
 fn client() -> anyhow::Result<Arc<reqwest::Client>> {
-    // It sets up TLS, without which no client is made, also where none is needed.
+    // It sets up TLS, without which no client can be built, even if TLS is not needed.
     llm::HttpClient::new()?;
     Ok(Arc::new(
         reqwest::Client::builder()

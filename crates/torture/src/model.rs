@@ -1,4 +1,4 @@
-//! The model server, which lives on: each piece of work has effects of the main agent and of a sub-agent, over three
+//! The model server, which is not killed: each work item has effects of the main agent and of a sub-agent, over three
 //! answers.
 
 use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::victim::{EFFECT, LOOK};
 
-/// What a person's message begins with; what follows names the work.
+/// The beginning of a person's message; the name of the work item follows.
 pub(crate) const WORK: &str = "Work on ";
 const PART: &str = "Part ";
 
-/// The effects of a piece of work.
+/// The effects of a work item.
 pub(crate) fn effects(work: &str) -> Vec<String> {
     ["a", "b", "c", "part"]
         .iter()

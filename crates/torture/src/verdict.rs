@@ -1,4 +1,4 @@
-//! Compares what people were told with what the server has, and what its logs say with the ledger.
+//! Compares what people saw with the server's state, and its logs with the ledger.
 
 use std::{collections::HashMap, path::Path};
 
@@ -157,7 +157,7 @@ impl Verdict {
                 && name == EFFECT
                 && let Some(what) = arguments["what"].as_str()
             {
-                // A call that was not written to its end is written again.
+                // A call that was not completely written is written again.
                 let (done, doubt) = calls.entry(what.to_owned()).or_default();
                 *done |= !error;
                 *doubt |= in_doubt;

@@ -1,4 +1,4 @@
-//! The server that is killed: the real one, with two tools more, whose effects are written down outside of it.
+//! The server that is killed: the real one with two additional tools, whose effects are recorded outside of it.
 
 use std::{
     fmt, fs,
@@ -24,9 +24,9 @@ use crate::{LEASE_SECONDS, random_per_mille};
 
 /// The tool that must not be repeated.
 pub(crate) const EFFECT: &str = "effect";
-/// The tool that may be.
+/// The tool that may be repeated.
 pub(crate) const LOOK: &str = "look";
-/// Effects in a thousand that kill the server.
+/// Number of effects in a thousand that kill the server.
 const DEATHS_PER_MILLE: u64 = 15;
 
 #[derive(Deserialize, JsonSchema)]
@@ -79,7 +79,7 @@ fn tool(
 ) -> Result<Tool, ToolFailure> {
     let maybe_die = move || {
         if random_per_mille() < deaths_per_mille {
-            // As sudden as a kill: nothing is written any more.
+            // As abrupt as a kill: nothing more is written.
             std::process::abort();
         }
     };
@@ -102,7 +102,7 @@ fn tool(
     )
 }
 
-/// One write, so that lines of several calls never mix.
+/// A single write, so that lines of concurrent calls do not mix.
 fn write_down(ledger: &Path, line: &str) -> std::io::Result<()> {
     fs::OpenOptions::new()
         .create(true)
@@ -111,10 +111,10 @@ fn write_down(ledger: &Path, line: &str) -> std::io::Result<()> {
         .write_all(line.as_bytes())
 }
 
-/// Where the server and the ledger are kept.
+/// The folder of the server's data and the ledger.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Where the data is instead.
+    /// The database, if not in the folder.
     database_url: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl Folder {
         self.path.join("ledger.txt")
     }
 
-    /// Its configuration file, which need not be there.
+    /// The path of its configuration file, which may not exist.
     pub(crate) fn settings(&self) -> PathBuf {
         self.path.join("settings.toml")
     }
@@ -143,7 +143,7 @@ impl Folder {
     }
 
     pub(crate) fn remove(&self) {
-        // What stays is only in the way.
+        // Leftovers are harmless.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -169,8 +169,7 @@ pub(crate) struct Victim {
 }
 
 impl Victim {
-    /// Starts it and waits until it says that it is ready.
-    /// `place` tells servers apart that work at the same time.
+    /// Starts it and waits until it reports that it is ready. `place` distinguishes concurrent servers.
     pub(crate) async fn start(
         folder: &Folder,
         place: usize,
@@ -203,7 +202,7 @@ impl Victim {
         }
         // The sandbox needs the real program to start itself again.
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
-        // The ledger counts what runs do, and nothing beside them.
+        // The ledger counts only the effects of runs.
         for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
             command.env(
                 format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"),
@@ -231,7 +230,7 @@ impl Victim {
         })
     }
 
-    /// Waits so long. Whether it died by itself meanwhile.
+    /// Waits this long. Returns whether it died by itself meanwhile.
     pub(crate) async fn lives_for(&mut self, time: Duration) -> anyhow::Result<bool> {
         match timeout(time, self.child.wait()).await {
             Ok(status) => status.map(|_| true).context("cannot wait for the server"),
@@ -239,9 +238,9 @@ impl Victim {
         }
     }
 
-    /// Kills it as the kernel does where memory is short.
+    /// Kills it as the kernel does when out of memory.
     pub(crate) async fn kill(&mut self) -> anyhow::Result<()> {
-        // It may be dead.
+        // It may already be dead.
         let _ = self.child.start_kill();
         self.child
             .wait()

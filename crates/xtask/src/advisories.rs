@@ -1,5 +1,5 @@
-//! Known faults of what we build on: the lock files against a checkout of the advisory database of RustSec, without a network.
-//! `cargo deny check advisories` says the same; this needs neither that program nor the internet.
+//! Known vulnerabilities of dependencies: checks the lock files against a local checkout of the RustSec advisory
+//! database. Equivalent to `cargo deny check advisories`, without that program or network access.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,23 +13,24 @@ use toml::Table;
 
 use crate::command::{root, variable};
 
-/// Where the database is, if it is not named.
+/// The environment variable with the database's path, used if no path is given.
 const VARIABLE: &str = "ADVISORY_DB";
-/// Where its advisories begin.
+/// The beginning of an advisory's metadata.
 const FRONT_MATTER: &str = "```toml";
 
-/// Where to look.
+/// The database to use.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Choice {
-    /// A checkout of the database; left out, the one that ADVISORY_DB names
+    /// A checkout of the database; by default the one in ADVISORY_DB
     #[arg(long, value_name = "FOLDER")]
     db: Option<PathBuf>,
 }
 
-/// Compares the lock files with the database.
+/// Checks the lock files against the database.
 ///
 /// # Errors
-/// If a package has a known fault that `deny.toml` does not explain, an explanation is not needed, or there is no database.
+/// If a package has a known vulnerability that `deny.toml` does not ignore, an ignore entry is unnecessary, or there is
+/// no database.
 pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let named = choice.db.clone().or_else(named);
     let folder = named
@@ -63,12 +64,12 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The database that the environment names.
+/// The database set in the environment.
 pub(crate) fn named() -> Option<PathBuf> {
     variable(VARIABLE).map(PathBuf::from)
 }
 
-/// A package with a known fault.
+/// A package with a known vulnerability.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     id: String,
@@ -113,7 +114,7 @@ fn packages(lock: &str) -> anyhow::Result<Locked> {
     Ok(found)
 }
 
-/// What `deny.toml` explains.
+/// The advisories ignored in `deny.toml`.
 fn ignored(deny: &str) -> anyhow::Result<BTreeSet<String>> {
     let deny: Table = toml::from_str(deny).context("deny.toml")?;
     let ignored = deny
@@ -148,7 +149,7 @@ fn findings(folder: &Path, locked: &Locked) -> anyhow::Result<Vec<Finding>> {
     Ok(found)
 }
 
-/// The versions among these that an advisory is about: all that it does not name as patched or unaffected.
+/// The affected versions among these: all that the advisory does not list as patched or unaffected.
 fn faults(text: &str, versions: &BTreeSet<Version>) -> anyhow::Result<Vec<Finding>> {
     let (_, rest) = text.split_once(FRONT_MATTER).context("no front matter")?;
     let (front, prose) = rest

@@ -7,13 +7,13 @@ use crate::{
     parts::{agents, embedder, gateways, real_model::RealModel, retrieval},
 };
 
-/// Asks for a real model, which `research` can be measured with. It takes minutes for a question.
+/// Requests a real model, which `research` can be measured with. It takes minutes per question.
 const REAL: &str = "--real";
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
 ///
 /// # Errors
-/// Where one of them fails.
+/// If one of them fails.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     // Together, so that they share their dependencies; `cargo run` would build some of them again.
     command::run(&mut cargo(&[
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     {
         bench.arg("--program").arg(release.join("glasshouse"));
     }
-    // They are large, so not for those who measure everything without naming it.
+    // They are large, so they are only installed if explicitly requested.
     if arguments.iter().any(|argument| argument == "gateway") {
         for (option, installed) in [
             ("--litellm", gateways::litellm()),
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         ] {
             match installed {
                 Ok(path) => drop(bench.arg(option).arg(path)),
-                // The table says that it is missing.
+                // The table reports it as missing.
                 Err(error) => println!("Measuring without it: {error:#}"),
             }
         }

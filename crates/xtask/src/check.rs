@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that must hold before a change is taken, cheapest first.
+//! `cargo xtask ci`: everything that must pass before a change is merged, cheapest first.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use crate::{
     test,
 };
 
-/// What a part of the check does.
+/// A step of the check.
 type Part = fn() -> anyhow::Result<Counts>;
 
-/// In this order nothing is built twice: the web app before the server that embeds it, lints and docs before
-/// the tests since they share what is checked.
+/// Ordered so that nothing is built twice: the web app before the server that embeds it, lints and docs before the
+/// tests, since they share build results.
 const PARTS: [(&str, Part); 12] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || {
@@ -48,10 +48,10 @@ const PARTS: [(&str, Part); 12] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs all parts, stops at the first that fails, and prints how long each took; the last line counts the tests.
+/// Runs all steps, stops at the first failure, and prints how long each took; the last line counts the tests.
 ///
 /// # Errors
-/// [`TestsFailed`], after having said what failed.
+/// [`TestsFailed`], after printing what failed.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut took: Vec<(&str, Duration)> = Vec::new();
     let mut counts = Counts::default();
@@ -92,7 +92,8 @@ fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
     Ok(Counts::default())
 }
 
-/// Licences, bans and sources of all that could be built on any platform, and known faults, if there is a database of them.
+/// Licences, bans and sources of all dependencies on any platform, and known vulnerabilities if there is a database of
+/// them.
 fn dependencies() -> anyhow::Result<Counts> {
     match advisories::named() {
         Some(_) => advisories::run(&advisories::Choice::default())?,

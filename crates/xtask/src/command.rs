@@ -1,4 +1,4 @@
-//! Runs other programs: shown before they start, without standard input, and with their failure in words.
+//! Runs other programs: prints the command first, closes standard input, and reports failures as messages.
 
 use std::{
     env,
@@ -14,8 +14,7 @@ use anyhow::{Context, bail};
 /// The repository's folder.
 pub(crate) fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
-        // Cargo says where it runs us from. Where we were built is the second best: a folder of build results
-        // can serve two checkouts.
+        // Prefer Cargo's run-time variable over the build-time path, since a build folder can serve two checkouts.
         #[expect(
             clippy::disallowed_methods,
             reason = "Cargo's own variable, not configuration"
@@ -36,13 +35,13 @@ pub(crate) fn web() -> PathBuf {
     root().join("web")
 }
 
-/// Where cargo puts debug builds: where this program itself stands.
+/// The folder of cargo's debug builds, which is this program's own.
 pub(crate) fn debug_folder() -> anyhow::Result<PathBuf> {
     let program = env::current_exe().context("cannot tell where this program stands")?;
     Ok(program.parent().unwrap_or(root()).to_owned())
 }
 
-/// Where what the tests need is installed.
+/// The folder in which test dependencies are installed.
 pub(crate) fn parts_folder() -> anyhow::Result<PathBuf> {
     let folder = debug_folder()?.join("../test-parts");
     std::fs::create_dir_all(&folder)
@@ -52,7 +51,7 @@ pub(crate) fn parts_folder() -> anyhow::Result<PathBuf> {
         .context("cannot find the folder just made")
 }
 
-/// A variable of the environment, where it is set and not empty.
+/// An environment variable, if it is set and not empty.
 #[expect(
     clippy::disallowed_methods,
     reason = "tasks are set up through the environment, as builds are"
@@ -61,14 +60,14 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The features of packages, in addition to the defaults. Tests have them too, so that they try what is shipped.
+/// Package features in addition to the defaults. Tests use them too, so that they cover what is shipped.
 pub(crate) const SHIPPED_FEATURES: &str = "server/graph-database";
 
 /// `cargo` in the repository's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root());
-    // `cargo run` tells us about this package; build scripts that watch these names would run again for it.
+    // `cargo run` sets variables about this package, which would make build scripts that watch them run again.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
         if [
@@ -84,7 +83,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
         }
     }
     if variable("CI").is_some() {
-        // Nothing is built twice there, and what is built incrementally is larger and slower.
+        // There nothing is built twice, and incremental builds are larger and slower.
         command.env("CARGO_INCREMENTAL", "0");
     }
     command
@@ -97,7 +96,7 @@ pub(crate) fn npm(arguments: &[&str]) -> Command {
     command
 }
 
-/// The first of these programs that is on the path.
+/// The first of these programs in the path.
 pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = variable("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
@@ -109,10 +108,10 @@ pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// Runs it to its end.
+/// Runs it to completion.
 ///
 /// # Errors
-/// Where it cannot be started or does not succeed.
+/// If it cannot be started or does not succeed.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let shown = show(command);
     println!("$ {shown}");
@@ -126,18 +125,18 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a program printed, and whether it succeeded.
+/// A program's output, and whether it succeeded.
 pub(crate) struct Finished {
-    /// Both of its outputs.
+    /// Standard output and standard error.
     pub(crate) output: String,
     /// Whether its exit code was 0.
     pub(crate) success: bool,
 }
 
-/// Runs it to its end, shows what it prints and keeps it too.
+/// Runs it to completion, printing its output and capturing it too.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// If it cannot be started.
 pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
     let shown = show(command);
     println!("$ {shown}");

@@ -1,21 +1,21 @@
-//! How many tests passed, read from what the test runners print.
+//! Counts of passed and failed tests, parsed from the output of the test runners.
 
 use std::{fmt, ops::AddAssign};
 
-/// Tests that ran.
+/// Test counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Those that passed.
+    /// Tests that passed.
     pub(crate) passed: u32,
-    /// Those of `passed` that failed at first and passed when they were run again.
+    /// Tests in `passed` that failed at first and passed when repeated.
     pub(crate) flaky: u32,
-    /// Those that did not.
+    /// Tests that failed.
     pub(crate) failed: u32,
-    /// Those that were left out.
+    /// Tests that were skipped.
     pub(crate) skipped: u32,
 }
 
-/// Some tests failed; their runner has said which.
+/// Some tests failed; their runner has printed which.
 #[derive(Debug)]
 pub(crate) struct TestsFailed;
 
@@ -27,7 +27,7 @@ impl fmt::Display for TestsFailed {
 
 impl std::error::Error for TestsFailed {}
 
-/// Who printed the text.
+/// The test runner.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Runner {
     /// `cargo nextest run`.
@@ -45,7 +45,7 @@ pub(crate) enum Runner {
 }
 
 impl Counts {
-    /// One failed step that counts no tests.
+    /// One failed step that does not count tests.
     pub(crate) const FAILURE: Self = Self {
         passed: 0,
         flaky: 0,
@@ -53,7 +53,7 @@ impl Counts {
         skipped: 0,
     };
 
-    /// These of a second run, after the first.
+    /// Combines the counts of a second run with the first.
     pub(crate) fn after(self, first: Self) -> Self {
         Self {
             flaky: first.failed.saturating_sub(self.failed),
@@ -61,7 +61,7 @@ impl Counts {
         }
     }
 
-    /// Reads a runner's closing lines.
+    /// Parses a runner's summary.
     pub(crate) fn read(runner: Runner, output: &str) -> Self {
         let mut counts = Self::default();
         for line in output.lines() {
@@ -70,7 +70,7 @@ impl Counts {
             match runner {
                 Runner::Nextest if line.starts_with("Summary [") => counts.add_listed(line),
                 Runner::Rustdoc if line.starts_with("test result:") => counts.add_listed(line),
-                // “Tests”, and not “Test Files”.
+                // “Tests”, but not “Test Files”.
                 Runner::Vitest if line.starts_with("Tests ") => counts.add_listed(line),
                 Runner::Node => counts.add_node(line),
                 Runner::Unittest => counts.add_unittest(line),
@@ -81,7 +81,7 @@ impl Counts {
         counts
     }
 
-    /// `12 passed`, `1 failed`, `3 skipped` in any order, with anything between.
+    /// `12 passed`, `1 failed`, `3 skipped` in any order, with any text between them.
     fn add_listed(&mut self, line: &str) {
         let words: Vec<&str> = line
             .split(|c: char| !c.is_ascii_alphanumeric())
@@ -101,7 +101,7 @@ impl Counts {
         }
     }
 
-    /// `Ran 12 tests in 1.2s`, and then `OK` or `FAILED (failures=1, errors=2, skipped=3)`.
+    /// `Ran 12 tests in 1.2s`, then `OK` or `FAILED (failures=1, errors=2, skipped=3)`.
     fn add_unittest(&mut self, line: &str) {
         if let Some(ran) = line
             .strip_prefix("Ran ")
@@ -124,12 +124,12 @@ impl Counts {
                 "skipped" => self.skipped += count,
                 _ => continue,
             }
-            // Parts of a test can fail apart from each other, so that more fail than ran.
+            // Subtests can fail separately, so that there may be more failures than tests.
             self.passed = self.passed.saturating_sub(count);
         }
     }
 
-    /// `12 passed (3.4m)`, `1 flaky`, `2 failed`, `3 skipped`, `4 did not run`, each on a line of its own.
+    /// `12 passed (3.4m)`, `1 flaky`, `2 failed`, `3 skipped`, `4 did not run`, each on a separate line.
     fn add_playwright(&mut self, line: &str) {
         let Some((count, outcome)) = line.split_once(' ') else {
             return;

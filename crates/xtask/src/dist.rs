@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the packages of a release, made of the program and what belongs beside it. `--check` then tries them.
+//! `cargo xtask dist`: builds the release packages. With `--check`, also tests them.
 
 mod check;
 mod components;
@@ -27,14 +27,14 @@ use crate::{
     parts::TemporaryFolder,
 };
 
-/// What to pack, and whether to try it.
+/// What to pack, and whether to test it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Choice {
-    /// Pack this program; left out, one is built with the profile `dist`, which takes a while
+    /// Pack this program; by default, one is built with the profile `dist`, which takes a while
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Then install the packages and go through the Dockerfile in small Debian systems, use what is there, update it, and
-    /// bring back a copy. Needs root, debootstrap, curl and namespaces
+    /// Also install the packages and run the Dockerfile's steps in small Debian systems, use and update them, and
+    /// restore a backup. Needs root, debootstrap, curl and namespaces
     #[arg(long)]
     check: bool,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Choice {
 /// The version of all crates.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Pages beside those in `docs/`.
+/// Pages outside of `docs/`.
 const PAGES: [&str; 5] = [
     "README.md",
     "SECURITY.md",
@@ -51,13 +51,13 @@ const PAGES: [&str; 5] = [
     "config.example.toml",
 ];
 
-/// What stands under which licence of others.
+/// The file with third-party licences.
 const LICENCES: &str = "THIRD-PARTY";
 
-/// Makes the packages, and tries them where that is wanted.
+/// Builds the packages, and tests them if requested.
 ///
 /// # Errors
-/// Where one cannot be made, or does not do what it should.
+/// If a package cannot be built, or does not work as expected.
 pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let built = match &choice.program {
         Some(program) => program.clone(),
@@ -92,7 +92,7 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is built in, for programs that look for known faults in it; returns the file's name.
+/// Writes the software bill of materials for vulnerability scanners. Returns the file's name.
 fn bill_of_materials(parts: &BTreeSet<components::Part>, folder: &Path) -> anyhow::Result<String> {
     let read = |path: PathBuf| {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
@@ -123,11 +123,11 @@ fn build() -> anyhow::Result<PathBuf> {
     Ok(debug_folder()?.join("../dist/glasshouse"))
 }
 
-/// A copy without what only debuggers read: a debug build has far more of that than of program.
+/// A copy without debug symbols, which make up most of a debug build.
 fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
     let program = work.join("glasshouse");
     fs::copy(built, &program).with_context(|| format!("cannot copy {}", built.display()))?;
-    // On macOS that would break the signature, and the profile `dist` strips by itself.
+    // On macOS it would break the signature, and the profile `dist` already strips symbols.
     if cfg!(target_os = "linux") && find_program(&["strip"]).is_some() {
         run_command(Command::new("strip").arg(&program))?;
     }
@@ -135,7 +135,8 @@ fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// The program, its pages and, for Linux, its unit, for systems that have no package of ours; returns the archive's name.
+/// Archives the program, its pages and, for Linux, its systemd unit, for systems without a package. Returns the
+/// archive's name.
 fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
     let name = format!(
         "glasshouse-{VERSION}-{}-{}",
@@ -158,7 +159,7 @@ fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Re
     let file = format!("{name}.tar.gz");
     let mut tar = Command::new("tar");
     tar.args(["--create", "--gzip", "--numeric-owner"]);
-    // GNU tar, and that of macOS.
+    // GNU tar, or that of macOS.
     tar.args(if cfg!(target_os = "linux") {
         ["--owner=0", "--group=0", "--sort=name"].as_slice()
     } else {
@@ -174,7 +175,7 @@ fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Re
     Ok(file)
 }
 
-/// The pages that go into every package, from the repository's folder.
+/// The pages in every package, relative to the repository's folder.
 fn pages() -> anyhow::Result<Vec<String>> {
     let mut pages = PAGES.map(str::to_owned).to_vec();
     for entry in fs::read_dir(root().join("docs")).context("cannot read docs/")? {
@@ -187,7 +188,7 @@ fn pages() -> anyhow::Result<Vec<String>> {
     Ok(pages)
 }
 
-/// Copies a file to where its folder need not be yet.
+/// Copies a file, creating missing folders.
 fn install(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let folder = to.parent().context("a file has no folder")?;
@@ -197,7 +198,7 @@ fn install(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes `SHA256SUMS`, which `sha256sum --check` reads.
+/// Writes `SHA256SUMS`, for `sha256sum --check`.
 fn sums(files: &[String], folder: &Path) -> anyhow::Result<()> {
     let mut sums = if find_program(&["sha256sum"]).is_some() {
         Command::new("sha256sum")
@@ -213,7 +214,7 @@ fn sums(files: &[String], folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What it prints, for programs that are asked something.
+/// The output of a program.
 fn output(command: &mut Command) -> anyhow::Result<String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command

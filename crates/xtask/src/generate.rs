@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: files that are made from the code: TypeScript types, and the references of the API and of settings.
+//! `cargo xtask gen`: generates files from the code: TypeScript types, and the API and settings references.
 
 mod reference;
 mod settings;
@@ -16,21 +16,21 @@ use serde_json::Value;
 
 use crate::command::{SHIPPED_FEATURES, cargo, debug_folder, root, run, web};
 
-/// The event types of the web app, made from `crates/domain`.
+/// The event types of the web app, generated from `crates/domain`.
 const EVENTS: &str = "web/src/api/events.ts";
-/// The types of requests and answers, made from the OpenAPI document of `crates/server`.
+/// The request and response types, generated from the OpenAPI document of `crates/server`.
 const TYPES: &str = "web/src/api/schema.ts";
-/// The codes of messages, from all crates.
+/// The message codes of all crates.
 const MESSAGES: &str = "web/src/api/messages.ts";
-/// The pages of the API reference, made from the same document.
+/// The pages of the API reference, generated from the same document.
 const REFERENCE: &str = "docs/reference/api";
-/// The page whose tables of settings are made from the default file.
+/// The page whose settings tables are generated from the default file.
 const SETTINGS: &str = "docs/reference/configuration.md";
 
 /// Writes all generated files.
 ///
 /// # Errors
-/// Where one cannot be made or written.
+/// If one cannot be generated or written.
 pub(crate) fn write() -> anyhow::Result<()> {
     let files = generate()?;
     for name in left_over(&files)? {
@@ -51,10 +51,10 @@ pub(crate) fn write() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The generated files that are not as the code says.
+/// The generated files that are out of date.
 ///
 /// # Errors
-/// Where one cannot be made.
+/// If one cannot be generated.
 pub(crate) fn stale() -> anyhow::Result<Vec<String>> {
     let files = generate()?;
     let mut stale = left_over(&files)?;
@@ -71,8 +71,8 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
         EVENTS,
         &example("typescript", &["--features", "domain/typescript"])?,
     )?;
-    // With the programs, or a build script of a dependency differs from that of the tests' build, which compiles the server
-    // a second time.
+    // With the programs; otherwise a dependency's build script differs from that of the tests' build, and the server is
+    // compiled a second time.
     let printed: Value = serde_json::from_slice(&example(
         "reference",
         &["--bins", "--features", SHIPPED_FEATURES],
@@ -102,7 +102,7 @@ fn generate() -> anyhow::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// The output of an example that is built with these options.
+/// The output of an example built with these options.
 fn example(name: &str, options: &[&str]) -> anyhow::Result<Vec<u8>> {
     // Of the whole workspace, so that dependencies are shared with other builds.
     run(cargo(&["build", "--workspace", "--example", name]).args(options))?;
@@ -118,7 +118,7 @@ fn example(name: &str, options: &[&str]) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Pages of the reference that are not generated any more.
+/// Reference pages that are no longer generated.
 fn left_over(files: &[(String, String)]) -> anyhow::Result<Vec<String>> {
     let folder = root().join(REFERENCE);
     let mut left_over = Vec::new();
@@ -131,7 +131,7 @@ fn left_over(files: &[(String, String)]) -> anyhow::Result<Vec<String>> {
     Ok(left_over)
 }
 
-/// Lays the text out as the project's own prettier does, which has to be installed.
+/// Formats the text with the project's prettier, which must be installed.
 fn format(name: &str, text: &[u8]) -> anyhow::Result<String> {
     let prettier = web().join("node_modules/prettier/bin/prettier.cjs");
     if !prettier.is_file() {
@@ -149,7 +149,7 @@ fn format(name: &str, text: &[u8]) -> anyhow::Result<String> {
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot run prettier")?;
-    // Closed at the end of the statement: prettier reads to the end before it writes.
+    // Closed at the end of the statement, since prettier reads to the end before it writes.
     child
         .stdin
         .take()

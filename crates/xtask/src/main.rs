@@ -30,13 +30,13 @@ struct Cli {
 enum Task {
     /// Install what the tests need and run all of them
     Test(test::Choice),
-    /// Everything that must hold before a change is taken: format, lints, docs, generated files, tests
+    /// Check everything that must pass before a change is merged: format, lints, docs, generated files, tests
     Ci,
-    /// Compare the lock files with a checkout of the advisory database
+    /// Check the lock files against a checkout of the advisory database
     Advisories(advisories::Choice),
-    /// Write the files that are made from the code
+    /// Generate the files that are derived from the code
     Gen,
-    /// Make the packages of a release, and try them where that is wanted
+    /// Build the release packages, and optionally test them
     Dist(dist::Choice),
     /// Measure the release build; arguments go to the bench program
     Bench {
@@ -44,7 +44,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Kill the release build a thousand times under load, and look whether anything was lost or done twice
+    /// Kill the release build a thousand times under load, and check whether anything was lost or done twice
     Torture {
         /// Such as `--kills 100`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // A count of tests has to stay the last line, so whoever failed one has said so above it.
+        // The count of tests has to stay the last line, so a failed test was reported above it.
         Err(error) if error.is::<counts::TestsFailed>() => ExitCode::FAILURE,
         Err(error) => {
             println!("error: {error:#}");

@@ -1,4 +1,4 @@
-//! What the tests need beside Rust, and how it is installed.
+//! Installs what the tests need besides Rust.
 
 pub(crate) mod agents;
 pub(crate) mod bolt;
@@ -24,10 +24,10 @@ use anyhow::{Context, bail};
 
 use crate::command::{cargo, find_program, run};
 
-/// The oldest Node.js the web tools run on.
+/// The minimum version of Node.js for the web tools.
 const OLDEST_NODE: (u32, u32) = (20, 19);
 
-/// Installs cargo-nextest where it is missing.
+/// Installs cargo-nextest if it is missing.
 pub(crate) fn nextest() -> anyhow::Result<()> {
     if find_program(&["cargo-nextest"]).is_some() {
         return Ok(());
@@ -36,23 +36,23 @@ pub(crate) fn nextest() -> anyhow::Result<()> {
     run(&mut cargo(&["install", "--locked", "cargo-nextest"]))
 }
 
-/// The version of cargo-deny that our Rust builds.
+/// The version of cargo-deny that our Rust version can build.
 const CARGO_DENY: &str = "cargo-deny@0.20.2";
 
-/// Installs cargo-deny where it is missing.
+/// Installs cargo-deny if it is missing.
 pub(crate) fn cargo_deny() -> anyhow::Result<()> {
     if find_program(&["cargo-deny"]).is_some() {
         return Ok(());
     }
     println!("Installing cargo-deny, which looks at what we build on.");
     let mut install = cargo(&["install", "--locked", "--no-default-features", CARGO_DENY]);
-    // It reads a few files: quicker to build is better than quicker.
+    // It only reads a few files, so a fast build matters more than fast code.
     run(install
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))
 }
 
-/// Says what to do where Node.js is missing or too old.
+/// Fails with instructions if Node.js is missing or too old.
 pub(crate) fn check_node() -> anyhow::Result<()> {
     let (major, minor) = OLDEST_NODE;
     let needed =
@@ -70,7 +70,7 @@ pub(crate) fn check_node() -> anyhow::Result<()> {
     }
 }
 
-/// Installs packages of Debian and its relatives.
+/// Installs packages on Debian and its derivatives.
 pub(crate) fn apt_install(packages: &[&str]) -> anyhow::Result<()> {
     let words = packages.join(" ");
     if find_program(&["apt-get"]).is_none() || !is_root() {
@@ -90,24 +90,24 @@ pub(crate) fn apt_install(packages: &[&str]) -> anyhow::Result<()> {
     run(apt(&["install", "-y", "-qq", "--no-install-recommends"]).args(packages))
 }
 
-/// Whether we run as the administrator.
+/// Whether this process runs as root.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// A program in the background that is told to stop, and waited for, when this is dropped.
+/// A background program that is stopped and waited for when dropped.
 pub(crate) struct Background {
     child: Child,
     signal: &'static str,
 }
 
 impl Background {
-    /// Watches over `child`, which stops on `signal`.
+    /// Takes over `child`, which stops on `signal`.
     pub(crate) fn new(child: Child, signal: &'static str) -> Self {
         Self { child, signal }
     }
 
-    /// Whether it has ended by itself.
+    /// Whether it has exited by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
@@ -123,25 +123,25 @@ impl Drop for Background {
             .args(["-s", self.signal, &pid])
             .status();
         if !told.is_ok_and(|status| status.success()) {
-            // Nothing more can be done about one that is neither told nor killed.
+            // If neither signalling nor killing works, nothing more can be done.
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
     }
 }
 
-/// A new folder in the system's temporary one, removed when this is dropped.
+/// A new folder in the system's temporary folder, removed when dropped.
 pub(crate) struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
-    /// Makes one whose name begins with `name`.
+    /// Creates one whose name begins with `name`.
     pub(crate) fn new(name: &str) -> anyhow::Result<Self> {
         let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Self(folder))
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -149,12 +149,12 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // It may hold files of another user, which only a system's own cleaning can remove.
+        // It may contain files of another user, which only the system's cleanup can remove.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// A port of the loopback address that nothing listens on.
+/// An unused port of the loopback address.
 pub(crate) fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no free port")?;
     Ok(listener.local_addr()?.port())

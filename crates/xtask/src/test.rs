@@ -1,4 +1,4 @@
-//! `cargo xtask test`: installs what the tests need, runs all of them and adds up what their runners say.
+//! `cargo xtask test`: installs the tests' dependencies, runs the tests and adds up their results.
 
 use std::{
     fs,
@@ -28,17 +28,18 @@ pub(crate) struct Choice {
     /// Only the web app's unit tests
     #[arg(long, group = "part")]
     web_only: bool,
-    /// Only the browser journeys against the real program
+    /// Only the end-to-end browser tests against the real program
     #[arg(long, group = "part")]
     e2e: bool,
-    /// Only other programs against the real one: the OpenAI packages, Open WebUI's pipe, our examples and the like
+    /// Only third-party programs against the real one: the OpenAI packages, Open WebUI's pipe, our examples and the
+    /// like
     #[arg(long, group = "part")]
     clients: bool,
     /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
     /// installed and started here
     #[arg(long, group = "part")]
     real_model: bool,
-    /// Only Open WebUI as it is published, in a browser, with Glasshouse as its connection and through the pipe; it is
+    /// Only Open WebUI as published, in a browser, with Glasshouse as its connection and through the pipe; it is
     /// installed here
     #[arg(long, group = "part")]
     open_webui: bool,
@@ -58,7 +59,7 @@ impl Choice {
 /// Runs the chosen tests; the last line printed counts them.
 ///
 /// # Errors
-/// [`TestsFailed`] where a test failed, others where something could not be installed or built.
+/// [`TestsFailed`] if a test failed, other errors if something could not be installed or built.
 pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
     let outcome = run_chosen(choice);
     let (counts, failure) = match outcome {
@@ -91,7 +92,7 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
         counts += web_units()?;
     }
     if choice.e2e || choice.is_all() {
-        // Before anything of Rust: a changed web app builds the server again.
+        // Before anything in Rust, since a changed web app rebuilds the server.
         run_command(&mut npm(&["run", "build"]))?;
     }
     if choice.rust_only || choice.is_all() {
@@ -125,7 +126,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     if let Some(programs) = postgres.programs() {
         tests.env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs);
     }
-    // With matplotlib, so that sessions make real pictures.
+    // With matplotlib, so that sessions create real pictures.
     tests.env(
         "GLASSHOUSE_TEST_PYTHON",
         clients::install_python(&root().join("crates/sandbox"))?,
@@ -150,7 +151,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     Ok(counts)
 }
 
-/// Builds tests and programs together, so that both share their dependencies.
+/// Builds tests and programs together, so that they share their dependencies.
 fn build() -> anyhow::Result<()> {
     run_command(&mut cargo(&[
         "build",
@@ -167,14 +168,14 @@ pub(crate) fn web_units() -> anyhow::Result<Counts> {
     Ok(count(Runner::Vitest, &run_reading(&mut npm(&["test"]))?))
 }
 
-/// The browser journeys against the real program, with the web app as built last.
+/// The end-to-end browser tests against the real program, with the last build of the web app.
 pub(crate) fn journeys() -> anyhow::Result<Counts> {
     let chromium = chromium::install()?;
     build()?;
     browse("glasshouse", &[("CHROMIUM", chromium)])
 }
 
-/// Runs the journeys of this project of `web/playwright.config.ts`, which drive a browser and the real programs.
+/// Runs the tests of this project of `web/playwright.config.ts`, which drive a browser and the real programs.
 fn browse(project: &str, paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
     let programs = debug_folder()?;
     let mut journeys = npm(&["exec", "--", "playwright", "test"]);
@@ -187,7 +188,7 @@ fn browse(project: &str, paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
     Ok(count(Runner::Playwright, &run_reading(&mut journeys)?))
 }
 
-/// Open WebUI as it is published, in a browser.
+/// Open WebUI as published, in a browser.
 fn with_open_webui() -> anyhow::Result<Counts> {
     node_packages::install()?;
     let (chromium, program) = (chromium::install()?, open_webui::install()?);
@@ -198,7 +199,7 @@ fn with_open_webui() -> anyhow::Result<Counts> {
     )
 }
 
-/// Programs of others, unchanged, against the real program.
+/// Unmodified third-party programs against the real program.
 pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     build()?;
     let programs = debug_folder()?;
@@ -219,7 +220,7 @@ pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     Ok(counts)
 }
 
-/// The tests that are left out elsewhere because they need a real model.
+/// The tests that are skipped elsewhere because they need a real model.
 fn with_real_model() -> anyhow::Result<Counts> {
     parts::nextest()?;
     let model = RealModel::start()?;
@@ -232,15 +233,15 @@ fn with_real_model() -> anyhow::Result<Counts> {
         "--run-ignored",
         "only",
     ]);
-    // One after the other: a model on a processor answers one at a time.
+    // Sequentially, since a model on a CPU answers one request at a time.
     tests
         .args(["-E", "test(real_model)", "--test-threads", "1"])
         .env("GLASSHOUSE_TEST_MODEL_URL", model.url());
     Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
 }
 
-/// Runs it; where a test fails, once more, as nextest does: these hold real programs to times, which a machine that is
-/// busy with something else can miss. What is broken fails twice; what passed only then is counted as such.
+/// Runs the tests, and once more if one fails, as nextest does: they have time limits for real programs, which a busy
+/// machine can exceed. What is broken fails twice; tests that pass only on the second run are counted as flaky.
 fn count_twice(runner: Runner, tests: &mut Command) -> anyhow::Result<Counts> {
     let first = count(runner, &run_reading(tests)?);
     if first.failed == 0 {
@@ -255,14 +256,14 @@ fn count(runner: Runner, finished: &Finished) -> Counts {
     if finished.success || counts.failed > 0 {
         return counts;
     }
-    // It failed without naming a test: it could not be built, for example.
+    // It failed without naming a test, for example because the build failed.
     Counts {
         failed: 1,
         ..counts
     }
 }
 
-/// Whether a comment holds an example; building for them takes a while, so that it is not done for none.
+/// Whether a comment contains an example. Building for doc tests takes a while, so it is skipped if there are none.
 fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
     for entry in
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
@@ -282,7 +283,7 @@ fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Whether a code block in a comment is Rust: one without a language, or with a word that rustdoc knows.
+/// Whether a code block in a comment is Rust: one without a language, or with an attribute known to rustdoc.
 fn has_doc_test(source: &str) -> bool {
     let mut inside = false;
     for line in source.lines().map(str::trim_start) {

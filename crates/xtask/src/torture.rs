@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: builds the release of the server and of what kills it, and runs that.
+//! `cargo xtask torture`: builds the release of the server and the program that kills it, and runs the latter.
 
 use std::process::Command;
 
@@ -7,13 +7,13 @@ use crate::{
     parts::postgres::Postgres,
 };
 
-/// Ours among the arguments: a private PostgreSQL in place of SQLite.
+/// Our own argument: a private PostgreSQL instead of SQLite.
 const POSTGRES: &str = "--postgres";
 
 /// Builds it and runs it with `arguments`.
 ///
 /// # Errors
-/// Where something was lost or done twice.
+/// If something was lost or done twice.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     command::run(&mut cargo(&["build", "--release", "--package", "torture"]))?;
     let mut torture = Command::new(debug_folder()?.join("../release/torture"));

@@ -88,6 +88,9 @@ test("structured output", async () => {
 
 test("errors", async () => {
   const failing = (name, prompt) => generateText({ model: openai(name), prompt, maxRetries: 0 });
-  await assert.rejects(failing("none-such", "Hi"), (error) => error.statusCode === 404 && /no model/.test(error.message));
+  await assert.rejects(
+    failing("none-such", "Hi"),
+    (error) => error.statusCode === 404 && /Model not found/.test(error.message),
+  );
   await assert.rejects(failing("glasshouse/agent", "Break"), /out of memory/);
 });

@@ -177,7 +177,7 @@ describe("Glasshouse as an MCP server", () => {
     });
     assert.deepEqual(asked.map(({ message }) => message), [
       "Where to?",
-      "“seats” has to be a whole number, 1 to 9.\n\nWhere to?",
+      "“seats” must be a whole number, 1 to 9.\n\nWhere to?",
     ]);
     const bodies = await follow(glasshouse, result.structuredContent.run);
     assert.deepEqual(of(bodies, "question_answered")[0].values, { city: "Rome", seats: 3, bags: ["big"] });

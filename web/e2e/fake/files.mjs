@@ -1,4 +1,4 @@
-/** The files of a stand-in chat, with all they were before: the calls under `/files` in memory. */
+/** In-memory files of the fake server's chats, with their history: the calls under `/files`. */
 import { Refusal } from "./refusal.mjs";
 
 /** An archive without files. */
@@ -9,7 +9,7 @@ const pictures = [
   ["image/jpeg", "ffd8ff"],
 ];
 
-/** What differs between two lists of lines: the longest common subsequence stays. */
+/** Diff of two lists of lines by longest common subsequence. */
 function compare(old, next) {
   const common = Array.from({ length: old.length + 1 }, () => new Array(next.length + 1).fill(0));
   for (let a = old.length - 1; a >= 0; a -= 1)
@@ -34,7 +34,7 @@ const linesOf = (bytes) => (bytes.length === 0 ? [] : bytes.toString().replace(/
 export class FakeFiles {
   #states = new Map();
 
-  /** Writes a file, or deletes it where `bytes` is null. */
+  /** Writes a file, or deletes it if `bytes` is `null`. */
   write(path, bytes) {
     const states = this.#states.get(path) ?? [];
     const deleted = bytes === null;
@@ -61,7 +61,7 @@ export class FakeFiles {
       .sort((one, other) => (one.path < other.path ? -1 : 1));
   }
 
-  /** What was deleted, as it was last, the last one first. */
+  /** Last versions of deleted files, most recently deleted first. */
   deleted() {
     return [...this.#states]
       .filter(([, [now, last]]) => now.deleted && last)
@@ -69,15 +69,15 @@ export class FakeFiles {
       .sort((one, other) => other.changed_at - one.changed_at);
   }
 
-  /** Refuses where the file is not what was seen. */
+  /** Throws if the file's version is not the expected one. */
   #expect(path, { "if-match": seen, "if-none-match": none }) {
     const now = this.#at(path);
     const tag = now && !now.deleted ? `"${now.version}"` : undefined;
     if ((seen && seen !== tag) || (none && tag))
-      throw new Refusal(409, "conflict", "The file has changed meanwhile.");
+      throw new Refusal(409, "conflict", "The file has changed in the meantime.");
   }
 
-  /** Answers a call; undefined where there is nothing, and where the response is written. */
+  /** Handles a call; returns `undefined` if there is no content, or the response was written directly. */
   answer(method, what, search, body, response) {
     const path = search.get("path");
     const number = (name) => (search.has(name) ? Number(search.get(name)) : undefined);

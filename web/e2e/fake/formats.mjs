@@ -1,4 +1,4 @@
-/** The fake server's answers to `?format=`: enough of some protocols to show them, and one that is broken. */
+/** The fake server's formats for `?format=`: enough of some protocols to display them, and a broken one. */
 
 const frame = ({ event, id, data }) =>
   `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
@@ -13,7 +13,7 @@ function native(search) {
   };
 }
 
-/** What the main agent writes as its answer, piece by piece. */
+/** The main agent's text deltas as its answer. */
 function answer(event) {
   if (event.agent || event.body.type !== "text_delta") return undefined;
   return event.body.delta;
@@ -34,7 +34,7 @@ function openai() {
   };
 }
 
-/** Like AG-UI, it has no numbers to come back to. */
+/** Like AG-UI, it has no sequence numbers for resuming. */
 function agUi() {
   const told = (event) => {
     if (event.body.type === "run_started") return { type: "RUN_STARTED", runId: event.run };
@@ -50,7 +50,7 @@ function agUi() {
   };
 }
 
-/** What a fault or a hostile proxy could send. */
+/** What a faulty server or a hostile proxy could send. */
 function broken() {
   return (event) => {
     const { seq: id, body } = event;
@@ -63,7 +63,7 @@ function broken() {
 
 const formats = { native, openai, ag_ui: agUi, tool_calls: broken };
 
-/** Turns each event into the frames of the format that is asked for. */
+/** Returns a function that encodes each event as frames of the requested format. */
 export function encoderOf(search) {
   return (formats[search.get("format") ?? "native"] ?? native)(search);
 }

@@ -1,12 +1,12 @@
-/** Collections of documents of the stand-in server: the calls under `/knowledge` in memory, with a search for plain words. */
+/** In-memory document collections of the fake server: the calls under `/knowledge`, with a plain word search. */
 import { Refusal } from "./refusal.mjs";
 
 const bytesOf = (text) => Buffer.byteLength(text);
 const noCollection = () =>
-  new Refusal(404, "not_found", "There is no such collection, or it is not shared with you.");
-const noDocument = () => new Refusal(404, "not_found", "There is no such document in this collection.");
+  new Refusal(404, "not_found", "Collection not found, or it is not shared with you.");
+const noDocument = () => new Refusal(404, "not_found", "Document not found in this collection.");
 
-/** Headings of Markdown, and pages that begin with a form feed. */
+/** Markdown headings, and pages that begin with a form feed. */
 function structureOf(text) {
   const headings = [];
   const pages = [];
@@ -20,7 +20,7 @@ function structureOf(text) {
   return { title: headings[0]?.title ?? null, pages, headings };
 }
 
-/** What becomes of a file that is read. */
+/** Result of parsing a file. */
 function readingOf(name, file) {
   if (name.endsWith(".pdf"))
     return { problem: { code: "damaged", format: "PDF", message: "The file is damaged or incomplete." } };
@@ -32,15 +32,15 @@ function readingOf(name, file) {
 
 export class FakeKnowledge {
   collections = [];
-  /** While true nothing is read. */
+  /** While true, nothing is parsed. */
   rests = false;
-  /** A name, and the refusal that its file gets. */
+  /** A file name and the error for its upload. */
   refused = null;
-  /** What searches tell beside their results. */
+  /** Notes returned with search results. */
   notes = [];
-  /** The largest file that is taken. */
+  /** Maximum upload size. */
   fileBytes = 50_000_000;
-  /** Scores that every result has beside those of its words. */
+  /** Scores added to every result, in addition to the word score. */
   second = {};
   #ids = 0;
 
@@ -108,7 +108,7 @@ export class FakeKnowledge {
     return document;
   }
 
-  /** Answers a call of `user`; undefined where the response is written. */
+  /** Handles a call of `user`; returns `undefined` if the response was written directly. */
   answer(method, [, id, what, document, action], url, body, user, response) {
     const readable = this.collections.filter(({ owner, open }) => owner === user || open);
     if (id === undefined && method === "POST") return this.#listed(this.add(user, body));
@@ -172,7 +172,7 @@ export class FakeKnowledge {
     return { ...this.#view(document), text, structure };
   }
 
-  /** Paragraphs with a word of the question, those with more of them first. */
+  /** Paragraphs with a word of the query, those with more of them first. */
   #search(readable, { query, collections = null, limit = 10 }) {
     const words = query.toLowerCase().split(/\s+/);
     const found = [];

@@ -1,4 +1,4 @@
-/** What the stand-in server has of programs, agents and MCP servers: lists that nothing changes. */
+/** Constant programs, agents and MCP servers of the fake server. */
 export const PROGRAMS = {
   available: true,
   problem: null,
@@ -25,7 +25,7 @@ export const AGENTS = {
   tools: ["ls", "read_file", "write_file"],
   skills_folder: "/srv/skills",
   skills: [{ name: "letters", description: "How our letters look.", files: 2 }],
-  broken_skills: [{ name: "broken", problem: { message: "There is no SKILL.md." } }],
+  broken_skills: [{ name: "broken", problem: { message: "File not found: SKILL.md." } }],
 };
 export const MCP_SERVERS = [
   {

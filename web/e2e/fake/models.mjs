@@ -1,4 +1,4 @@
-/** Models as the API shows them. */
+/** Models in the API's format. */
 export const modelOf = (id, tour = false) => ({
   id,
   name: tour ? "Tour" : id,

@@ -1,4 +1,4 @@
-/** What the fake server answers where it refuses. */
+/** An error response of the fake server. */
 export class Refusal extends Error {
   constructor(status, code, message) {
     super(message);

@@ -1,4 +1,4 @@
-/** A run of the fake server: a log in memory, its readers, and what a script needs to write it. */
+/** A run of the fake server: an in-memory log, its readers, and the methods with which scripts write it. */
 import { EventEmitter } from "node:events";
 
 export class Stopped extends Error {}
@@ -25,7 +25,7 @@ export class FakeRun extends EventEmitter {
     this.emit("event", event);
   }
 
-  /** What of it an inbox shows. */
+  /** Its pending items as shown in the inbox. */
   waiting() {
     const answered = (asked) =>
       this.log.some(({ body }) =>
@@ -44,7 +44,7 @@ export class FakeRun extends EventEmitter {
     return `${prefix}${this.#counters[prefix]}`;
   }
 
-  /** Waits, so that people can see it happen; throws when the run has been stopped. */
+  /** Waits, so that the step is visible; throws if the run was stopped. */
   async pause(ms) {
     if (!this.stopped) {
       await new Promise((resolve) => {
@@ -90,7 +90,7 @@ export class FakeRun extends EventEmitter {
     this.push({ type: "reasoning_finished", item, text, duration_ms: Date.now() - from }, agent);
   }
 
-  /** Writes a call's arguments piece by piece; gives its id. */
+  /** Streams a call's arguments; returns its ID. */
   async request(name, args, agent = []) {
     const call = this.name("c");
     this.push({ type: "tool_requested", call, name }, agent);

@@ -1,4 +1,4 @@
-/** What the fake server's runs do, chosen by a word in the message. */
+/** Scripted runs of the fake server, selected by a word in the message. */
 import { Stopped } from "./run.mjs";
 
 const answer = `Three catalogues fit, and **HYG 4.1** is the one to start with.
@@ -50,7 +50,7 @@ async function reader(run, call, number, name, task, steps, work) {
   });
 }
 
-/** A run so long that its older steps become a summary, and once none can be had. */
+/** A run so long that its older steps are summarised; the summary fails once. */
 async function compact(run) {
   await run.tool("ls", { path: "/" }, "licences.md");
   run.modelCalled();
@@ -255,7 +255,7 @@ async function recite(run, words) {
 
 const scripts = { recite, tour, compact, flood, ask, fail, limit, hostile, count };
 
-/** Plays the script the words name; a stop keeps what was written. */
+/** Plays the script named in the message; stopping keeps what was written. */
 export async function play(run, words) {
   const name = Object.keys(scripts).find((key) => words.toLowerCase().includes(key));
   try {

@@ -1,4 +1,4 @@
-/** A stand-in for the server: the whole HTTP API (docs/reference/api.md) in memory, for tests of the page alone. */
+/** Fake server: the whole HTTP API (docs/reference/api.md) in memory, for tests of the page alone. */
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -30,7 +30,7 @@ export class FakeServer {
   user = null;
   signedIn = false;
   models = [modelOf("tour", true)];
-  /** None: the tour answers only who names it. */
+  /** None: the tour answers only if requested by name. */
   defaultModel = null;
   connections = [];
   keys = [];
@@ -40,7 +40,7 @@ export class FakeServer {
   #ids = 0;
   #sockets = new Set();
   #activity = new Set();
-  /** While true every event stream is refused, as if the network were down. */
+  /** While true, every event stream is rejected, as if the network were down. */
   offline = false;
 
   constructor({ pace = 1, account = false, model = false } = {}) {
@@ -64,7 +64,7 @@ export class FakeServer {
     return this;
   }
 
-  /** Cuts every open connection, as a broken network does. */
+  /** Closes every open connection, as a network failure does. */
   cut() {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -182,7 +182,7 @@ export class FakeServer {
         return { user: this.user };
       case "POST login":
         if (body.email !== this.user.email || body.password !== this.password) {
-          throw new Refusal(401, "unauthenticated", "The email or the password is wrong.");
+          throw new Refusal(401, "unauthenticated", "Wrong email or password.");
         }
         this.signedIn = true;
         return { user: this.user };
@@ -245,7 +245,7 @@ export class FakeServer {
       throw new Refusal(
         422,
         "model_unreachable",
-        `Nothing answers at ${body.base_url}. Check the address and that the server runs.`,
+        `Could not connect to ${body.base_url}. Is the model server running, and is the address right?`,
       );
     }
     return id === "test" ? { models: ["qwen3-30b", "llama-3.3-70b"] } : this.#connect(body);
@@ -318,7 +318,7 @@ export class FakeServer {
     if (!chat) throw new Refusal(404, "not_found", "There is no such chat.");
     if (what === "files") {
       const answer = chat.files.answer(method, message, url.searchParams, body, response);
-      if (answer === undefined) throw new Refusal(404, "not_found", "There is no such file.");
+      if (answer === undefined) throw new Refusal(404, "not_found", "File not found in this chat.");
       return answer;
     }
     if (what === "read") return null;
@@ -340,7 +340,7 @@ export class FakeServer {
     };
   }
 
-  /** Titles with the words as they stand; what was said is found by the real program alone. */
+  /** Searches titles for the literal query; only the real program searches messages. */
   #search(query) {
     const rows = [...this.chats.values()].filter((chat) =>
       JSON.stringify([chat.title, chat.messages]).toLowerCase().includes(query.trim().toLowerCase()),
@@ -362,7 +362,7 @@ export class FakeServer {
     return { chats: all.slice(0, limit).map((chat) => this.row(chat)), more: all.length > limit };
   }
 
-  /** A finished assistant message carries its answer and summary. */
+  /** A finished assistant message includes its answer and summary. */
   #shown(message) {
     const summary = this.runs.get(message.run)?.summary();
     return summary ? { ...message, summary, content: [{ type: "text", text: summary.answer }] } : message;
@@ -407,7 +407,7 @@ export class FakeServer {
 
   #runCall(method, [, id, what, item], body, url, response) {
     const run = this.runs.get(id);
-    if (!run) throw new Refusal(404, "not_found", "There is no such run.");
+    if (!run) throw new Refusal(404, "not_found", "Run not found, or it is not yours.");
     switch (what) {
       case "events":
         return this.#events(run, url.searchParams, response);

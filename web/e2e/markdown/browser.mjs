@@ -17,11 +17,11 @@ const TYPES = {
 const FLAGS =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --js-flags=--expose-gc";
 
-/** The policy the server sends, but with images from anywhere, so that a leak is not hidden by it. */
+/** The server's CSP, but with images from anywhere, so that it does not hide a leak. */
 export const OPEN_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src * data:; connect-src *; font-src 'self'";
 
-/** Builds into a new folder and returns its path. */
+/** Builds into a new directory and returns its path. */
 export async function buildPage() {
   const { module } = await runnerImport(join(import.meta.dirname, "../../build/render-frame.ts"));
   const outDir = await mkdtemp(join(tmpdir(), "markdown-page-"));
@@ -59,7 +59,7 @@ function serve(folder, headers) {
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }
 
-/** Opens the built page; `close` ends everything and removes the folder's profile. */
+/** Opens the built page; `close` shuts everything down and removes the browser profile. */
 export async function openPage(folder, { headers = {}, viewport = { width: 1280, height: 900 } } = {}) {
   const server = await serve(folder, headers);
   const origin = `http://127.0.0.1:${server.address().port}`;

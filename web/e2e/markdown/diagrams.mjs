@@ -1,11 +1,11 @@
-// Mermaid sources that try to have the browser ask `host`, to run `pwn()`, or to change how the page looks.
+// Mermaid sources that try to make the browser contact `host`, run `pwn()`, or change the page's appearance.
 
-/** What CSS loads, spelled so that no filter of words finds it. */
+/** CSS that loads a URL, spelled so that no keyword filter finds it. */
 const hidden = (host, path) => `u\\72l(https:\\2f\\2f ${host}/${path})`;
 const css = (host, path) => `* { background: url(https://${host}/${path}) }`;
 const hiddenInJson = (host, path) => hidden(host, path).replaceAll("\\", "\\\\");
 
-/** The ways by which diagrams that were drawn in the page itself had the browser ask another server. */
+/** Ways in which diagrams rendered in the page itself made the browser contact another server. */
 export const requestRoutes = (host) => [
   `stateDiagram-v2\n[*] --> A\nclassDef foo fill:${hidden(host, "state?memory=4711")}\nclass A foo`,
   `%%%%{x}%%{init: {"themeCSS": "* { background: ${hiddenInJson(host, "nested")} }"}}%%\ngraph TD; A-->B`,
@@ -14,7 +14,7 @@ export const requestRoutes = (host) => [
   `%%%%{x}%%{init: {"htmlLabels": true}}%%\ngraph TD; A["<image src='https:\\\\${host}\\again'>hi"]`,
 ];
 
-/** Others that seemed worth a try. */
+/** Other plausible attacks. */
 export const otherRoutes = (host) => [
   `graph TD; A[<img src=x onerror=pwn()>] --> B`,
   `graph TD; A["<img src='https://${host}/i.png'>"] --> B`,

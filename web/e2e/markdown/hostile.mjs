@@ -1,4 +1,4 @@
-// Texts that try to run a script, load something or break out of their place. `pwn()` must never be called.
+// Texts that try to run a script, load something or break out of their container. `pwn()` must never be called.
 
 import { hostileDiagrams } from "./diagrams.mjs";
 

@@ -1,4 +1,4 @@
-// Measures what a streamed answer costs the page: node e2e/markdown/measure.mjs
+// Benchmarks a streamed answer: node e2e/markdown/measure.mjs
 // CASES=mixed,table picks cases, CHARS=80000 the length, RATE=200 tokens a second for the mixed answer.
 // Times are CPU time of the page's main thread, so that a busy machine does not change them much.
 
@@ -84,7 +84,7 @@ async function measure(name) {
   };
 }
 
-/** Loads what loads once (KaTeX, the worker), so that the run measures streaming. */
+/** Loads one-time resources (KaTeX, the worker), so that the run measures streaming. */
 async function warmUp(page) {
   await page.evaluate(() =>
     window.page.show("$x$ and\n\n```rust\nlet a = 1;\n```\n\n" + window.page.answer(3000, "mixed")),
@@ -100,7 +100,7 @@ async function metrics(cdp) {
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
-/** Starts tracing; the returned function stops it and gives the main thread's tasks in CPU ms, longest first. */
+/** Starts tracing; the returned function stops it and returns the main thread's tasks in CPU ms, longest first. */
 async function traceTasks(cdp) {
   const events = [];
   cdp.on("Tracing.dataCollected", ({ value }) => events.push(...value));

@@ -1,4 +1,4 @@
-// A page with one markdown text, driven from outside through `window.page`.
+// A page with one Markdown text, controlled from outside through `window.page`.
 
 import { mount } from "svelte";
 import "../../src/styles/tokens.css";
@@ -13,14 +13,14 @@ export interface Shown {
   streaming: boolean;
 }
 
-/** Images of other sites that were asked for. */
+/** External images that were requested. */
 const fetched: string[] = [];
 const target = document.getElementById("app") as HTMLElement;
 const page = mount(Page, { target, props: { fetched } }) as {
   show: (shown: Shown) => void;
 };
 
-/** Adds text at `rate` tokens a second, token by token, as a server's events would. */
+/** Appends text at `rate` tokens a second, token by token, as a server's events would. */
 function stream(text: string, rate: number): Promise<void> {
   const pieces = tokenPieces(text);
   const start = performance.now();

@@ -58,7 +58,7 @@ async function show(text, streaming = false) {
   await page.evaluate(([t, s]) => window.page.show(t, s), [text, streaming]);
 }
 
-/** Diagrams are drawn (or refused) and formulas typeset. */
+/** Waits until diagrams are rendered (or rejected) and formulas typeset. */
 async function settled() {
   await page.waitForFunction(() => {
     const views = [...document.querySelectorAll(".md-diagram")];
@@ -77,7 +77,7 @@ async function harmless(text) {
   assert.deepEqual(await page.evaluate(inspect, ALLOWED_TAGS.source), [], "something unsafe is in the page");
 }
 
-/** Runs in the page: lists every element, attribute and address that should not be there. */
+/** Runs in the page: lists every element, attribute and URL that should not be there. */
 function inspect(allowedTags) {
   const allowed = new RegExp(allowedTags, "i");
   const found = [];

@@ -1,6 +1,7 @@
-// Shows texts that make renderers slow, deep or wide, and prints how long each took: node e2e/markdown/stress.mjs
-// CASES=emphasis,table picks by a part of the name. Fails where a task held the page for longer than LONGEST_MS, or a
-// text was not there in the end. FOLDER names a folder of further texts, one a file.
+// Shows texts that make renderers slow, deep or wide, and prints how long each took:
+// node e2e/markdown/stress.mjs
+// CASES=emphasis,table picks by part of the name. Fails if a task blocked the page for longer than LONGEST_MS, or a
+// text was incomplete in the end. FOLDER names a directory of further texts, one per file.
 
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** An MCP server over standard input whose one tool returns a picture and HTML, as cameras and charts do. */
+/** A stdio MCP server whose only tool returns an image and HTML, as cameras and charts do. */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -31,11 +31,11 @@ function png() {
 
 export const PICTURE = png();
 export const WIDE = WIDTH;
-/** Where Glasshouse keeps it: named after its content. */
+/** Path under which Glasshouse stores it: named by a hash of its content. */
 export const PATH = `/results/camera--shoot-${createHash("sha256").update(PICTURE).digest("hex").slice(0, 12)}.png`;
 const HTML = "<h2>Panel of the light</h2><p>It is on.</p>";
 
-/** The configuration of Glasshouse that has this server. */
+/** The Glasshouse configuration with this server. */
 export const config = () => {
   const file = fileURLToPath(import.meta.url);
   return `[[mcp_servers]]\nname = "camera"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(file)}]\n`;

@@ -1,4 +1,4 @@
-/** A person at Open WebUI: opens chats, writes, presses Stop, and sees what is there. */
+/** Automates the Open WebUI page as a user: opens chats, sends messages, presses Stop, and reads the page. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
@@ -6,9 +6,9 @@ const PICTURES = new URL("../../../docs/pictures/", import.meta.url);
 
 const WAIT_MS = 30_000;
 
-/** A browser of its own for the administrator, in English and light. */
+/** A browser context for the administrator, with English and the light theme. */
 export async function openChats({ browser, openWebUi }) {
-  // Without it the news of this version would cover the page.
+  // Otherwise the release notes of this version would cover the page.
   const { version } = await openWebUi.get("/api/config");
   await openWebUi.post("/api/v1/users/user/settings/update", { ui: { version } });
   const context = await browser.newContext({
@@ -24,14 +24,14 @@ export async function openChats({ browser, openWebUi }) {
   return context;
 }
 
-/** A new chat with `model` in a page of its own. */
+/** A new chat with `model` in its own page. */
 export async function newChat(context, model) {
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   await page.goto(`/?models=${encodeURIComponent(model)}`);
   const input = page.locator("#chat-input");
   await input.waitFor();
-  // The list of models comes later than the input, and a message before it would be refused.
+  // The list of models loads after the input, and an earlier message would be rejected.
   await page
     .getByRole("button", { name: /Select a model|Selected model/ })
     .first()
@@ -39,17 +39,17 @@ export async function newChat(context, model) {
   const messages = page.locator("#messages-container");
   return {
     page,
-    /** All that stands in the chat. */
+    /** All text of the chat. */
     text: () => messages.innerText(),
-    /** Waits until such words stand in the chat. */
+    /** Waits until the text is visible in the chat. */
     async shows(words) {
       const found = messages.getByText(words).filter({ visible: true }).first();
       await found.waitFor().catch(async (error) => {
-        // A snapshot also has what stands over the chat.
+        // The snapshot also includes what covers the chat.
         throw new Error(`${error.message}\n${await page.locator("body").ariaSnapshot()}`);
       });
     },
-    /** Waits until a picture of this width is there, and not the sign that it is missing; tells how many there are. */
+    /** Waits until an image of this width has loaded, not the broken-image icon; returns how many there are. */
     async showsPictures(width) {
       const whole = (images, width) =>
         images.filter((image) => image.complete && image.naturalWidth === width).length;
@@ -68,7 +68,7 @@ export async function newChat(context, model) {
       await page.keyboard.press("Enter");
     },
     stop: () => page.getByRole("button", { name: "Stop", exact: true }).click(),
-    /** Waits until the answer is over: the buttons below it come then. */
+    /** Waits until the answer is complete: the buttons below it appear then. */
     ends: () => messages.getByRole("button", { name: "Regenerate" }).last().waitFor(),
     async reload() {
       await page.reload();
@@ -78,7 +78,7 @@ export async function newChat(context, model) {
   };
 }
 
-/** The last answer as Open WebUI has stored it. */
+/** The last answer as stored by Open WebUI. */
 export async function stored(openWebUi, chat) {
   const id = new URL(chat.page.url()).pathname.split("/").pop();
   const found = await openWebUi.get(`/api/v1/chats/${id}`);
@@ -86,19 +86,19 @@ export async function stored(openWebUi, chat) {
   return { title: found.title, ...messages[currentId] };
 }
 
-/** A picture for the guide, where it is wanted: of the page, or of the part of it that has something to see. */
+/** Optional screenshot for the guide: of the page, or of a relevant part of it. */
 export async function picture(page, name, clip) {
   if (!process.env.OPEN_WEBUI_PICTURES) return;
   await page.mouse.move(1240, 640);
-  // Dialogs come in slowly.
+  // Dialogs fade in slowly.
   await page.waitForTimeout(500);
   await page.screenshot({ path: fileURLToPath(new URL(`open-webui-${name}.png`, PICTURES)), clip });
 }
 
-/** The upper part, for a chat that has only begun. */
+/** The upper part, for a chat that has just begun. */
 export const UPPER = { x: 0, y: 0, width: 1280, height: 330 };
 
-/** Checks that every one of `words` stands in the text that `read` gives, in this order. */
+/** Checks that all `words` occur in the text returned by `read`, in this order. */
 export function inOrder(text, words) {
   let from = 0;
   for (const each of words) {

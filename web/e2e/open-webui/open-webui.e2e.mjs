@@ -1,4 +1,4 @@
-/** Open WebUI as it is published, with Glasshouse behind it in both ways that our guide describes. */
+/** Published Open WebUI with Glasshouse behind it, in both ways described in the guide. */
 import { test } from "@playwright/test";
 import { openChats } from "./chat.mjs";
 import { connectionTests } from "./connection.mjs";
@@ -10,7 +10,7 @@ import { startWorld } from "./world.mjs";
 
 test.describe.configure({ mode: "serial" });
 
-/** Filled when everything runs; the tests get it now and look into it then. */
+/** Filled once everything runs; the tests get the reference now and read it later. */
 const world = {};
 
 test.beforeAll(async () => {
@@ -19,7 +19,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => world.stop?.());
 
-// In this order: the first connects, and what takes two minutes begins early.
+// In this order: the first connects, and the test that takes two minutes starts early.
 setupTests(world);
 templatesTests(world);
 silenceBegins(world);

@@ -1,4 +1,4 @@
-/** Glasshouse through the pipe, a function of Open WebUI. */
+/** Glasshouse through the pipe, an Open WebUI function. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { UPPER, newChat, picture, stored } from "./chat.mjs";

@@ -1,4 +1,4 @@
-/** Stands before a model server, passes everything on as it is, and keeps the bodies that it is sent. */
+/** A transparent proxy in front of a model server that records request bodies. */
 import { createServer, request } from "node:http";
 
 export async function startRecorder(base) {
@@ -11,7 +11,7 @@ export async function startRecorder(base) {
     if (body.length > 0) bodies.push(JSON.parse(body));
     const { hostname, port } = target;
     const passed = request({ hostname, port, path: asked.url, method: asked.method, headers: asked.headers });
-    // Whoever leaves here has left there, and a line that is cut there is cut here.
+    // A disconnect on either side is passed on to the other.
     answer.once("close", () => passed.destroy());
     passed.once("error", () => answer.destroy());
     passed.once("response", (response) => {
@@ -24,7 +24,7 @@ export async function startRecorder(base) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}${target.pathname}`,
-    /** What was asked since the last look. */
+    /** Requests since the last call. */
     take: () => bodies.splice(0),
     stop() {
       server.closeAllConnections();

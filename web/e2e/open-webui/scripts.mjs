@@ -1,14 +1,14 @@
-/** What the scripted model says in the tests with Open WebUI. The first case whose words were said is played. */
+/** Responses of the scripted model in the Open WebUI tests. The first case that matches the message is played. */
 import { calls, pause, reasoning, text, turn } from "../programs.mjs";
 import { PATH } from "./camera.mjs";
 
 const NORTH = "Tonnes handled by month\nJanuary 410\nFebruary 395\nMarch 472\n".repeat(30);
 
-/** Longer than most programs wait for a next byte. */
+/** Longer than the read timeout of most clients. */
 export const SILENCE_MS = 125_000;
 
 export const CASES = [
-  // Titles, tags and follow-ups are asked for in such words; one answer has what each of them looks for.
+  // Requests for titles, tags and follow-ups contain this text; one answer includes what each of them parses.
   {
     contains: "### Task:",
     turns: [
@@ -23,7 +23,7 @@ export const CASES = [
       ),
     ],
   },
-  // The model is given the picture as a message of the user.
+  // The model receives the image as a user message.
   { contains: "returned beside text", turns: [turn(text(`The light is on: ![the light](${PATH})`, 60))] },
   { contains: "Look at the light", turns: [turn(calls(["camera__shoot", {}]))] },
   {

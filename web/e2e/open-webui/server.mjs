@@ -1,4 +1,4 @@
-/** Open WebUI as its package has it, in a process of its own: loopback only, nothing fetched, an empty data folder. */
+/** Starts the Open WebUI package as a child process: loopback only, no downloads, an empty data directory. */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Its first start writes its database, which takes most of a minute on a small machine. */
+/** Its first start creates its database, which takes most of a minute on a small machine. */
 const START_LIMIT_S = 240;
 const STOP_LIMIT_MS = 15_000;
 
 export const ADMIN = { name: "Ada Lovelace", email: "ada@example.org", password: "correct horse" };
 
-/** What keeps it from asking anybody outside, and from loading models of its own. */
+/** Prevents external requests, and downloads of models. */
 const OFFLINE = {
   OFFLINE_MODE: "true",
   HF_HUB_OFFLINE: "1",
@@ -24,12 +24,12 @@ const OFFLINE = {
   ANONYMIZED_TELEMETRY: "false",
   DO_NOT_TRACK: "true",
   SCARF_NO_ANALYTICS: "true",
-  // Otherwise it loads an embedding model when it starts.
+  // Otherwise it downloads an embedding model on startup.
   RAG_EMBEDDING_ENGINE: "openai",
   BYPASS_EMBEDDING_AND_RETRIEVAL: "true",
 };
 
-/** Starts it and makes its administrator; ends with what was said where it does not start. */
+/** Starts it and creates its administrator; on failure, throws with its output. */
 export async function startOpenWebUi() {
   const program = process.env.OPEN_WEBUI_BIN;
   if (!program) throw new Error("OPEN_WEBUI_BIN is not set: run `cargo xtask test --open-webui`");
@@ -42,7 +42,7 @@ export async function startOpenWebUi() {
     env: {
       ...process.env,
       ...OFFLINE,
-      // It would give up an upstream that sends nothing for so long; by itself it waits for ever.
+      // Makes it drop an upstream that is silent for this long; by default it waits forever.
       AIOHTTP_CLIENT_STREAM_IDLE_TIMEOUT: "30",
       DATA_DIR: folder,
       WEBUI_SECRET_KEY: "only for this test, only for this test",
@@ -57,7 +57,7 @@ export async function startOpenWebUi() {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const stop = async () => {
     child.kill("SIGTERM");
-    // It waits for open connections, of which a browser has some.
+    // It waits for open connections, which the browser keeps.
     if ((await Promise.race([ended, wait(STOP_LIMIT_MS, "late")])) === "late") child.kill("SIGKILL");
     await ended;
     file.end();

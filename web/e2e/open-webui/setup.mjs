@@ -1,10 +1,10 @@
-/** What our guide says to do in Open WebUI's settings, done by hand. */
+/** The guide's steps in Open WebUI's settings, performed in the page. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { picture } from "./chat.mjs";
 import { HEADERS, installPipe } from "./world.mjs";
 
-/** What a reader of the guide sees in the pictures. */
+/** Values shown in the guide's screenshots. */
 const EXAMPLE = { url: "http://localhost:8000", key: "gh_0123456789abcdef0123456789abcdef" };
 
 export function setupTests(world) {

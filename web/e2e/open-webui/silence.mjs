@@ -1,4 +1,4 @@
-/** A tool that says nothing for two minutes, begun first and looked at last, since waiting needs no attention. */
+/** A tool that is silent for two minutes, started first and checked last, so that other tests run meanwhile. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { setTimeout as wait } from "node:timers/promises";

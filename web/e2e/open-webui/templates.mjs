@@ -1,10 +1,10 @@
-/** Open WebUI's own templates and tasks, given to Glasshouse as it is published. */
+/** Open WebUI's own templates and tasks, passed unchanged to Glasshouse. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { test } from "@playwright/test";
 
-/** Reads the constants of its configuration without running it, which would make a database. */
+/** Reads the constants of its configuration without importing it, which would create a database. */
 const READ = `
 import ast, importlib.util, json, pathlib
 folder = importlib.util.find_spec("open_webui").submodule_search_locations[0]
@@ -14,7 +14,7 @@ texts = {name.id: value.value for name, value in named if isinstance(name, ast.N
 print(json.dumps({name: text for name, text in texts.items() if isinstance(text, str)}))
 `;
 
-/** What we have settings for, by Open WebUI's names for its defaults. */
+/** Templates we have settings for, by Open WebUI's names for its defaults. */
 const NAMES = {
   TITLE_GENERATION_PROMPT_TEMPLATE: "DEFAULT_TITLE_GENERATION_PROMPT_TEMPLATE",
   TAGS_GENERATION_PROMPT_TEMPLATE: "DEFAULT_TAGS_GENERATION_PROMPT_TEMPLATE",

@@ -1,4 +1,4 @@
-/** Everything the tests with Open WebUI need: the model, Glasshouse, Open WebUI, a browser; and a look behind each. */
+/** Test environment of the Open WebUI tests: the model, Glasshouse, Open WebUI and a browser, with access to each. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const PIPE = new URL("../../../integrations/open_webui/glasshouse_pipe.py", impo
 const FUNCTION = "glasshouse";
 
 export async function startWorld() {
-  // Stopped in the opposite order, also where a later one does not start.
+  // Stopped in reverse order, also if a later one fails to start.
   const started = [];
   const stop = async () => {
     for (const each of started.reverse()) await each.stop();
@@ -36,7 +36,7 @@ export async function startWorld() {
         GLASSHOUSE_CONFIG: file,
         OPENAI_API_BASE_URL: recorder.url,
         OPENAI_API_KEY: "none",
-        // The model is to be silent, and not given up.
+        // The model is silent on purpose and must not time out.
         GLASSHOUSE_MODEL_TIMEOUTS_FIRST_TOKEN_SECONDS: String(SILENCE_MS / 1000 + 60),
       }),
     );
@@ -52,7 +52,7 @@ export async function startWorld() {
   }
 }
 
-/** Glasshouse with an administrator and a key, watched through its API. */
+/** Glasshouse with an administrator and a key, observed through its API. */
 async function setUp(url) {
   const send = async (path, body, headers = {}) => {
     const answer = await fetch(`${url}${path}`, {
@@ -79,10 +79,10 @@ async function setUp(url) {
   return {
     url,
     key,
-    /** Every run since the start, in their order. */
+    /** All runs since the start, in order. */
     runs,
     outcome,
-    /** How a run ended, once it has; looks for `seconds`. */
+    /** Outcome of a run; polls for up to `seconds`. */
     async ended(run, seconds = 5) {
       for (let look = 0; look < seconds * 10; look += 1) {
         const found = await outcome(run);
@@ -95,7 +95,7 @@ async function setUp(url) {
   };
 }
 
-/** Reads a stream of events until it is left. */
+/** Reads an event stream until aborted. */
 async function watch(url, options, each) {
   let rest = "";
   try {
@@ -110,7 +110,7 @@ async function watch(url, options, each) {
   }
 }
 
-/** What our guide says to type there: which chat a message belongs to, and whether it is a title or the like. */
+/** Headers from the guide: which chat a message belongs to, and whether it is a title or another task. */
 export const HEADERS = { "X-OpenWebUI-Chat-Id": "{{CHAT_ID}}", "X-OpenWebUI-Task": "{{TASK}}" };
 
 /** The connection, as in Admin Panel → Settings → Connections. */
@@ -123,7 +123,7 @@ export async function connect({ openWebUi, glasshouse }, headers = HEADERS) {
   });
 }
 
-/** What our guide says to do in Admin Panel → Functions. */
+/** The guide's steps in Admin Panel → Functions. */
 export async function installPipe({ openWebUi, glasshouse }, valves = {}) {
   const content = await readFile(PIPE, "utf8");
   const meta = { description: "Talk to a Glasshouse agent", manifest: {} };

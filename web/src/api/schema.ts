@@ -55,9 +55,9 @@ export type AccountList = {
 export type Activity = {
   /** Its chat, if any. */
   chat: string | null;
-  /** `null` if it is about the chat. */
+  /** `null` if the event is about the chat or the memory. */
   run: string | null;
-  /** What it is doing. */
+  /** Its current state. */
   state: ActivityState;
   /** How it ended, if it is `finished`. */
   outcome?: Outcome;
@@ -65,7 +65,7 @@ export type Activity = {
   title: string;
 };
 
-/** What a run is doing, or has happened in a chat. */
+/** The state of a run, or an event in a chat. */
 export type ActivityState =
   | "running"
   | "waiting"
@@ -90,21 +90,21 @@ export type AgUiInput = {
 export type Agent = {
   /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
-  /** Its purpose, which people read in the list and other agents before they delegate to it. */
+  /** Its purpose, shown to people in the list and to other agents that may delegate to it. */
   description: string;
-  /** Its system message. The rules for all agents follow it. */
+  /** Its system message. The rules for all agents are appended. */
   instructions: string;
   /** The model it uses; that of the caller if absent. */
   model?: string | null;
   /** The parameters of its model calls that a chat does not set. */
   parameters?: ModelParametersInput;
-  /** The tools it has; a star at the end matches anything. All if absent. */
+  /** The tools it has; a trailing `*` matches any text. All if absent. */
   tools?: string[] | null;
   /** The agents it may delegate to; all that may be called if absent. */
   sub_agents?: string[] | null;
   /** The skills it may load; all if absent and it has the tool `skill`. */
   skills?: string[] | null;
-  /** The names of the collections of documents that it searches; all that its person may if absent. */
+  /** The names of the document collections it searches; all that the person may access if absent. */
   collections?: string[] | null;
   /** Its limits. */
   limits?: AgentLimitsInput;
@@ -123,57 +123,57 @@ export type AgentChoice = {
   model?: string;
 };
 
-/** The limits of an agent. An absent one is that of the server. */
+/** The limits of an agent. The server's limit applies where one is absent. */
 export type AgentLimits = {
-  /** Model calls of its own. */
+  /** Maximum number of its own model calls. */
   steps?: number;
-  /** Tokens, with its sub-agents. */
+  /** Maximum number of tokens, including its sub-agents. */
   tokens?: number;
-  /** US dollars, with its sub-agents. */
+  /** Maximum cost in US dollars, including its sub-agents. */
   usd?: number;
-  /** Active minutes of the run. */
+  /** Maximum active minutes of the run. */
   minutes?: number;
 };
 
-/** The limits of an agent. An absent one is that of the server. */
+/** The limits of an agent. The server's limit applies where one is absent. */
 export type AgentLimitsInput = {
-  /** Model calls of its own. */
+  /** Maximum number of its own model calls. */
   steps?: number | null;
-  /** Tokens, with its sub-agents. */
+  /** Maximum number of tokens, including its sub-agents. */
   tokens?: number | null;
-  /** US dollars, with its sub-agents. */
+  /** Maximum cost in US dollars, including its sub-agents. */
   usd?: number | null;
-  /** Active minutes of the run. */
+  /** Maximum active minutes of the run. */
   minutes?: number | null;
 };
 
 /** The agents that are defined, and what can be assigned to them. */
 export type AgentList = {
   agents: DefinedAgent[];
-  /** The names of all tools that exist now. */
+  /** The names of all available tools. */
   tools: string[];
   /** Where skills are read from. */
   skills_folder: string;
   skills: Skill[];
-  /** Folders there that are no skills. */
+  /** Folders there that are not valid skills. */
   broken_skills: BrokenSkill[];
 };
 
 /** All limits. The default applies to each account that has none of its own and is in no group that has some; those of a group together, of a key and of each person of a front end apply in addition. */
 export type AllLimits = {
   default: Limits;
-  /** Of accounts. */
+  /** Per account. */
   users: LimitsOfUser[];
-  /** Of each person in a group. */
+  /** Per person in a group. */
   groups: LimitsOfGroup[];
   /** The total of all members of a group. */
   group_totals: LimitsOfGroup[];
   keys: LimitsOfKey[];
-  /** Of each person of a front end, by the front end's key. */
+  /** Per person of a front end, by the front end's key. */
   people: LimitsOfKey[];
 };
 
-/** What a person can decide. */
+/** The possible decisions. */
 export type AllowOrDeny = "allow" | "deny";
 
 /** A [standing approval](/docs/agents/approvals.md#standing-approvals). */
@@ -193,7 +193,7 @@ export type AllowedCallList = {
   allowed: AllowedCall[];
 };
 
-/** The answers that have begun. */
+/** The answers that were started. */
 export type Alternatives = {
   answers: Exchange[];
 };
@@ -255,11 +255,11 @@ export type ApprovalDecision = {
   decision: AllowOrDeny;
   /** Edited arguments. */
   arguments?: Record<string, unknown> | null;
-  /** Why, for the model. */
+  /** The reason, for the model. */
   reason?: string | null;
-  /** Allows further calls of the tool too, in this chat or always. Calls that are waiting and match continue at once. */
+  /** Also allows further calls of the tool, in this chat or always. Pending calls that match continue at once. */
   remember?: Remembered | null;
-  /** Of those only the ones whose arguments match these [patterns](/docs/agents/approvals.md), by name. */
+  /** Limits this to calls whose arguments match these [patterns](/docs/agents/approvals.md), by name. */
   remember_arguments?: Record<string, string> | null;
 };
 
@@ -278,7 +278,7 @@ export type Attachment = {
   /** How many passages it has. */
   chunks: number;
   characters: number;
-  /** How far its embedding is, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
+  /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -286,7 +286,7 @@ export type Attachment = {
   updated_at: number;
 };
 
-/** Who did what. */
+/** An entry of the audit log: who did what. */
 export type AuditEntry = {
   id: string;
   /** Milliseconds since 1970-01-01 UTC. */
@@ -313,7 +313,7 @@ export type AuditPage = {
   more: boolean;
 };
 
-/** A folder that is no skill. */
+/** A folder that is not a valid skill. */
 export type BrokenSkill = {
   name: string;
   problem: LocalizedText;
@@ -326,7 +326,7 @@ export type BrowserSession = {
   browser: string | null;
   /** Such as `Windows`. */
   system: string | null;
-  /** Where it was created. */
+  /** The address from which it was created. */
   address: string | null;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -334,7 +334,7 @@ export type BrowserSession = {
   last_used_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   expires_at: number;
-  /** Whether it is the one that calls. */
+  /** Whether it is the session of this request. */
   current: boolean;
 };
 
@@ -363,9 +363,9 @@ export type Chat = {
   archived: boolean;
   folder: string | null;
   tags: string[];
-  /** Whose it is, if it is not the caller's. */
+  /** The owner, if it is not the caller. */
   owner?: ChatOwner;
-  /** What is set for its model calls; readers of a shared chat see nothing. */
+  /** Parameters of its model calls; empty for readers of a shared chat. */
   parameters: ModelParameters;
   /** The last message of the branch that is shown. */
   current: string | null;
@@ -395,7 +395,7 @@ export type ChatChange = {
   parameters?: ModelParametersInput | null;
   pinned?: boolean | null;
   archived?: boolean | null;
-  /** The id of a folder; `null` takes them out of theirs. 404 if there is no such folder. */
+  /** The id of a folder; `null` removes them from their folder. 404 if there is no such folder. */
   folder?: string | null;
 };
 
@@ -414,7 +414,7 @@ export type ChatFileList = {
   files: ChatFile[];
   /** Whether a directory has more than are listed. */
   more: boolean;
-  /** Deleted files that can be restored, the last one first: `version` is the one to restore, `changed_at` when it was deleted. */
+  /** Deleted files that can be restored, the last deleted first: `version` is the one to restore, `changed_at` when it was deleted. */
   deleted: ChatFile[];
 };
 
@@ -454,13 +454,13 @@ export type ChatMessage = {
   id: string;
   parent: string | null;
   role: "user" | "assistant";
-  /** The assistant's holds the answer once it is finished; before that follow `run`. */
+  /** The assistant's has the answer once it is finished; before that, follow `run`. */
   content: Part[];
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
   /** The model that answered. */
   model?: string;
-  /** The run that it is the answer of. */
+  /** The run that produced it. */
   run?: string;
   /** What the run has done, once it has finished. */
   summary?: RunSummary;
@@ -513,7 +513,7 @@ export type ChatRow = {
   archived: boolean;
   folder: string | null;
   tags: string[];
-  /** Whose it is, if it is not the caller's. */
+  /** The owner, if it is not the caller. */
   owner?: ChatOwner;
 };
 
@@ -533,7 +533,7 @@ export type ChatStreamRequest = {
   /** The model or agent. */
   model?: string | null;
   mode?: WorkMode | null;
-  /** What is switched on or off, such as `web_search`. */
+  /** Features to turn on or off, such as `web_search`. */
   features?: Record<string, unknown> | null;
   /** The chat to continue. */
   chat_id?: string | null;
@@ -587,13 +587,13 @@ export type ChatsFound = {
   next: string | null;
 };
 
-/** Where many chats are listed. */
+/** The organization of many chats. */
 export type ChatsOrder = {
   /** 1 to 500 ids of chats. */
   chats: string[];
   pinned?: boolean | null;
   archived?: boolean | null;
-  /** The id of a folder; `null` takes them out of theirs. 404 if there is no such folder. */
+  /** The id of a folder; `null` removes them from their folder. 404 if there is no such folder. */
   folder?: string | null;
 };
 
@@ -667,7 +667,7 @@ export type Configuration = {
   file_read: boolean;
 };
 
-/** A model server. Of its keys at most the last four characters are shown, of its headers and query parameters the names. */
+/** A model server. At most the last four characters of its keys are returned, and only the names of its headers and query parameters. */
 export type Connection = {
   id: string;
   name: string;
@@ -682,7 +682,7 @@ export type Connection = {
   from_environment: boolean;
   /** Whether it is [sent the user's identity](/docs/models/forward-user-info.md). */
   trusted: boolean;
-  /** 0 to 1000; 0 is asked only if the others fail. */
+  /** 0 to 1000; 0 is used only if the others fail. */
   weight: number;
   enabled: boolean;
   /** Whether it is pooled with others: [failover](/docs/models/failover.md). */
@@ -731,9 +731,9 @@ export type ConnectionKey = {
   weight: number;
   /** Whether it can be decrypted with this server's key file. */
   readable: boolean;
-  /** How many answers were got with it. */
+  /** How many responses were received with it. */
   uses: number;
-  /** How long it still rests after it was refused or rate-limited. */
+  /** How long it is still skipped after it was rejected or rate-limited. */
   rests_ms: number | null;
   last_failure: ConnectionFailure | null;
 };
@@ -761,11 +761,11 @@ export type ConnectionList = {
 export type ConnectionRequest = {
   /** `openai` (the default), `openai_responses`, `anthropic`, `gemini`, `vertex`, `bedrock` or `azure`; [what each needs](/docs/models/connect.md). */
   kind?: string | null;
-  /** Can be left out if the provider has one address. */
+  /** Optional if the provider has a single address. */
   base_url?: string | null;
-  /** What its kind needs beside address and key. */
+  /** The options of its kind, other than address and key. */
   settings?: ProviderSettingsInput;
-  /** Its key. */
+  /** Its API key. */
   api_key?: string | null;
   /** Headers for every request, by name. The values are encrypted like keys and not shown again. */
   headers?: Record<string, string>;
@@ -773,14 +773,14 @@ export type ConnectionRequest = {
   query?: Record<string, string>;
 };
 
-/** Who has set up a connection, and so where it can be changed. */
+/** Where a connection was set up, and so where it can be changed. */
 export type ConnectionSource = "settings" | "file" | "environment";
 
 /** The health of a server, as the process that answers sees it. */
 export type ConnectionState = {
-  /** `open` while it is left alone after five failures in a row, `half_open` if the next request tries it. */
+  /** `open` while it is skipped after five failures in a row, `half_open` if the next request tries it. */
   breaker: "closed" | "open" | "half_open";
-  /** How long it is still left alone. */
+  /** How long it is still skipped. */
   open_ms: number | null;
   failures_in_row: number;
   last_failure: ConnectionFailure | null;
@@ -788,21 +788,21 @@ export type ConnectionState = {
 
 /** The outcome of a test of a connection. */
 export type ConnectionTest = {
-  /** How many models it offers. */
+  /** The number of models it offers; `null` if it does not list them. */
   models: number | null;
-  /** Why it does not list them. */
+  /** Why it does not list its models. */
   problem: LocalizedText | null;
-  /** How long that took. */
+  /** How long listing the models took, in milliseconds. */
   took_ms: number;
-  /** Each key alone. */
+  /** A separate result for each key. */
   keys: ConnectionKeyTest[];
-  /** What the model answered, where one was named. */
+  /** The model's answer; `null` if the request names no model. */
   answer: ModelTest | null;
 };
 
 /** What to test. */
 export type ConnectionTestRequest = {
-  /** The name of a model that is asked for a few words. */
+  /** The name of a model to send a short prompt to. */
   model?: string | null;
 };
 
@@ -828,7 +828,7 @@ export type Crawl = {
   depth: number;
   pages: number;
   state: CrawlState;
-  /** How many addresses wait. */
+  /** How many addresses are queued. */
   waiting: number;
   /** How many addresses were read. */
   done: number;
@@ -926,21 +926,21 @@ export type DefaultModel = {
 export type DefinedAgent = {
   /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
-  /** Its purpose, which people read in the list and other agents before they delegate to it. */
+  /** Its purpose, shown to people in the list and to other agents that may delegate to it. */
   description: string;
-  /** Its system message. The rules for all agents follow it. */
+  /** Its system message. The rules for all agents are appended. */
   instructions: string;
   /** The model it uses; that of the caller if absent. */
   model?: string;
   /** The parameters of its model calls that a chat does not set. */
   parameters?: ModelParameters;
-  /** The tools it has; a star at the end matches anything. All if absent. */
+  /** The tools it has; a trailing `*` matches any text. All if absent. */
   tools?: string[];
   /** The agents it may delegate to; all that may be called if absent. */
   sub_agents?: string[];
   /** The skills it may load; all if absent and it has the tool `skill`. */
   skills?: string[];
-  /** The names of the collections of documents that it searches; all that its person may if absent. */
+  /** The names of the document collections it searches; all that the person may access if absent. */
   collections?: string[];
   /** Its limits. */
   limits: AgentLimits;
@@ -950,11 +950,11 @@ export type DefinedAgent = {
   enabled: boolean;
   /** Whether it is in the configuration file. */
   from_file: boolean;
-  /** What an administrator should look at, in sentences. */
+  /** Warnings for administrators, as sentences. */
   warnings: string[];
 };
 
-/** One place: changed lines with a few around them. */
+/** A changed place: changed lines with a few lines around them. */
 export type DiffHunk = {
   /** Its lines in order. */
   lines: DiffLine[];
@@ -962,13 +962,13 @@ export type DiffHunk = {
 
 /** A line of a hunk. */
 export type DiffLine = {
-  /** Whether it stays, is new, or goes. */
+  /** Whether it is unchanged, added or removed. */
   kind: DiffLineKind;
   /** Its number in the old text, from 1; absent if it is new. */
   old?: number;
   /** Its number in the new text, from 1; absent if it is removed. */
   new?: number;
-  /** The line without its end. */
+  /** The line without its line break. */
   text: string;
 };
 
@@ -993,7 +993,7 @@ export type Document = {
   /** How many passages it has. */
   chunks: number;
   characters: number;
-  /** How far its embedding is, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
+  /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -1013,11 +1013,11 @@ export type DocumentList = {
   documents: Document[];
 };
 
-/** How far a document is embedded. */
+/** Embedding progress of a document. */
 export type DocumentMeaning = {
-  /** How many of its passages have their vectors. */
+  /** Number of its passages that have vectors. */
   done: number;
-  /** How many passages it has. */
+  /** Number of its passages. */
   chunks: number;
   /** Why it is not progressing: `code` (`failed`, `late`, `texts`, `limited` or `cancelled`) and `message`. */
   problem: DocumentProblem | null;
@@ -1029,12 +1029,12 @@ export type DocumentPage = {
   start: number;
 };
 
-/** Why a document, its embedding or its graph is not ready. `code` is of a document one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`, `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image that waits to be retried has one, too. Of an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
+/** Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`, `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
 export type DocumentProblem = {
   code: string;
-  /** A sentence. */
+  /** A sentence for people. */
   message: string;
-  /** The same as a code. */
+  /** The message as a code, for translation. */
   sentence?: MessageCode;
   limit_bytes?: number;
   limit?: number;
@@ -1073,7 +1073,7 @@ export type DocumentText = {
   /** How many passages it has. */
   chunks: number;
   characters: number;
-  /** How far its embedding is, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
+  /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -1107,7 +1107,7 @@ export type Embedding = {
   progress: EmbeddingProgress;
   /** Why it is not progressing. */
   problem: DocumentProblem | null;
-  /** Previous models, whose vectors serve meanwhile. */
+  /** Previous models, whose vectors are used in the meantime. */
   earlier: EarlierEmbedding[];
   /** Why the built-in model cannot be used. */
   built_in_problem: LocalizedText | null;
@@ -1121,7 +1121,7 @@ export type EmbeddingChoice = {
   passage_prefix?: string;
 };
 
-/** How far documents are embedded. */
+/** The progress of embedding. */
 export type EmbeddingProgress = {
   /** Documents that have a text. */
   documents: number;
@@ -1137,11 +1137,11 @@ export type EmbeddingProgress = {
 
 /** The outcome of a test. */
 export type EmbeddingTest = {
-  /** How long it took. */
+  /** How long the test took, milliseconds. */
   took_ms: number;
-  /** How many numbers its vectors have. */
+  /** Number of dimensions of the model's vectors. */
   dimensions: number | null;
-  /** Why there is none. */
+  /** Why the test failed; `null` if it succeeded. */
   problem: LocalizedText | null;
 };
 
@@ -1205,11 +1205,11 @@ export type FileDiff =
       kind: "text";
       from: number;
       to: number;
-      /** Lines added, all of them. */
+      /** Total number of lines added. */
       added_lines: number;
-      /** Lines removed, all of them. */
+      /** Total number of lines removed. */
       removed_lines: number;
-      /** The places with changes, in order. */
+      /** The changed places, in order. */
       hunks: DiffHunk[];
       /** Whether there is more than is shown. */
       cut: boolean;
@@ -1282,11 +1282,11 @@ export type FoundPart = {
 
 /** A model server that answered. */
 export type FoundServer = {
-  /** Which program it seems to be. */
+  /** The detected program. */
   kind: ServerKind;
   /** A name for the connection. */
   name: string;
-  /** What to connect to. */
+  /** The URL to connect to. */
   base_url: string;
   /** The models it offers. */
   models: string[];
@@ -1320,7 +1320,7 @@ export type GraphAliasList = {
 export type GraphDatabase = {
   /** Why it is not used, in a sentence. */
   problem: string | null;
-  /** The same as a code. */
+  /** The reason, as a code. */
   sentence?: MessageCode;
   /** Whether it has all of this graph. */
   whole: boolean;
@@ -1331,7 +1331,7 @@ export type GraphEntity = {
   id: string;
   name: string;
   kind: "person" | "organization" | "place" | "event" | "product" | "concept" | "document" | "other";
-  /** How many places are about it. */
+  /** How many places mention it. */
   mentions: number;
   /** How many statements are about it. */
   relations: number;
@@ -1347,7 +1347,7 @@ export type GraphEntityWithQuotes = {
   id: string;
   name: string;
   kind: "person" | "organization" | "place" | "event" | "product" | "concept" | "document" | "other";
-  /** How many places are about it. */
+  /** How many places mention it. */
   mentions: number;
   /** How many statements are about it. */
   relations: number;
@@ -1420,7 +1420,7 @@ export type Group = {
   members: number;
 };
 
-/** The settings of a group; those that are absent stay as they are. */
+/** The settings of a group; absent fields stay unchanged. */
 export type GroupChange = {
   /** 1 to 100 characters; a new group needs one. */
   name?: string | null;
@@ -1517,11 +1517,11 @@ export type ImportLeft = {
     | "line";
   /** Its name, if it has one. */
   name: string;
-  /** A sentence. */
+  /** The reason, as a sentence. */
   why: string;
-  /** The same as a code. */
+  /** The reason, as a code. */
   sentence?: MessageCode;
-  /** How many such. */
+  /** How many of them. */
   count: number;
 };
 
@@ -1530,7 +1530,7 @@ export type ImportReport = {
   format: "glasshouse" | "open_webui";
   /** What was created. */
   made: ImportCounts;
-  /** What was here already. */
+  /** What existed already. */
   here: ImportCounts;
   /** What was not imported, at most 200. */
   left: ImportLeft[];
@@ -1712,36 +1712,36 @@ export type LastHookCall = {
   error: string | null;
 };
 
-/** How much may be used; `null` for no limit. */
+/** Limits on usage; `null` for no limit. */
 export type Limit = {
   /** Model calls. */
   requests: number | null;
-  /** Tokens, read and written. */
+  /** Input and output tokens. */
   tokens: number | null;
-  /** US dollars, where prices are known. */
+  /** US dollars, for models with known prices. */
   usd: number | null;
 };
 
-/** How much may be used; `null` for no limit. */
+/** Limits on usage; `null` for no limit. */
 export type LimitInput = {
   /** Model calls. */
   requests?: number | null;
-  /** Tokens, read and written. */
+  /** Input and output tokens. */
   tokens?: number | null;
-  /** US dollars, where prices are known. */
+  /** US dollars, for models with known prices. */
   usd?: number | null;
 };
 
-/** The time that a limit counts in. */
+/** The time window of a limit. */
 export type LimitSpan = "minute" | "day" | "month";
 
-/** How much may be used in each of these times. */
+/** Usage limits per time window. */
 export type Limits = {
-  /** By the clock, from second 0 to 59. */
+  /** Per minute of the clock, from second 0 to 59. */
   minute: Limit;
-  /** UTC. */
+  /** Per day, in UTC. */
   day: Limit;
-  /** UTC. */
+  /** Per calendar month, in UTC. */
   month: Limit;
 };
 
@@ -1751,17 +1751,17 @@ export type LimitsChange = {
   limits: LimitsInput;
 };
 
-/** How much may be used in each of these times. */
+/** Usage limits per time window. */
 export type LimitsInput = {
-  /** By the clock, from second 0 to 59. */
+  /** Per minute of the clock, from second 0 to 59. */
   minute?: LimitInput;
-  /** UTC. */
+  /** Per day, in UTC. */
   day?: LimitInput;
-  /** UTC. */
+  /** Per calendar month, in UTC. */
   month?: LimitInput;
 };
 
-/** Whose limits: `"default"`, or one of the others. */
+/** The target of limits: `"default"`, or one of the others. */
 export type LimitsOf =
   | "default"
   | {
@@ -1820,15 +1820,15 @@ export type ListedCollection = {
   shared: boolean;
 };
 
-/** What the servers of a model report about it; for several, what holds for all. */
+/** The properties of a model as its servers report them; for several servers, what they have in common. */
 export type ListedModel = {
-  /** What people call it. */
+  /** Its display name. */
   display_name: string | null;
-  /** The context window. */
+  /** The context window, in tokens. */
   context_tokens: number | null;
-  /** The longest answer. */
+  /** The maximum number of output tokens. */
   max_output_tokens: number | null;
-  /** What it can do. */
+  /** Its capabilities. */
   abilities: ModelAbilities;
 };
 
@@ -1840,7 +1840,7 @@ export type McpServer = {
   name: string;
   kind: "stdio" | "http";
   state: "connecting" | "connected" | "down";
-  /** A connected one may have problems too. */
+  /** A connected server may have problems too. */
   problems: LocalizedText[];
   tools: McpTool[];
 };
@@ -1883,7 +1883,7 @@ export type McpTool = {
   needs_approval: boolean;
 };
 
-/** Who calls, and how people sign in here. */
+/** The caller, and how people sign in here. */
 export type Me = {
   /** `null` without a valid session. */
   user: User | null;
@@ -1966,14 +1966,14 @@ export type MemoryUse = {
 
 /** Several answers to one message, to be merged. Further fields are ignored. */
 export type MergeRequest = {
-  /** The model that is asked; that of the chat, or the default one, if absent. */
+  /** The model to call; that of the chat, or the default one, if absent. */
   model?: string | null;
-  /** The chat that it is about. */
+  /** The chat. */
   chat_id?: string | null;
   /** The message; the same as in `user_message`. */
   prompt?: string | null;
   user_message?: unknown;
-  /** What was answered to it. */
+  /** The answers to merge. */
   responses: string[];
   stream?: boolean;
 };
@@ -1995,19 +1995,19 @@ export type MessagesTokens = {
 
 /** A model with its settings. Its `system_prompt` is shown to administrators only. */
 export type Model = {
-  /** What requests name it by; unique. */
+  /** The unique id that requests use. */
   id: string;
   /** Its name on its server. */
   name: string;
   /** The connection that serves it; `null` for the tour. */
   connection: string | null;
-  /** All connections that serve it together, that one first. */
+  /** All connections that serve it, `connection` first. */
   connections: string[];
   /** Whether it is the scripted tour. */
   tour: boolean;
   /** What its servers report about it. */
   listed: ListedModel;
-  /** How tools are described to it. */
+  /** How tools are offered to it. */
   tool_mode: ToolMode;
   /** Appended to the agent's own instructions. */
   system_prompt: string | null;
@@ -2025,21 +2025,21 @@ export type Model = {
   reasoning_effort: ReasoningEffort | null;
   /** The parameters that it does not accept; `null` for those known from its servers and its name. */
   unsupported_parameters: Parameter[] | null;
-  /** How much it can read. */
+  /** The context window, in tokens. */
   context_tokens: number | null;
-  /** US dollars for a million input tokens. */
+  /** US dollars per million input tokens. */
   input_usd_per_million: number | null;
-  /** US dollars for a million output tokens. */
+  /** US dollars per million output tokens. */
   output_usd_per_million: number | null;
-  /** US dollars for a million input tokens that the provider has in its cache. */
+  /** US dollars per million input tokens read from the provider's cache. */
   cached_input_usd_per_million: number | null;
-  /** US dollars for a million input tokens that the provider puts into its cache. */
+  /** US dollars per million input tokens written to the provider's cache. */
   cache_write_usd_per_million: number | null;
-  /** US dollars for a million input tokens of sound. */
+  /** US dollars per million audio input tokens. */
   audio_input_usd_per_million: number | null;
-  /** US dollars for a million output tokens of sound. */
+  /** US dollars per million audio output tokens. */
   audio_output_usd_per_million: number | null;
-  /** The models to ask where its server fails, by their ids. */
+  /** The ids of the models to fall back to if its server fails. */
   fallbacks: string[];
   /** The [price](/docs/models/prices.md) of a call; `null` if unknown. */
   price: ModelPrice | null;
@@ -2164,33 +2164,33 @@ export type ModelParametersInput = {
 
 /** A model's price and its source. */
 export type ModelPrice = {
-  /** US dollars for a million input tokens. */
+  /** US dollars per million input tokens. */
   input_usd_per_million: number;
-  /** US dollars for a million output tokens. */
+  /** US dollars per million output tokens. */
   output_usd_per_million: number;
-  /** Of input that the provider has in its cache, where it is another one. */
+  /** For input read from the provider's cache, if it differs. */
   cached_input_usd_per_million: number | null;
-  /** Of input that the provider puts into its cache, where it is another one. */
+  /** For input written to the provider's cache, if it differs. */
   cache_write_usd_per_million: number | null;
-  /** Of sound that is read, where it is another one. */
+  /** For audio input, if it differs. */
   audio_input_usd_per_million: number | null;
-  /** Of sound that is written, where it is another one. */
+  /** For audio output, if it differs. */
   audio_output_usd_per_million: number | null;
-  /** Prompts with more tokens have other prices, the first of them with more than these. */
+  /** Prompts with more tokens than this have other prices; the lowest such threshold. */
   long_context_above_tokens: number | null;
-  /** Where it comes from. */
+  /** The source of the price. */
   source: PriceSource;
-  /** The list, with the name that the provider and the model have in it. */
+  /** The entry of the price list, with the list's names for the provider and the model. */
   list?: PriceListEntry;
 };
 
 /** The answer of a model. */
 export type ModelTest = {
-  /** Its beginning. */
+  /** The beginning of the answer. */
   text: string;
-  /** Why there is none. */
+  /** Why there is no answer. */
   problem: LocalizedText | null;
-  /** How long that took. */
+  /** How long the answer took, in milliseconds. */
   took_ms: number;
 };
 
@@ -2210,11 +2210,11 @@ export type NewAccount = {
   role: UserRole;
 };
 
-/** [Alternative answers](/docs/models/several-answers.md). Each is a run of its own, 8 at a time at most. */
+/** [Alternative answers](/docs/models/several-answers.md). Each is a run of its own; at most 8 at a time. */
 export type NewAlternatives = {
-  /** The models that are asked; the default model if there are none. */
+  /** The models to ask; the default model if empty. */
   models?: string[];
-  /** How often each is asked, 1 to 8: by default one model `moa_samples` times, several once each. */
+  /** How often each model is asked, 1 to 8: by default `moa_samples` times for one model, once each for several. */
   samples?: number | null;
   /** An object for [trusted model servers](/docs/models/forward-user-info.md); Glasshouse does not interpret it. */
   metadata?: Record<string, unknown>;
@@ -2237,7 +2237,7 @@ export type NewAnswer = {
 /** A new key of the caller. */
 export type NewApiKey = {
   name: string;
-  /** What it may do; everything that its owner may if absent. */
+  /** What it may do; if absent, everything that its owner may. */
   scopes?: KeyScope[] | null;
   /** Ids of the only models it works for, as in `GET /v1/models`, including those of sub-agents, fallbacks and pipelines; an agent brings its own model. Such a key can have only the scopes `chat` and `read`, and sees on `/ws` and in the activity only what it began. */
   models?: string[] | null;
@@ -2255,7 +2255,7 @@ export type NewChat = {
   title?: string;
   /** The name of the [directory](/docs/agents/workspaces.md) for its files, permanently: 400 if there is none that the caller may use. Without it they are virtual. Every protocol that takes a chat id works in that directory. */
   workspace?: string | null;
-  /** What is set for its model calls. */
+  /** Parameters of its model calls. */
   parameters?: ModelParametersInput | null;
 };
 
@@ -2277,11 +2277,11 @@ export type NewConnection = {
   name: string;
   /** `openai` (the default), `openai_responses`, `anthropic`, `gemini`, `vertex`, `bedrock` or `azure`; [what each needs](/docs/models/connect.md). */
   kind?: string | null;
-  /** Can be left out if the provider has one address. */
+  /** Optional if the provider has a single address. */
   base_url?: string | null;
-  /** What its kind needs beside address and key. */
+  /** The options of its kind, other than address and key. */
   settings?: ProviderSettingsInput;
-  /** Its key. */
+  /** Its API key. */
   api_key?: string | null;
   /** Headers for every request, by name. The values are encrypted like keys and not shown again. */
   headers?: Record<string, string>;
@@ -2291,18 +2291,18 @@ export type NewConnection = {
   trusted?: boolean;
 };
 
-/** One more key of a connection. */
+/** A new key of a connection. */
 export type NewConnectionKey = {
   api_key: string;
   /** 1 to 1000; 1 by default. */
   weight?: number;
 };
 
-/** What to read. */
+/** What to crawl. */
 export type NewCrawl = {
   /** A web page, which becomes a document. */
   url: string;
-  /** Over how many links pages on the same site are read too, up to 10; 0 by default. */
+  /** How many links away pages on the same site are read too, up to 10; 0 by default. */
   depth?: number;
   /** Maximum number of pages: 100 by default, up to 5000. */
   pages?: number | null;
@@ -2336,7 +2336,7 @@ export type NewInvitation = {
   uses?: number | null;
 };
 
-/** One more answer, merged from alternatives. */
+/** An answer that is merged from alternatives. */
 export type NewMerge = {
   /** The model that merges; the default of the pipeline if absent. */
   model?: string | null;
@@ -2404,7 +2404,7 @@ export type OwnLimit = {
   span: LimitSpan;
   /** The limit. */
   most: Limit;
-  /** What was used of it. */
+  /** The usage so far. */
   used: UsedOfLimit;
   /** When the count starts again, milliseconds since 1970-01-01 UTC. */
   resets_at: number;
@@ -2478,7 +2478,7 @@ export type Passkey = {
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   last_used_at: number | null;
-  /** Whether there seem to be two of it, so that it is disabled. */
+  /** Whether it seems to have been copied, and is therefore disabled. */
   copied: boolean;
 };
 
@@ -2508,7 +2508,7 @@ export type PasswordAccepted = SignedIn | CodeNeeded;
 
 /** A new password. */
 export type PasswordChange = {
-  /** The present one. */
+  /** The current password. */
   current: string;
   /** 8 to 256 characters. */
   new: string;
@@ -2613,7 +2613,7 @@ export type PipelineCall = {
   usage: Usage;
   cost_micro_usd: number | null;
   outcome: "done" | "fallback" | "failed" | "cancelled";
-  /** What was written, or why nothing was. Absent for administrators, as it is of people's chats. */
+  /** What was written, or the error. Administrators get only errors: otherwise it is absent, as the text comes from people's chats. */
   detail?: string;
   /** The same as a code. */
   sentence?: MessageCode;
@@ -2629,23 +2629,23 @@ export type PipelineList = {
   pipelines: Pipeline[];
   /** The model of chats with a local model; empty for the chat's own. */
   task_model: string;
-  /** The same of chats with a model elsewhere. */
+  /** The same for chats with a remote model. */
   task_model_external: string;
-  /** Whether queries for the web are written. */
+  /** Whether web search queries are generated. */
   search_queries: boolean;
-  /** Whether queries for documents are written. */
+  /** Whether document search queries are generated. */
   retrieval_queries: boolean;
-  /** Longest text that is completed, characters; any if negative. */
+  /** Maximum length of text that is completed, characters; negative for no limit. */
   input_max_length: number;
   /** How many alternative answers one model is asked for by default. */
   moa_samples: number;
   /** How often answers are refined before they are merged, by default. */
   moa_layers: number;
-  /** Most passages that are inserted for one message. */
+  /** Maximum number of passages inserted for one message. */
   rag_top_k: number;
   /** Whether passages are inserted into the instructions, and not into the message. */
   rag_system_context: boolean;
-  /** How often in a row code may fail before none is run any more in an answer. */
+  /** How many times in a row code may fail before no more is run in an answer. */
   code_max_retries: number;
 };
 
@@ -2676,42 +2676,42 @@ export type PipelinePreviewRequest = {
 
 /** What an administrator has set for a pipeline; `null` for the value of the configuration. */
 export type PipelineSettings = {
-  /** Whether it is on. */
+  /** Whether it is enabled. */
   enabled: boolean | null;
   /** The prompt. 400 with the line and column of an error in it. */
   template: string | null;
-  /** The id of the model that is asked. */
+  /** The id of the model to call. */
   model: string | null;
-  /** The longest answer. */
+  /** Maximum output, tokens. */
   output_tokens: number | null;
-  /** How long it may take. */
+  /** Maximum duration, seconds. */
   seconds: number | null;
 };
 
 /** What an administrator has set for a pipeline; `null` for the value of the configuration. */
 export type PipelineSettingsInput = {
-  /** Whether it is on. */
+  /** Whether it is enabled. */
   enabled?: boolean | null;
   /** The prompt. 400 with the line and column of an error in it. */
   template?: string | null;
-  /** The id of the model that is asked. */
+  /** The id of the model to call. */
   model?: string | null;
-  /** The longest answer. */
+  /** Maximum output, tokens. */
   output_tokens?: number | null;
-  /** How long it may take. */
+  /** Maximum duration, seconds. */
   seconds?: number | null;
 };
 
-/** Where a price stands in the catalogue. */
+/** An entry of the price catalogue. */
 export type PriceListEntry = {
   source: string;
-  /** The day of the list, such as 2026-11-26. */
+  /** The date of the list, such as 2026-11-26. */
   date: string;
   provider: string;
   model: string;
 };
 
-/** Where a price comes from. */
+/** The source of a price. */
 export type PriceSource = "settings" | "catalogue";
 
 /** Whether agents can run [programs](/docs/tools/programs.md), and with what. */
@@ -2758,7 +2758,7 @@ export type ProviderSettingsInput = {
 export type ProxySignIn = {
   /** Whether it has signed in the caller. */
   signs_in: boolean;
-  /** Why it has none although it names a user. */
+  /** Why the caller is not signed in although the proxy names a user. */
   problem: string | null;
   /** Where people sign out. */
   sign_out_url: string | null;
@@ -2767,7 +2767,7 @@ export type ProxySignIn = {
 /** A QR code of `size` by `size` modules. */
 export type QrCode = {
   size: number;
-  /** The dark ones as an SVG path. */
+  /** The dark modules as an SVG path. */
   path: string;
 };
 
@@ -2797,7 +2797,7 @@ export type RefusedParameter = {
   reasoning_effort?: ReasoningEffort;
 };
 
-/** Kinds of resources that can be for some groups only. */
+/** Kinds of resources that can be restricted to groups. */
 export type ResourceKind = "model" | "agent" | "tool" | "workspace" | "right";
 
 /** The names of the resources that exist now, by kind. */
@@ -2827,7 +2827,7 @@ export type ResponseDeleted = {
   deleted: boolean;
 };
 
-/** A page of what a response was asked with. */
+/** A page of the input items of a response. */
 export type ResponseInput = {
   object: "list";
   data: Record<string, unknown>[];
@@ -2844,7 +2844,7 @@ export type ResponseRequest = {
   previous_response_id?: string | null;
 };
 
-/** Something that people do, and that may be for some groups only. */
+/** An action of users that can be restricted to groups. */
 export type Right = "api_keys" | "sharing" | "schedules" | "programs";
 
 /** The author of a message. */
@@ -2942,11 +2942,11 @@ export type ScheduledRun = {
 /** Whether a code is required in addition to the password. */
 export type SecondFactor = {
   is_on: boolean;
-  /** Since when, milliseconds since 1970-01-01 UTC. */
+  /** When it was turned on, milliseconds since 1970-01-01 UTC. */
   since: number | null;
   /** How many recovery codes are left. */
   recovery_codes: number;
-  /** Whether the account has a password. Without one the provider signs the person in, and requires what it wants. */
+  /** Whether the account has a password. Without one, the provider signs the person in and decides what is required. */
   has_password: boolean;
 };
 
@@ -2982,7 +2982,7 @@ export type ServerSetting = {
   variable: string;
   /** What it does, in one sentence. */
   summary: string;
-  /** What else there is to know about it; often empty. */
+  /** Further paragraphs; often empty. */
   details: string;
   /** Its default. */
   default: unknown;
@@ -3112,7 +3112,7 @@ export type TaskMessage = {
 export type TaskRequest = {
   /** The model of the conversation; that of the chat, or the default one, if absent. */
   model?: string | null;
-  /** The chat that it is about. */
+  /** The chat. */
   chat_id?: string | null;
   /** The person's latest message: a text, a list of parts, or a message object. */
   user_message?: unknown;
@@ -3142,7 +3142,7 @@ export type UiMessageRequest = {
   features?: Record<string, unknown> | null;
 };
 
-/** What was used. */
+/** A usage report. */
 export type UsageReport = {
   from: string;
   to: string;
@@ -3154,7 +3154,7 @@ export type UsageReport = {
 export type UsageRow = {
   /** A day such as `2026-11-23`, a model's name, or an id; empty if there is no key or person. */
   name: string;
-  /** How people call it, if that is something else. */
+  /** Its display name, if different. */
   label?: string;
   requests: number;
   input_tokens: number;
@@ -3186,7 +3186,7 @@ export type UsageSum = {
   estimated_requests: number;
 };
 
-/** What was used of a limit. */
+/** Usage of a limit. */
 export type UsedOfLimit = {
   requests: number;
   tokens: number;
@@ -3255,7 +3255,7 @@ export type WebhookWithSecret = {
   secret: string;
 };
 
-/** The mode of work that a message asks for. */
+/** The work mode that a message selects. */
 export type WorkMode = "chat" | "web_search" | "research" | "deep";
 
 /** A [directory](/docs/agents/workspaces.md) of the server that chats may work in. */

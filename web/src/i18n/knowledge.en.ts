@@ -41,7 +41,7 @@ export const knowledge = {
     "Everybody with an account on this server can search and read it. Only you can change it.",
   "knowledge.deleteCollection":
     "Delete “{name}”? Its documents and everything that was made of them are gone for good.",
-  "knowledge.missing": "There is no such collection, or it is not shared with you.",
+  "knowledge.missing": "Collection not found, or it is not shared with you.",
   "knowledge.all": "All collections",
 
   "knowledge.upload": "Upload files",
@@ -111,7 +111,7 @@ export const knowledge = {
   "knowledge.fusedText": "What orders the list.",
   "knowledge.noteMeaning": "Only words were compared: the embedding model did not answer in time.",
   "knowledge.noteVectors": "Only words were compared: the vector database does not help at the moment.",
-  "knowledge.noteRerank": "The best were not looked at once more: that model did not answer in time.",
+  "knowledge.noteRerank": "The best results were not reranked: that model did not answer in time.",
   "knowledge.rerank": "Second look",
   "knowledge.rerankText":
     "How well the passage answers, says the model that looked at the best once more. It orders the list.",

@@ -23,7 +23,7 @@ export const signIn = {
   "sessions.ended": "The other sessions have ended.",
 
   "reset.title": "Choose a new password",
-  "reset.over": "This link has been used or is too old. Ask an administrator for another.",
+  "reset.over": "This link has been used or has expired. Ask an administrator for a new one.",
   "reset.done": "The password was changed. Log in with it.",
   "reset.make": "New password",
   "reset.makeOf": "New password for {name}",
@@ -31,9 +31,9 @@ export const signIn = {
 
   "signUp.title": "Create an account",
   "signUp.submit": "Create account",
-  "signUp.closed": "Nobody can make an account here without an invitation. Ask an administrator for one.",
+  "signUp.closed": "You need an invitation to create an account here. Ask an administrator for one.",
   "signUp.over":
-    "This invitation has been used, is too old, was taken back or is for another address. Ask for another.",
+    "This invitation has been used, has expired, was revoked or is for another address. Ask for a new one.",
   "signUp.taken":
     "You cannot log in with this password. If you have an account already, log in with the password it has.",
   "signUp.toLogin": "Log in instead",

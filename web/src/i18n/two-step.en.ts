@@ -12,7 +12,7 @@ export const twoStep = {
   "twoStep.type": "Or type this into the app:",
   "twoStep.code": "Code from the app",
   "twoStep.codeHint": "Six digits",
-  "twoStep.wrong": "The code is wrong. Wait for the next one, and look whether the phone’s clock is right.",
+  "twoStep.wrong": "The code is wrong. Wait for the next one, and check that the phone’s clock is right.",
   "twoStep.turnOn": "Turn on",
   "twoStep.onSince": "On since {date}.",
   "twoStep.left": {

@@ -1,4 +1,4 @@
-/** What screen readers are told: one polite line for progress, one alert for errors. */
+/** Screen reader announcements: a polite live region for progress, an assertive one for errors. */
 
 const progressEveryMs = 5000;
 
@@ -7,13 +7,13 @@ class Announcer {
   alert = $state("");
   #lastProgress = 0;
 
-  /** Something that matters now. */
+  /** Announces something immediately. */
   say(text: string): void {
     this.polite = text;
     this.#lastProgress = Date.now();
   }
 
-  /** Progress: left out when something was said a moment ago. */
+  /** Announces progress, unless something was announced a moment ago. */
   progress(text: string): void {
     if (Date.now() - this.#lastProgress < progressEveryMs) return;
     this.say(text);

@@ -1,4 +1,4 @@
-/** What is shown of a call's arguments and its result. */
+/** Formatting of a tool call's arguments and result. */
 import { expect, test } from "vitest";
 import { exactPattern, isPattern, previewOf, programOf } from "./arguments.ts";
 
@@ -23,7 +23,7 @@ test("document_000_a_result_is_previewed_in_200_characters", () => {
   expect(previewOf("😀".repeat(201))).toBe(`${"😀".repeat(200)}...`);
   expect(previewOf("one\n\n  two\tthree ")).toBe("one two three");
   expect(previewOf(" \n\t ")).toBe("");
-  // The log has the beginning of a long result.
+  // The log holds only the start of a long result.
   expect(previewOf("short lines\n".repeat(3), true)).toBe("short lines short lines short lines...");
 });
 

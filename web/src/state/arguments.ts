@@ -1,6 +1,6 @@
-/** Shows a tool call's arguments, in one line and in full, and its result in one line. */
+/** Formats a tool call's arguments, in one line and in full, and its result in one line. */
 
-/** The argument that says most, by the names tools usually give it. */
+/** Most informative arguments, by the names tools usually give them. */
 const tellingNames = [
   "query",
   "pattern",
@@ -16,7 +16,7 @@ const tellingNames = [
 ];
 const maxLineLength = 160;
 
-/** The one argument that tells what a call is about; empty where there is none. */
+/** The argument that best describes the call; empty if there is none. */
 export function argumentLine(value: unknown): string {
   if (typeof value === "string") return oneLine(value);
   if (Array.isArray(value)) return `[${value.length}]`;
@@ -38,7 +38,7 @@ export function argumentLine(value: unknown): string {
   );
 }
 
-/** The same from JSON that is still being written: the first text value so far. */
+/** The same for incomplete JSON: the first string value so far. */
 export function partialLine(json: string): string {
   const found = /:\s*"((?:[^"\\]|\\.)*)/.exec(json);
   return found?.[1] ? oneLine(found[1].replace(/\\n/g, " ").replace(/\\(.)/g, "$1")) : "";
@@ -52,13 +52,13 @@ function oneLine(text: string): string {
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line;
 }
 
-/** The arguments in full: indented JSON, or the text itself where it was not JSON. */
+/** The arguments in full: indented JSON, or the raw text if it is not JSON. */
 export function argumentsText(value: unknown, written: string): string {
   if (value === undefined) return written;
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** The program in a call that runs one, to be shown as it is, and its other arguments; null for other calls. */
+/** The source code in a call that runs a program, and the other arguments; `null` for other calls. */
 export function programOf(value: unknown): { program: string; rest: Record<string, unknown> } | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const { code, command, ...rest } = value as Record<string, unknown>;
@@ -67,10 +67,10 @@ export function programOf(value: unknown): { program: string; rest: Record<strin
   return null;
 }
 
-/** The server takes no longer patterns, bytes. */
+/** Maximum pattern length accepted by the server, bytes. */
 const maxPatternLength = 10_000;
 
-/** A pattern that only this value fits; `*` stands for any text in patterns. */
+/** A pattern that matches only this value; in patterns `*` matches any text. */
 export function exactPattern(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.replace(/[\\*]/g, "\\$&");
@@ -81,8 +81,8 @@ export const isPattern = (text: string) => new TextEncoder().encode(text).length
 const maxPreviewChars = 200;
 
 /**
- * What a result says, in at most 200 characters of one line; empty where it says nothing. Of a Python traceback it is the
- * error itself. `isPart` says that there is more of the result than this.
+ * Preview of a result in one line of at most 200 characters; empty if there is nothing to show. For a Python traceback,
+ * the error itself. `isPart` means that the result is longer than this.
  */
 export function previewOf(result: string, isPart = false): string {
   const text = (errorOf(result) ?? result).trim().replace(/\s+/g, " ");
@@ -91,7 +91,7 @@ export function previewOf(result: string, isPart = false): string {
   return isPart ? `${text}...` : text;
 }
 
-/** The line of a Python traceback that says why. */
+/** The line of a Python traceback with the error. */
 function errorOf(result: string): string | undefined {
   const lines = result.split("\n");
   const begin = lines.findIndex((line) => line.startsWith("Traceback (most recent call last)"));

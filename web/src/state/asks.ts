@@ -1,4 +1,4 @@
-/** What a run asks a person, as nodes of its timeline and of the inbox. */
+/** Approvals and questions of a run as nodes, for its timeline and the inbox. */
 import type { EventBody } from "../api/events.ts";
 import { readForm } from "./form.ts";
 import type { ApprovalNode, NodeId, QuestionNode } from "./nodes.ts";

@@ -1,4 +1,4 @@
-/** What goes along with the message that is being written: files on their way, documents and collections pointed to. */
+/** Attachments of the message being written: uploads, and referenced documents and collections. */
 import {
   deleteCollection,
   listDocuments,
@@ -16,15 +16,15 @@ const maxPauseMs = 4000;
 export interface Attached {
   key: number;
   name: string;
-  /** Null while a file is on its way. */
+  /** `null` while a file is uploading. */
   collection: string | null;
-  /** Null for a whole collection, and while a file is on its way. */
+  /** `null` for a whole collection, and while a file is uploading. */
   document: string | null;
-  /** Of a file that came for this message. */
+  /** Whether it is a file uploaded for this message. */
   isFile: boolean;
-  /** How much of a file went, 0 to 1. */
+  /** Upload progress, 0 to 1. */
   sent: number;
-  /** `partly`: there is no text, but the file goes along. */
+  /** `partly`: no text could be extracted, but the file is attached. */
   state: "sending" | "reading" | "ready" | "partly";
   problem: string;
 }
@@ -34,12 +34,12 @@ class Attachments {
   readonly isBusy = $derived(this.list.some(({ state }) => state === "sending" || state === "reading"));
   readonly parts = $derived(this.list.flatMap(partOf));
   #next = 1;
-  /** Those of chats that are not shown: nothing is lost by a look at another one. */
+  /** Attachments of other chats, kept while another chat is open. */
   #kept = new Map<string | null, Attached[]>();
   #chat: string | null = null;
   #stops = new Map<number, AbortController>();
 
-  /** Shows those of `chat`. */
+  /** Shows the attachments of `chat`. */
   open(chat: string | null): void {
     if (chat === this.#chat) return;
     this.#kept.set(this.#chat, this.list);
@@ -58,7 +58,7 @@ class Attachments {
     this.#add({ name, collection, document: id, isFile: false, sent: 1, state: "ready", problem: "" });
   }
 
-  /** Sends a file and follows how it is read. One that does not come is taken off, with a word. */
+  /** Uploads a file and tracks its processing. If that fails, it is removed with a message. */
   async addFile(file: File): Promise<void> {
     const blank = { collection: null, document: null, problem: "" };
     const key = this.#add({ name: file.name, ...blank, isFile: true, sent: 0, state: "sending" });
@@ -94,14 +94,14 @@ class Attachments {
     }
   }
 
-  /** Takes one off. The file of one that came for this message is deleted. */
+  /** Removes an attachment. A file uploaded for this message is deleted. */
   remove({ key, collection, isFile }: Attached): void {
     this.#drop(key);
-    // It would be deleted in a day anyway.
+    // Ignore errors: the server deletes it after a day anyway.
     if (isFile && collection !== null) deleteCollection(collection).catch(() => undefined);
   }
 
-  /** Forgets all of them, as they were sent. */
+  /** Removes all attachments after sending, and returns them. */
   clear(): Attached[] {
     const all = this.list;
     for (const { key } of all) this.#stops.get(key)?.abort();
@@ -109,7 +109,7 @@ class Attachments {
     return all;
   }
 
-  /** Puts back what was not sent after all. */
+  /** Restores attachments after a failed send. */
   putBack(all: Attached[]): void {
     this.list = [...all, ...this.list];
   }

@@ -1,4 +1,4 @@
-/** Which files the row of a call shows, and which the row of a changed file. */
+/** Which files are shown in the row of a tool call, and which in a file row. */
 import { expect, test } from "vitest";
 import type { EventBody } from "../api/events.ts";
 import { createTimeline, reduce } from "./timeline.ts";

@@ -1,4 +1,4 @@
-/** What the row of a call shows is not shown again in the row of the changed file. */
+/** Hides file rows whose file is already shown in the row of the tool call. */
 import type { ToolFile } from "../api/events.ts";
 import type { NodeId, TimelineNode } from "./nodes.ts";
 

@@ -1,4 +1,4 @@
-/** Order among chats: folders, pins, tags, the archive, and the chats that are selected to go somewhere together. */
+/** Organization of chats: folders, pins, tags, the archive, and the multi-selection. */
 import { SvelteSet } from "svelte/reactivity";
 import {
   createFolder,
@@ -26,15 +26,15 @@ class ChatOrganization {
   tags = $state.raw<ChatTag[]>([]);
   pinned = $state.raw<ChatRow[]>([]);
   view = $state.raw<View>({ kind: "all" });
-  /** The chats of the view, where it is not all. */
+  /** Chats of the current view, unless it shows all. */
   viewed = $state.raw<ChatRow[]>([]);
   more = $state(false);
-  /** The chats of the folders that are open. */
+  /** Chats of the expanded folders. */
   inside = $state.raw<Record<string, ChatRow[]>>({});
   selecting = $state(false);
   readonly selected = new SvelteSet<string>();
 
-  /** Asks for all of it anew. */
+  /** Reloads everything. */
   async load(): Promise<void> {
     const [{ folders }, { tags }, pinned] = await Promise.all([
       listFolders(),

@@ -1,4 +1,4 @@
-/** The search through chats: what was found by the words in the sidebar. */
+/** Search through chats from the sidebar. */
 import { searchChats } from "../api/calls.ts";
 import type { FoundHit, FoundTitle } from "../api/types.ts";
 
@@ -7,9 +7,9 @@ class ChatSearch {
   titles = $state.raw<FoundTitle[]>([]);
   hits = $state.raw<FoundHit[]>([]);
   next = $state<string | null>(null);
-  /** Also in what is put away. */
+  /** Whether archived chats are included. */
   archived = $state(false);
-  /** Whether there is an answer to what is asked. */
+  /** Whether the results for the current query have arrived. */
   answered = $state(false);
   #abort: AbortController | undefined;
 
@@ -39,20 +39,20 @@ class ChatSearch {
     this.next = found.next;
   }
 
-  /** A title that was found is another by now. */
+  /** Updates the title of a result. */
   rename(id: string, title: string): void {
     const rename = (found: FoundTitle) =>
       found.chat.id === id ? { chat: { ...found.chat, title }, parts: [{ text: title, hit: false }] } : found;
     this.titles = this.titles.map(rename);
   }
 
-  /** Shows these no more. */
+  /** Removes these chats from the results. */
   forget(ids: string[]): void {
     this.titles = this.titles.filter(({ chat }) => !ids.includes(chat.id));
     this.hits = this.hits.filter(({ chat }) => !ids.includes(chat.id));
   }
 
-  /** Nothing where something else is asked meanwhile. */
+  /** Returns `null` if the query has changed in the meantime. */
   async #ask(asked: { query: string; before?: string }) {
     const abort = (this.#abort = new AbortController());
     try {

@@ -1,4 +1,4 @@
-/** The open chat: its tree of messages, the branch that is shown, and the runs in it. */
+/** State of the open chat: its message tree, the current branch, and its runs. */
 import {
   askOthers,
   cancelRun,
@@ -33,18 +33,18 @@ class OpenChat {
   problem = $state.raw<unknown>(null);
   messages = $state.raw<ChatMessage[]>([]);
   current = $state.raw<string | null>(null);
-  /** The directory its files are in, by name; nothing where they are virtual. */
+  /** Name of the server directory with its files; `null` if the files are virtual. */
   workspace = $state.raw<string | null>(null);
-  /** What is set for its model calls; of an empty chat, what it will begin with. */
+  /** Model parameters of the chat; of an empty chat, those it will be created with. */
   parameters = $state.raw<ModelParameters>(unset);
-  /** Whose it is, where somebody else's: then it can be read, and no more. */
+  /** The owner, if it is another user's chat, which is read-only. */
   owner = $state.raw<ChatOwner | null>(null);
-  /** Between pressing Send and the server's answer. */
+  /** Whether a message is being sent and the server has not responded yet. */
   sending = $state(false);
 
   readonly path = $derived(pathTo(this.messages, this.current));
   readonly siblings = $derived(siblingGroups(this.messages));
-  /** The runs that go on of the last message and the answers beside it, its own first. */
+  /** The active runs of the last message and its alternatives, its own first. */
   readonly running = $derived.by(() => {
     const last = this.path.at(-1);
     if (!last) return [];
@@ -56,12 +56,14 @@ class OpenChat {
     });
   });
   readonly active = $derived(this.running[0] ?? null);
-  /** Whether the answers of a message stand side by side, where the reader has said so; by the first of them. */
+  /**
+   * Whether the alternatives of a message are shown side by side, if the user has chosen; keyed by the first of them.
+   */
   readonly sideBySide = new SvelteMap<string, boolean>();
 
   #views = new Map<string, RunView>();
   #abort: AbortController | undefined;
-  /** Whether something was written beside the messages since they were asked for. */
+  /** Whether something other than messages has changed since they were loaded. */
   #hasChanged = false;
 
   constructor() {
@@ -82,7 +84,7 @@ class OpenChat {
     return view;
   }
 
-  /** Shows the chat `id`, or an empty one. */
+  /** Opens the chat `id`, or an empty one. */
   async open(id: string | null): Promise<void> {
     if (id === this.id && this.state !== "failed") return;
     this.#leave();
@@ -115,7 +117,7 @@ class OpenChat {
     }
   }
 
-  /** Sends a message under the last one and follows the run it starts. Gives the chat's id. */
+  /** Sends a message after the last one and follows the run it starts. Returns the chat's ID. */
   async send(content: Part[], model: string | undefined, parent?: string | null): Promise<string> {
     models.require(model);
     models.noteUsed(model);
@@ -145,7 +147,7 @@ class OpenChat {
       if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
       return id;
     } catch (error) {
-      // Somebody has deleted the model or the agent meanwhile.
+      // The model or agent has been deleted in the meantime.
       if (error instanceof ApiError && error.code === "model_not_found") void attempt(() => models.load());
       throw error;
     } finally {
@@ -154,7 +156,7 @@ class OpenChat {
     }
   }
 
-  /** Sets the parameters of its model calls. */
+  /** Sets the chat's model parameters. */
   async setParameters(parameters: ModelParameters): Promise<void> {
     const id = this.id;
     if (id !== null) await changeChat(id, { parameters });
@@ -169,7 +171,7 @@ class OpenChat {
     if (this.id === id) this.#add([answer.assistant], answer.run);
   }
 
-  /** Asks these models for more answers beside that one, so many of each. */
+  /** Requests alternatives to an answer: `samples` from each model. */
   async askAlternatives(message: ChatMessage, models: string[], samples: number): Promise<void> {
     const id = this.id;
     if (id === null) return;
@@ -179,7 +181,7 @@ class OpenChat {
       this.sideBySide.delete(message.beside ?? message.id);
       if (this.id !== id) return;
       for (const answer of answers) this.#add([answer.assistant], answer.run);
-      // Which of them the chat goes on from is as it was.
+      // The chat still continues from the same alternative.
       this.current = message.id;
     } finally {
       this.sending = false;
@@ -187,7 +189,7 @@ class OpenChat {
     }
   }
 
-  /** Has one more answer made of those that stand side by side with that one. */
+  /** Merges the alternatives of the answer into one more. */
   async merge(message: ChatMessage): Promise<void> {
     const id = this.id;
     if (id === null) return;
@@ -202,14 +204,14 @@ class OpenChat {
     }
   }
 
-  /** Shows the branch through `message`, down to its newest end. */
+  /** Switches to the branch through `message`, down to its newest leaf. */
   async switchTo(message: ChatMessage): Promise<void> {
     const id = this.id;
     if (id === null) return;
     const before = this.current;
     this.current = newestLeaf(this.messages, message.id);
     this.#followShown();
-    // What a reader looks at changes nothing for the owner.
+    // A reader's choice is not saved for the owner.
     if (this.owner) return;
     try {
       await changeChat(id, { current: this.current });
@@ -219,7 +221,7 @@ class OpenChat {
     }
   }
 
-  /** Shows the branch that a message stands in. Whether it is in this chat. */
+  /** Switches to the branch that contains the message. Returns whether it is in this chat. */
   async bring(id: string): Promise<boolean> {
     const message = this.messages.find((message) => message.id === id);
     if (!message) return false;
@@ -231,7 +233,7 @@ class OpenChat {
     await Promise.all(this.running.map((view) => cancelRun(view.id)));
   }
 
-  /** Has the research that goes on write its report. */
+  /** Makes the active research run write its report. */
   async reportNow(): Promise<void> {
     if (this.active) await finishRun(this.active.id);
   }
@@ -297,19 +299,19 @@ class OpenChat {
       this.#catchUp();
       return;
     }
-    // Another tab sent something here.
+    // A message was sent from another tab.
     const known = this.messages.some((message) => message.run === activity.run);
     if (!known) void this.reload();
   }
 
-  /** A change that was told while the chat came, or a message went, is looked at afterwards. */
+  /** Handles changes that arrived while the chat was loading or a message was being sent. */
   #catchUp(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
     void this.#fetchFollowUps();
   }
 
-  /** What could be said next was written after the answer. */
+  /** Loads the follow-up suggestions, which are generated after the answer. */
   async #fetchFollowUps(): Promise<void> {
     const id = this.id;
     if (id === null) return;
@@ -322,7 +324,7 @@ class OpenChat {
         return texts ? { ...message, follow_ups: texts } : message;
       });
     } catch {
-      // They are a help, and no more: the next look at the chat brings them.
+      // Suggestions are optional; the next load of the chat brings them.
     }
   }
 
@@ -334,7 +336,7 @@ class OpenChat {
   }
 }
 
-/** A single text goes as a plain string: what other programs send, too. */
+/** A single text is sent as a plain string, as other clients do. */
 function plain(content: Part[]): string | Part[] {
   const [first] = content;
   return content.length === 1 && first?.type === "text" ? first.text : content;

@@ -1,4 +1,4 @@
-/** The list of chats in the sidebar, kept live by the activity stream. */
+/** Chat list of the sidebar, kept up to date by the activity stream. */
 import { activityAddress, changeChat, listChats } from "../api/calls.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { Activity } from "../api/activity.ts";
@@ -6,7 +6,7 @@ import type { ChatRow } from "../api/types.ts";
 
 const pageSize = 60;
 
-/** `before` is the chat as it was, if it is in the list. */
+/** `before` is the previous state of the chat, if it is in the list. */
 type ActivityListener = (activity: Activity, before: ChatRow | undefined) => void;
 
 class Chats {
@@ -45,7 +45,7 @@ class Chats {
     this.#change(id, { title: row.title });
   }
 
-  /** Lists these no more. */
+  /** Removes these chats from the list. */
   forget(ids: string[]): void {
     this.list = this.list.filter((chat) => !ids.includes(chat.id));
   }
@@ -59,13 +59,13 @@ class Chats {
     this.list = this.list.map(apply);
   }
 
-  /** Tells `listener` of every run that starts, waits or ends; gives back how to stop. */
+  /** Calls `listener` for every run that starts, waits or ends; returns a function that unsubscribes. */
   listen(listener: ActivityListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells `listener` whenever the stream has been opened (again): news may have been missed. */
+  /** Calls `listener` whenever the stream is opened (again), because events may have been missed. */
   listenToOpening(listener: () => void): () => void {
     this.#openListeners.add(listener);
     return () => this.#openListeners.delete(listener);
@@ -75,7 +75,7 @@ class Chats {
     this.#follower ??= follow({
       address: () => activityAddress,
       onOpen: () => {
-        // Whatever ended while we were away has left no event: the list tells.
+        // Events missed while disconnected are not sent again: reload the list.
         void this.load().catch(() => {});
         for (const listener of this.#openListeners) listener();
       },
@@ -93,7 +93,7 @@ class Chats {
 
   #take(activity: Activity): void {
     const { chat } = activity;
-    // What is remembered says nothing of how a chat stands.
+    // Memory events do not affect the state of a chat.
     if (isOfMemory(activity.state)) return;
     const before = chat === null ? undefined : this.rowOf(chat);
     if (before) this.#change(before.id, changeBy(activity));
@@ -105,7 +105,7 @@ class Chats {
 const isOfMemory = (state: Activity["state"]): state is "memory_update_started" | "memory_update_completed" =>
   state === "memory_update_started" || state === "memory_update_completed";
 
-/** What an activity changes in its chat's row. */
+/** The change of the chat's row caused by an activity. */
 function changeBy({ state, outcome, title }: Activity): Partial<ChatRow> {
   if (state === "read") return { unread: false };
   const named = title ? { title } : {};

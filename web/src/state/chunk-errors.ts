@@ -1,19 +1,19 @@
-/** Recovery from chunks that cannot be loaded: the server was updated since the page was, or the connection broke. */
+/** Recovery from chunks that fail to load, because the server was updated or the connection broke. */
 import { getMe } from "../api/calls.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
 const key = "glasshouse.reloaded";
-/** A chunk that is missing again this soon does not come by reloading the page. */
+/** If a chunk is missing again within this time, reloading does not help. */
 const soonMs = 60_000;
 
-/** One for each error: a component and the listener below may ask about the same one. */
+/** One recovery per error: a component and the listener below may handle the same one. */
 const recoveries = new WeakMap<object, Promise<boolean>>();
 
-/** Tells of those that no component has shown in its own place. */
+/** Shows a toast for errors that no component handles. */
 export function watchChunkErrors(): void {
   addEventListener("vite:preloadError", ({ payload }) => {
-    // Whoever has asked for the chunk gets the error first.
+    // The importing component gets the error first.
     setTimeout(() => {
       if (!recoveries.has(payload)) void recover(payload).then((isReloading) => isReloading || tell());
     });
@@ -21,8 +21,8 @@ export function watchChunkErrors(): void {
 }
 
 /**
- * Reloads the page, which has the chunks that there are now; drafts are kept, and runs go on. Gives false where that does not
- * help, or there is no server to load the page from.
+ * Reloads the page to get the current chunks; drafts are kept and runs continue. Resolves to `false` if reloading does
+ * not help, or the server is unreachable.
  */
 export function recover(error: object): Promise<boolean> {
   const recovery = recoveries.get(error) ?? reloadOnce();
@@ -35,7 +35,7 @@ async function reloadOnce(): Promise<boolean> {
   return !isSoon && (await reload());
 }
 
-/** Reloads the page if there is a server to load it from. */
+/** Reloads the page if the server is reachable. */
 export async function reload(): Promise<boolean> {
   if (!(await serverAnswers())) return false;
   sessionStorage.setItem(key, String(Date.now()));

@@ -1,4 +1,4 @@
-/** Marks at the places of a text that rest on sources. */
+/** Citation marks at the cited positions of a text. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
 import { withMarks } from "./cited-places.ts";

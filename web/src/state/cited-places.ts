@@ -1,14 +1,14 @@
-/** Citation marks such as [1] at the places of a text that the model's provider cites sources for. */
+/** Inserts citation marks such as [1] at the positions for which the model's provider cites sources. */
 import type { Source } from "../api/events.ts";
 
-/** So many citation marks are shown at one place at most. */
+/** Maximum number of citation marks at one position. */
 const MAX_MARKS_AT_ONCE = 6;
 
-/** Adds a citation mark after each cited place of a text, unless the text already ends there with a link or a mark. */
+/** Adds a citation mark after each cited position, unless the text already ends there with a link or a mark. */
 export function withMarks(text: string, item: string, sources: readonly Source[]): string {
   const marks = marksOf(item, sources);
   if (marks.size === 0) return text;
-  // Places count characters, not the units of a string.
+  // Positions count characters (code points), not UTF-16 units.
   const letters = [...text];
   const code = codeIn(letters);
   let marked = "";
@@ -26,7 +26,7 @@ export function withMarks(text: string, item: string, sources: readonly Source[]
   return marked + letters.slice(taken).join("");
 }
 
-/** The marks of an item by the place that they stand behind. */
+/** The marks of an item by the position they follow. */
 function marksOf(item: string, sources: readonly Source[]) {
   const marks = new Map<number, { ids: Set<string>; start: number }>();
   for (const source of sources) {
@@ -41,7 +41,7 @@ function marksOf(item: string, sources: readonly Source[]) {
   return marks;
 }
 
-/** The ranges of code in the text, as letter indices: a mark inside would be shown as code. */
+/** The ranges of code in the text, as character indices: a mark inside would be shown as code. */
 function codeIn(letters: readonly string[]): [number, number][] {
   const text = letters.join("");
   const found: [number, number][] = [];
@@ -60,7 +60,7 @@ function codeIn(letters: readonly string[]): [number, number][] {
   return found;
 }
 
-/** The place, or the end of the code that it is in. */
+/** The position, or the end of the code range that contains it. */
 function outsideOf(code: readonly [number, number][], place: number): number {
   return code.find(([from, to]) => from < place && place < to)?.[1] ?? place;
 }

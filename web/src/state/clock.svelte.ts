@@ -1,10 +1,10 @@
-/** The time now by the server's clock, ticking once a second while something shows it. */
+/** The server's current time, ticking once a second while it is displayed. */
 import { createSubscriber } from "svelte/reactivity";
 
-/** How far our clock is ahead of the server's; the smallest difference seen is nearest to the truth. */
+/** How far the local clock is ahead of the server's; the smallest observed difference is the most accurate. */
 let aheadMs = Number.POSITIVE_INFINITY;
 
-/** Learns from the time stamp of an event that has just come. */
+/** Updates the offset from the timestamp of an event that has just arrived. */
 export function noteServerTime(at: number): void {
   aheadMs = Math.min(aheadMs, Date.now() - at);
 }
@@ -14,7 +14,7 @@ const subscribe = createSubscriber((update) => {
   return () => clearInterval(timer);
 });
 
-/** Milliseconds since 1970 by the server's clock; reading it in an effect makes that effect tick. */
+/** Milliseconds since 1970 by the server's clock; an effect that reads it reruns every second. */
 export function serverNow(): number {
   subscribe();
   return Date.now() - (Number.isFinite(aheadMs) ? aheadMs : 0);

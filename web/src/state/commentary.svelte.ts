@@ -1,11 +1,11 @@
-/** Tells screen readers how the run of the open chat goes: work, what is asked, the end. */
+/** Announces the open chat's run to screen readers: progress, pending requests, the end. */
 import { said, t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
 import { openChat } from "./chat.svelte.ts";
 import type { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
 
-/** Call once while a component is being set up. */
+/** Call once during component initialization. */
 export function watchRun(): void {
   const active = $derived(openChat.active);
   const latest = $derived(active ? nodeOf(active.nodes, active.run.latestTool, "tool")?.name : undefined);

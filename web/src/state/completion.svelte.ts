@@ -1,21 +1,20 @@
-/** How the text in the message field could go on: asked for when the typing rests, given up at the next key that goes another
-way. */
+/** Autocompletion in the composer: requested after a pause in typing, cancelled when the typed text diverges. */
 import { complete } from "../api/pipelines.ts";
 import { goesOn, goingOn, remembered, type Known } from "./completion.ts";
 
-/** How long the typing rests before a model is asked. Nobody stops in the middle of a word to see how it goes on. */
+/** Pause in typing before a request; longer within a word, where a pause rarely asks for a suggestion. */
 const restMs = 180;
 const restInWordMs = 400;
-/** Shorter texts could go on in any way. */
+/** Shorter texts have no meaningful continuation. */
 const minLength = 4;
 
-/** An offer that is being written. */
+/** A suggestion that is being streamed. */
 interface Asked extends Known {
   abort: AbortController;
 }
 
 class Completion {
-  /** What would follow; empty where nothing is offered. */
+  /** The suggestion; empty if there is none. */
   ghost = $state("");
 
   #text = "";
@@ -23,11 +22,11 @@ class Completion {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked: Asked | undefined;
 
-  /** The text has become this, with the caret at its end. */
+  /** Called when the text changes, with the caret at its end. */
   follow(text: string, model: string): void {
     clearTimeout(this.#timer);
     this.#text = text;
-    // Whoever types what is offered wants to see the rest of it.
+    // Keep streaming while the user types what is suggested.
     if (this.#asked && !goesOn(this.#asked, text)) this.#giveUp();
     const known = goingOn(this.#known, text);
     this.ghost = known ?? "";
@@ -36,7 +35,7 @@ class Completion {
     this.#timer = setTimeout(() => void this.#ask(text, model), rest);
   }
 
-  /** Nothing is offered any more, and nobody is asked. */
+  /** Hides the suggestion and cancels the request. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#giveUp();
@@ -56,7 +55,7 @@ class Completion {
       });
       this.#offer(asked, ghost);
     } catch {
-      // It is a help, and no more: whoever writes is not told that it is not there.
+      // Completions are optional, so errors are not shown.
     }
     if (this.#asked === asked) this.#asked = undefined;
   }

@@ -1,4 +1,4 @@
-/** What is known of how texts go on. */
+/** The cache of completions. */
 import { expect, test } from "vitest";
 import { textSoFar } from "../api/pipelines.ts";
 import { firstWord, goingOn, isWithin, remembered, type Known } from "./completion.ts";

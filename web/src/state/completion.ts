@@ -1,36 +1,36 @@
-/** What is known of how texts go on, and how much of it is taken. Pure. */
+/** Cache of completions, and how a text matches them. Pure functions. */
 
-/** A text, and what a model said would follow. */
+/** A text and its suggested continuation. */
 export interface Known {
   text: string;
   ghost: string;
 }
 
-/** So many are remembered. */
+/** Maximum number of cached completions. */
 const maxKnown = 40;
 
 export function remembered(known: Known[], one: Known): Known[] {
   return [one, ...known.filter(({ text }) => text !== one.text)].slice(0, maxKnown);
 }
 
-/** Whether the text is on the way of what was offered. */
+/** Whether the text is a prefix of the suggested text. */
 export function goesOn({ text: before, ghost }: Known, text: string): boolean {
   return text.startsWith(before) && (before + ghost).startsWith(text);
 }
 
-/** What follows the text by what is known: also in the middle of what was offered before; null where nothing is known. */
+/** The cached continuation of the text, also in the middle of an earlier suggestion; `null` if there is none. */
 export function goingOn(known: Known[], text: string): string | null {
   const found = known.find((one) => goesOn(one, text));
   return found ? (found.text + found.ghost).slice(text.length) : null;
 }
 
-/** Whether a text has no more characters, as the server counts them; any number is allowed where `most` is negative. */
+/** Whether the text has at most `most` characters as counted by the server; a negative `most` means no limit. */
 export function isWithin(text: string, most: number): boolean {
-  // Counted only where it matters: a character has one or two of these units.
+  // Code points are counted only if necessary: each has one or two UTF-16 units.
   return most < 0 || text.length <= most || (text.length <= 2 * most && [...text].length <= most);
 }
 
-/** The first word of what is offered, with the blanks before it. */
+/** The first word of the suggestion, including leading whitespace. */
 export function firstWord(ghost: string): string {
   return /^\s*\S+/.exec(ghost)?.[0] ?? ghost;
 }

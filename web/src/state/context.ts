@@ -1,4 +1,4 @@
-/** The open chat, the session and the models as a Svelte context, so that components can be rendered with others. */
+/** Provides the open chat, the session and the models through Svelte context, so that tests can replace them. */
 import { getContext } from "svelte";
 import { openChat } from "./chat.svelte.ts";
 import { models, type Models } from "./models.svelte.ts";
@@ -13,12 +13,12 @@ export interface PageState {
 const key = Symbol("page state");
 const app: PageState = { openChat, session, models };
 
-/** To be called while a component is created. Gives the app's own state unless a context has another. */
+/** Call during component initialization. Returns the app's own state unless the context overrides it. */
 export function pageState(): PageState {
   return getContext<PageState | undefined>(key) ?? app;
 }
 
-/** The context to render a component with; what is left out is the app's own. */
+/** Context for rendering a component; omitted parts are the app's own. */
 export function pageContext(state: Partial<PageState>): Map<symbol, PageState> {
   return new Map([[key, { ...app, ...state }]]);
 }

@@ -1,4 +1,4 @@
-/** What several runs have cost together. */
+/** Total cost of several runs. */
 import { expect, test } from "vitest";
 import type { RunSummary } from "../api/types.ts";
 import { costsOf, withRunning } from "./costs.ts";

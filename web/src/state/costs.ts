@@ -1,10 +1,10 @@
-/** What several runs have cost together. */
+/** Total cost of several runs. */
 import type { RunSummary } from "../api/types.ts";
 import type { RunNode } from "./nodes.ts";
 
 type Costs = ReturnType<typeof costsOf>;
 
-/** The tokens, and the price where that of any is known, of those that have ended. */
+/** Tokens of finished runs, and their price if that of any is known. */
 export function costsOf(summaries: (RunSummary | null | undefined)[]): {
   tokens: number;
   costMicroUsd: number | null;
@@ -19,7 +19,7 @@ export function costsOf(summaries: (RunSummary | null | undefined)[]): {
   return { tokens, costMicroUsd };
 }
 
-/** The same with runs that still go on, as far as they have come. */
+/** The same including active runs so far. */
 export function withRunning(costs: Costs, runs: Pick<RunNode, "usage" | "costMicroUsd">[]): Costs {
   let { tokens, costMicroUsd } = costs;
   for (const run of runs) {

@@ -1,4 +1,4 @@
-/** Unsent text per chat, and what was filled in of forms, kept while the browser tab lives. */
+/** Unsent text per chat and form drafts, kept for the lifetime of the browser tab. */
 import type { Draft } from "./form.ts";
 
 const keyOf = (chat: string | null) => `glasshouse.draft.${chat ?? "new"}`;
@@ -16,7 +16,7 @@ export function keepDraft(chat: string | null, text: string): void {
     if (text === "") sessionStorage.removeItem(keyOf(chat));
     else sessionStorage.setItem(keyOf(chat), text);
   } catch {
-    // No storage: the draft lives only in the field.
+    // Storage is unavailable: the draft exists only in the field.
   }
 }
 
@@ -36,13 +36,13 @@ export function keepFormDraft(run: string, question: string, draft: Draft | null
     if (draft === null) sessionStorage.removeItem(formKeyOf(run, question));
     else sessionStorage.setItem(formKeyOf(run, question), JSON.stringify(draft));
   } catch {
-    // No storage: it lives only in the fields.
+    // Storage is unavailable: the draft exists only in the fields.
   }
 }
 
 const textKeyOf = (place: string) => `glasshouse.text.${place}`;
 
-/** What was typed at a place that can be closed, or scrolled out of the page, and has not been sent. */
+/** Unsent text of a field that can be closed or scrolled out of view. */
 export function readText(place: string): string | null {
   try {
     return sessionStorage.getItem(textKeyOf(place));
@@ -56,6 +56,6 @@ export function keepText(place: string, text: string | null): void {
     if (text === null || text === "") sessionStorage.removeItem(textKeyOf(place));
     else sessionStorage.setItem(textKeyOf(place), text);
   } catch {
-    // No storage: it lives only in the field.
+    // Storage is unavailable: the draft exists only in the field.
   }
 }

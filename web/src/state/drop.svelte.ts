@@ -1,18 +1,18 @@
-/** A place where files can be dropped. */
+/** Drop target for files. */
 
 interface Options {
-  /** Whether files are taken now. */
+  /** Whether files are accepted now. */
   takes: () => boolean;
   drop: (transfer: DataTransfer) => void;
 }
 
 export class DropPlace {
-  /** Whether files are held over it. */
+  /** Whether files are being dragged over it. */
   isOver = $state(false);
 
   constructor(readonly options: Options) {}
 
-  /** For `{@attach}`. What is dropped here goes nowhere else. */
+  /** For `{@attach}`. Drops here are not passed on to outer targets. */
   readonly attach = (element: HTMLElement) => {
     const listeners = new AbortController();
     const { signal } = listeners;

@@ -1,4 +1,4 @@
-/** What a person does with the files of a chat: look, add, delete, bring back. */
+/** File operations of a chat: list, upload, delete, restore. */
 import { deleteFile, listFiles, listVersions, restoreFile, uploadFile } from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
 import type { ChatFile } from "../api/types.ts";
@@ -8,26 +8,26 @@ import { attempt, sentenceOf, toasts } from "./toasts.svelte.ts";
 
 const uploadLimitBytes = 10_000_000;
 
-/** A path without the slash it begins with, as it is shown. */
+/** A path without its leading slash, for display. */
 export const shownName = (path: string) => path.replace(/^\//, "");
 
-/** Whether a file may be a picture; the server looks at its bytes before it says so. */
+/** Whether the file may be an image; the server checks its content before serving it as one. */
 export const seemsPicture = (path: string) => /\.(png|jpe?g|gif|webp)$/i.test(path);
 
-/** A file of a directory that the chat has not looked at yet gets its first version once it does. */
+/** A file in a directory that the chat has not scanned yet gets its first version when it does. */
 const versionOf = (file: ChatFile) => Math.max(file.version, 1);
 
 export class ChatFiles {
-  /** null until it is known. */
+  /** `null` until loaded. */
   list = $state.raw<ChatFile[] | null>(null);
-  /** What was deleted and can be brought back, each with its last version and when it went. */
+  /** Deleted files that can be restored, each with its last version and time of deletion. */
   deleted = $state.raw<ChatFile[]>([]);
-  /** Whether there are more than are listed. */
+  /** Whether there are more files than listed. */
   more = $state(false);
   problem = $state("");
-  /** The name of the file that is being sent. */
+  /** Name of the file being uploaded. */
   sending = $state("");
-  /** Counts up with each change made here, so that what is shown of a file can be asked again. */
+  /** Incremented on every change made here, so that the displayed file is reloaded. */
   changes = $state(0);
 
   constructor(readonly chat: string) {}
@@ -41,7 +41,7 @@ export class ChatFiles {
     }
   }
 
-  /** Sends files one after the other; one that is there already gets a new version. */
+  /** Uploads files one after the other; an existing file gets a new version. */
   async upload(picked: Iterable<File>): Promise<void> {
     for (const file of picked) {
       if (file.size > uploadLimitBytes) {
@@ -52,12 +52,12 @@ export class ChatFiles {
     }
   }
 
-  /** Sends one over what is listed. What somebody has changed since is overwritten only if the person wants that. */
+  /** Uploads a file over the listed version. A newer version is overwritten only if the user confirms. */
   async #send(file: File): Promise<void> {
     this.sending = file.name;
     const path = `/${file.name}`;
     const seen = this.list?.find((other) => other.path === path);
-    // Where not all are listed it may be there all the same.
+    // If the list is incomplete, the file may exist anyway.
     const version = seen ? versionOf(seen) : this.list && !this.more ? 0 : null;
     const sent = await this.#unlessChanged(
       () => uploadFile(this.chat, path, file, version),
@@ -69,7 +69,7 @@ export class ChatFiles {
     await this.#changed();
   }
 
-  /** Tells whether it went well. Where somebody was faster, a toast says so and offers to do it all the same. */
+  /** Returns whether the action succeeded. On a conflict, a toast offers to do it anyway. */
   async #unlessChanged(
     action: () => Promise<unknown>,
     words: string,
@@ -95,7 +95,7 @@ export class ChatFiles {
     );
     if (!removed) return this.#changed();
     const run = async () => {
-      // Not where somebody has made a new one meanwhile.
+      // Not if a new file has been created in the meantime.
       const gone = (await listVersions(this.chat, path)).versions.find((state) => state.deleted);
       if (gone) await restoreFile(this.chat, { path, version: gone.version - 1, expected_version: 0 });
       await this.#changed();
@@ -104,13 +104,13 @@ export class ChatFiles {
     await this.#changed();
   }
 
-  /** Deletes what the list shows by now. */
+  /** Deletes the version listed now. */
   async #removeAsItIs(path: string): Promise<void> {
     const file = this.list?.find((other) => other.path === path);
     if (file) await this.remove(file);
   }
 
-  /** Makes a file what it was at `version`, if it is still what the reader sees; 0 where there is none. */
+  /** Restores a file to `version` if its current version is still `expected_version` (0: it does not exist). */
   async restore(path: string, version: number, expected_version: number): Promise<void> {
     if (!(await attempt(() => restoreFile(this.chat, { path, version, expected_version })))) {
       return this.#changed();

@@ -1,4 +1,4 @@
-/** Forms read from their schema, and what people typed turned into values. */
+/** Parsing forms from their schema, and converting input to values. */
 import { expect, test } from "vitest";
 import { firstDraft, readForm, saidOf, valuesOf, type FormField } from "./form.ts";
 

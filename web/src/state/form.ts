@@ -1,4 +1,4 @@
-/** Forms that agents ask with: read from their schema, and what was typed turned into values. */
+/** Forms requested by agents: parsed from a JSON schema, and input converted to values. */
 
 export type Input =
   | "text"
@@ -20,23 +20,23 @@ export interface FormField {
   required: boolean;
   input: Input;
   choices: { value: string; title: string }[];
-  /** Of numbers; of texts the characters, of choices how many. */
+  /** Of numbers the value, of texts the length in characters, of choices the number. */
   min: number | null;
   max: number | null;
   default: unknown;
 }
 
-/** What stands in the fields, as it was typed or chosen. */
+/** Field values as typed or selected. */
 export type Draft = Record<string, string | string[]>;
 
-/** Why a field cannot be sent as it is; the words are in the dictionaries. */
+/** Validation error of a field; its text is in the dictionaries. */
 export interface Fault {
   key: "missing" | "number" | "integer" | "range" | "length" | "email" | "url" | "date" | "count";
   min: number | null;
   max: number | null;
 }
 
-/** A text that may be longer than this is written in a box of several lines. */
+/** A text that may be longer is edited in a multi-line field. */
 const oneLineLength = 500;
 const inputs: Record<string, Input> = { email: "email", uri: "url", date: "date", "date-time": "date_time" };
 
@@ -53,7 +53,7 @@ interface Property {
   [more: string]: unknown;
 }
 
-/** The fields of a form's schema, which the server has checked; null where there is no form. */
+/** Fields of a form's schema, which the server has validated; `null` if it is not a form. */
 export function readForm(schema: unknown): FormField[] | null {
   if (typeof schema !== "object" || schema === null) return null;
   const { properties = {}, required = [] } = schema as {
@@ -109,7 +109,7 @@ function choicesOf(property: Property): FormField["choices"] {
   return options.map((option) => ({ value: option.const, title: option.title ?? option.const }));
 }
 
-/** What the fields hold at first. */
+/** Initial values of the fields. */
 export function firstDraft(fields: FormField[]): Draft {
   return Object.fromEntries(fields.map((field) => [field.name, written(field)]));
 }
@@ -120,7 +120,7 @@ function written({ input, default: value }: FormField): string | string[] {
   return value === undefined || value === null ? "" : String(value);
 }
 
-/** As the browser's field for a time has it: here, without an offset. */
+/** In the format of `datetime-local`: local time without an offset. */
 function localTime(text: string): string {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) return "";
@@ -128,7 +128,7 @@ function localTime(text: string): string {
   return here.toISOString().slice(0, 16);
 }
 
-/** What to send, and what is wrong by the fields' names. What is left out is null, so that no default takes its place. */
+/** The values to send, and errors by field name. Omitted values are `null`, so that no default replaces them. */
 export function valuesOf(
   fields: FormField[],
   draft: Draft,
@@ -188,7 +188,7 @@ function faultOf({ input, min, max }: FormField, value: unknown): Fault["key"] |
   }
 }
 
-/** A value that was given, in words. */
+/** Formats an answered value. */
 export function saidOf(
   field: FormField | undefined,
   value: unknown,

@@ -1,4 +1,4 @@
-/** The headings under which the sidebar shows chats. */
+/** Groups of chats in the sidebar. */
 import type { ChatRow } from "../api/types.ts";
 
 export type GroupName = "running" | "today" | "yesterday" | "earlier";
@@ -7,7 +7,7 @@ export interface Group {
   chats: ChatRow[];
 }
 
-/** Chats under the headings of the sidebar; what runs or waits comes first. */
+/** Groups the chats by day; running and waiting ones come first. */
 export function groupChats(chats: ChatRow[], now: Date): Group[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1).getTime();

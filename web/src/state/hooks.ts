@@ -1,4 +1,4 @@
-/** Calls of the administrator's hooks as rows of a run. */
+/** Calls of administrator hooks as rows of a run. */
 import type { HookEvent } from "../api/events.ts";
 import type { HookNode } from "./nodes.ts";
 import type { BodyOf } from "./timeline.ts";
@@ -15,7 +15,7 @@ export const hookNode = ({ hook, event, tool }: HookBody): HookNode => ({
   durationMs: null,
 });
 
-/** What came of it; nothing while it is running. */
+/** Result of the call; empty while running. */
 export function hookEnd(body: HookBody): Partial<HookNode> {
   if (body.type === "hook_started") return {};
   const { error = null, reason = null, duration_ms: durationMs } = body;
@@ -30,8 +30,8 @@ function stateOf(body: BodyOf<"hook_finished">): HookNode["state"] {
   return body.context === undefined ? "allowed" : "context";
 }
 
-/** Whether it did more than let things go on. */
+/** Whether the hook did more than allow the action. */
 export const isNotable = ({ state }: HookNode) => !["running", "allowed", "stopped"].includes(state);
 
-/** The key of the words that say when a hook is called. */
+/** Key of the text that describes when the hook is called. */
 export const whenKey = (event: HookEvent) => `hook.${event}` as const;

@@ -1,9 +1,9 @@
-/** Everything that waits for the person, in all chats: asked for again whenever a run says that it changed. */
+/** Inbox: pending approvals and questions of all chats, reloaded whenever a run reports a change. */
 import { listInbox } from "../api/calls.ts";
 import type { InboxItem } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 
-/** Several changes within this time are one question to the server. */
+/** Changes within this time cause a single request. */
 const pauseMs = 100;
 
 class Inbox {
@@ -11,7 +11,7 @@ class Inbox {
   loaded = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** What was asked for before somebody else signed in is not theirs. */
+  /** Responses requested before another user signed in are discarded. */
   #generation = 0;
 
   async load(): Promise<void> {
@@ -22,7 +22,7 @@ class Inbox {
     this.loaded = true;
   }
 
-  /** Keeps it up to date until the function that comes back is called. */
+  /** Keeps the inbox up to date until the returned function is called. */
   watch(): () => void {
     this.#soon();
     const unlisten = chats.listen(({ run, state }) => {

@@ -1,6 +1,9 @@
-/** Keys that an input method has taken, as the Enter that chooses a word in Chinese or Japanese. */
+/** Keys handled by an input method, such as the Enter that selects a word in Chinese or Japanese. */
 
-/** Whether the key is the input method's. Safari ends the composition before the key, which then has the code 229. */
+/**
+ * Whether the key belongs to the input method. Safari ends the composition before the key event, which then has the
+ * code 229.
+ */
 export function isInputMethod(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229;
 }

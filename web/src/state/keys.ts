@@ -1,4 +1,4 @@
-/** The keyboard map: what each key does on the main page. */
+/** Keyboard shortcuts of the main page. */
 import { openChat } from "./chat.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
@@ -37,14 +37,14 @@ function newChat(): void {
   requestAnimationFrame(() => focusOn("composer"));
 }
 
-/** Keys with Ctrl (or Cmd); they act while one writes, too. */
+/** Shortcuts with Ctrl (or Cmd), active also in text fields. */
 function withControl(event: KeyboardEvent): (() => void) | undefined {
   if (event.altKey) {
     if (event.code === "Enter") return () => press("[data-allow]");
     if (event.code === "Backspace") return () => press("[data-deny]");
     return undefined;
   }
-  // By place, not by letter: the same keys on a Russian keyboard.
+  // By key code, not by letter, so that they work with a Russian keyboard layout.
   if (event.shiftKey) return event.code === "KeyO" ? newChat : undefined;
   switch (event.code) {
     case "KeyK":
@@ -60,7 +60,7 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** What is played back. A button that has the focus is pressed by the space bar, as everywhere. */
+/** Replay shortcuts. The space bar still activates a focused button. */
 function replaying(event: KeyboardEvent): (() => void) | undefined {
   const { replay } = player;
   const on = event.target instanceof HTMLElement ? event.target : null;
@@ -78,7 +78,7 @@ function replaying(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** Keys without Ctrl; never while one writes. */
+/** Shortcuts without Ctrl, inactive in text fields. */
 function alone(event: KeyboardEvent): (() => void) | undefined {
   const replay = replaying(event);
   if (replay) return replay;
@@ -98,9 +98,9 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** Closes the innermost of what is open, then leaves the field; a run is stopped by a second press only. */
+/** Closes the innermost open element, then leaves the field; a run is stopped only by a second press. */
 function escape(event: KeyboardEvent): (() => void) | undefined {
-  // The browser closes these by itself.
+  // The browser closes these itself.
   if (document.querySelector("dialog[open], :popover-open")) return undefined;
   const close = closerOf(event.target);
   if (close) return close;
@@ -111,7 +111,7 @@ function escape(event: KeyboardEvent): (() => void) | undefined {
   if (research.mode !== "chat") return () => research.reset();
   const field = isWriting(on) ? on : null;
   if (!openChat.active) return field ? () => field.blur() : undefined;
-  // A key that is held down is pressed once.
+  // Key repeat does not count as a second press.
   if (event.repeat) return () => undefined;
   return () => {
     field?.blur();
@@ -129,7 +129,7 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
   return isWriting(event.target) ? undefined : alone(event);
 }
 
-/** For the page's keydown. */
+/** Handler for `keydown` on the page. */
 export function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || isInputMethod(event)) return;
   const action = actionOf(event);

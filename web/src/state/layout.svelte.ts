@@ -1,4 +1,4 @@
-/** Which side areas are shown. On a narrow page they are sheets over the thread, closed at first. */
+/** Visibility of the sidebar and the panel. On a narrow page they are sheets over the thread, initially closed. */
 import { MediaQuery } from "svelte/reactivity";
 import { preferences, prefer } from "./preferences.svelte.ts";
 
@@ -9,9 +9,9 @@ class Layout {
   #sidebarSheet = $state(false);
   #panelSheet = $state(false);
   tab = $state<PanelTab>("files");
-  /** The file shown in the panel; null for the list. */
+  /** The file shown in the panel; `null` for the list. */
   file = $state.raw<string | null>(null);
-  /** The two versions whose difference is shown; null for the file itself. */
+  /** The two versions being compared; `null` for the file itself. */
   change = $state.raw<{ from: number; to: number } | null>(null);
   keyboardHelp = $state(false);
 
@@ -49,7 +49,7 @@ class Layout {
     this.change = { from, to };
   }
 
-  /** After choosing something in a sheet, the sheet goes away. */
+  /** Closes the sheets after a selection in one. */
   closeSheets(): void {
     this.#sidebarSheet = false;
     this.#panelSheet = false;

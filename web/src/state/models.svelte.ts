@@ -1,4 +1,4 @@
-/** The models and agents one may talk to, and which of them is chosen. */
+/** Available models and agents, and the current selection. */
 import { untrack } from "svelte";
 import { listModels } from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
@@ -6,18 +6,18 @@ import type { AgentChoice, Model, Parameter } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
 
-/** What a message can be sent to. */
+/** A model or agent that a message can be sent to. */
 export type Choice = Model | (AgentChoice & { tour?: undefined });
 
-/** The parameters that a model does not take. */
+/** Parameters that the model does not support. */
 export const unsupportedBy = (model: Model | undefined): Parameter[] =>
   model?.unsupported_parameters ?? model?.listed.abilities.unsupported_parameters ?? [];
 
-/** The levels of reasoning that its server lists for a model. */
+/** Reasoning effort levels that the model's server lists. */
 export const effortsListedFor = (model: Model | undefined): string[] =>
   model?.listed.abilities.reasoning_efforts ?? [];
 
-/** Ids of agents begin with this. */
+/** Prefix of agent IDs. */
 const agentPrefix = "glasshouse/";
 
 export class Models {
@@ -25,23 +25,23 @@ export class Models {
   agents = $state.raw<AgentChoice[]>([]);
   defaultId = $state.raw<string | null>(null);
   loaded = $state(false);
-  /** So many answers of the server are waited for. */
+  /** Number of pending requests. */
   #asked = $state(0);
 
-  /** Whether there may be more to choose from in a moment. */
+  /** Whether more choices may be loaded in a moment. */
   get isLoading(): boolean {
     return this.#asked > 0;
   }
 
-  /** Whether there is any model but the tour. */
+  /** Whether there is any model besides the tour. */
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
 
-  /** What answers where nobody has chosen: the server's default, else the first. */
+  /** The default choice: the server's default, else the first. */
   readonly #usual = $derived(this.find(this.defaultId) ?? this.list[0] ?? null);
 
   /**
-   * The id of the reader's model while it is not there: its server is away, or it is not theirs to use any more. Nothing
-   * else takes its place. Where nobody has chosen one, the tour takes the place of no model that was in use.
+   * ID of the user's model while it is unavailable: its server is down, or the user has lost access. It is never
+   * replaced automatically. Without a choice, the tour does not replace a model that was in use either.
    */
   readonly missing = $derived.by<string | null>(() => {
     if (!this.loaded) return null;
@@ -51,7 +51,7 @@ export class Models {
     return isReplaced ? lastModel : null;
   });
 
-  /** The reader's choice, else what usually answers; null where neither is there. */
+  /** The user's choice, else the default; `null` if neither is available. */
   readonly chosen = $derived<Choice | null>(
     this.missing === null ? (this.find(preferences.model) ?? this.#usual) : null,
   );
@@ -60,14 +60,14 @@ export class Models {
     return this.agents.find((agent) => agent.id === id) ?? this.list.find((model) => model.id === id);
   }
 
-  /** The model that answers where this one, or this agent, is asked. */
+  /** The model behind a choice, which may be an agent. */
   modelOf(choice: Choice | null): Model | undefined {
     if (!choice) return undefined;
     if (choice.tour !== undefined) return choice;
     return this.list.find((model) => model.id === (choice.model ?? this.defaultId));
   }
 
-  /** Its name; its id where others have the same name. */
+  /** Its name, or its ID if the name is not unique. */
   nameOf(id: string | null | undefined): string {
     const found = this.find(id);
     if (!found) return id?.replace(agentPrefix, "") ?? "";
@@ -85,7 +85,7 @@ export class Models {
   }
 
   async load(): Promise<void> {
-    // Whoever has it loaded does not depend on how many others have.
+    // Untracked, so that an effect that loads does not depend on the number of requests.
     untrack(() => (this.#asked += 1));
     try {
       const answer = await listModels();
@@ -98,7 +98,7 @@ export class Models {
     }
   }
 
-  /** Throws where the reader's model is missing: without a model the server would choose another one. */
+  /** Throws if the user's model is missing: without a model the server would choose another one. */
   require(id: string | undefined): void {
     if (id === undefined && this.missing !== null)
       throw new ApiError(0, "model_missing", this.missingSentence(this.missing));
@@ -108,7 +108,7 @@ export class Models {
     return t("composer.modelMissing", { name: this.nameOf(id) });
   }
 
-  /** Remembers which real model was asked. */
+  /** Remembers the last real model used. */
   noteUsed(id: string | undefined): void {
     const used = this.find(id);
     if (used && !used.tour && used.id !== preferences.lastModel) prefer({ lastModel: used.id });

@@ -1,4 +1,4 @@
-// A reader's model is never silently another one.
+// The user's model is never replaced silently.
 
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Model } from "../api/types.ts";

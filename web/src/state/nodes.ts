@@ -1,4 +1,4 @@
-/** The shapes a run's timeline is made of; each is replaced, never changed, so that a reader sees news. */
+/** Node types of a run's timeline; nodes are replaced, never mutated, so that changes are detected. */
 import type {
   MessageCode,
   Decision,
@@ -16,13 +16,13 @@ import type { FormField } from "./form.ts";
 
 export type NodeId = string;
 
-/** How many lines came and went; null where that is not known. */
+/** Number of added and removed lines; `null` if unknown. */
 export interface LineCounts {
   added: number;
   removed: number;
 }
 
-/** What a run has made of a file. */
+/** Net change of a file by a run. */
 export interface FileNews {
   path: string;
   version: number;
@@ -33,7 +33,7 @@ export interface FileNews {
   lines: LineCounts | null;
 }
 
-/** The run itself; always there, under the id `run`. */
+/** The run itself; always present, under the ID `run`. */
 export interface RunNode {
   kind: "run";
   model: string;
@@ -41,15 +41,15 @@ export interface RunNode {
   chat: string | null;
   startedAt: number;
   endedAt: number | null;
-  /** What agents say that they are doing, one line for each of them at most; the latest is last. */
+  /** Current status lines, at most one per agent; the latest is last. */
   statuses: { agent: NodeId | null; words: LocalizedText }[];
-  /** What the main agent did, in order: texts, reasoning, tools, notices. */
+  /** Steps of the main agent in order: texts, reasoning, tools, notices. */
   children: NodeId[];
   /** Texts of the main agent that are, or may turn out to be, the answer. */
   answers: NodeId[];
-  /** Approvals and questions that wait for a person, oldest first. */
+  /** Pending approvals and questions, oldest first. */
   waiting: NodeId[];
-  /** Where another run can go on: the event to fork after, by the last thing the main agent did before it. */
+  /** Where the run can be forked: the event to fork after, keyed by the main agent's last step before it. */
   forks: Record<NodeId, number>;
   todos: Todo[];
   files: FileNews[];
@@ -69,7 +69,7 @@ export interface TextNode {
   kind: "text";
   text: string;
   done: boolean;
-  /** null while it is not known yet. */
+  /** `null` until known. */
   answer: boolean | null;
 }
 
@@ -88,26 +88,26 @@ export interface ToolNode {
   call: string;
   name: string;
   state: ToolState;
-  /** The arguments' JSON as the model writes it. */
+  /** The arguments' JSON as streamed by the model. */
   argumentsText: string;
-  /** The checked arguments; undefined until they are known. */
+  /** The validated arguments; `undefined` until known. */
   arguments: unknown;
   progress: string | null;
-  /** What it has printed so far, the last part of it; empty once there is a result. */
+  /** The tail of the streamed output; empty once there is a result. */
   output: string;
   result: string | null;
-  /** Whether `result` is only the beginning and the server has the rest. */
+  /** Whether `result` is truncated and the server has the rest. */
   preview: boolean;
   truncated: boolean;
-  /** The file that has the whole result, where it was long. */
+  /** The file with the whole result, if it was long. */
   file: string | null;
-  /** The pictures, sounds and other files that it produced. */
+  /** Images, audio and other files produced by the call. */
   files: readonly ToolFile[];
   startedAt: number;
   durationMs: number | null;
-  /** Sub-agents this call started. */
+  /** Sub-agents started by this call. */
   agents: NodeId[];
-  /** The model's provider runs it. */
+  /** Executed by the model's provider. */
   byProvider?: true;
 }
 
@@ -115,7 +115,7 @@ export interface AgentNode {
   kind: "agent";
   name: string;
   task: string;
-  /** The sub-agent that it goes on from, as the model names it. */
+  /** The sub-agent it continues, as named by the model. */
   continues: string | null;
   call: string;
   depth: number;
@@ -126,16 +126,16 @@ export interface AgentNode {
   children: NodeId[];
   tools: number;
   failed: number;
-  /** How many of its own approvals and questions are open. */
+  /** Number of its own open approvals and questions. */
   waiting: number;
   latestTool: NodeId | null;
 }
 
 export interface NoticeNode {
   kind: "notice";
-  /** The run went on after a restart of the server; then there is no message. */
+  /** The run was resumed after a server restart; there is no message. */
   resumed?: true;
-  /** What is above was done by another run; then the message is what the person told the model here, if anything. */
+  /** The steps above are from another run; the message is the user's instruction for the fork, if any. */
   forked?: true;
   level: NoticeLevel;
   message: string;
@@ -143,27 +143,27 @@ export interface NoticeNode {
   sentence?: MessageCode | undefined;
 }
 
-/** The older part of an agent's conversation has become a summary. */
+/** The older part of an agent's conversation was replaced by a summary. */
 export interface CompactionNode {
   kind: "compaction";
-  /** Empty where none could be had, and the older part was left out. */
+  /** Empty if summarising failed, and the older part was dropped. */
   summary: string;
   tokensBefore: number;
   tokensAfter: number;
 }
 
-/** One change of a file. */
+/** A change of a file. */
 export interface FileNode {
   kind: "file";
   path: string;
   version: number;
   deleted: boolean;
   lines: LineCounts | null;
-  /** Whether the row of the call that produced this state shows it. */
+  /** Whether it is shown in the row of the call that produced this version. */
   inCall?: boolean;
 }
 
-/** One change of what agents remember. */
+/** A change of a memory. */
 export interface MemoryNode {
   kind: "memory";
   name: string;
@@ -172,15 +172,15 @@ export interface MemoryNode {
   lines: LineCounts | null;
 }
 
-/** One call of a hook of the administrator. */
+/** A call of an administrator hook. */
 export interface HookNode {
   kind: "hook";
   hook: string;
   event: HookEvent;
-  /** The tool of the call that it is about. */
+  /** The tool of the call it is about. */
   tool: string | null;
   state: "running" | "allowed" | "changed" | "context" | "denied" | "failed" | "stopped";
-  /** Why, in its own words, or what went wrong with it. */
+  /** The reason given by the hook, or the error. */
   reason: string | null;
   durationMs: number | null;
 }
@@ -195,11 +195,11 @@ export interface ApprovalNode {
   decision: Decision | null;
   reason: string | null;
   edited: boolean;
-  /** Whether further calls may be allowed with it. */
+  /** Whether a standing approval can be given with it. */
   mayRemember: boolean;
-  /** It opens an address that neither the person nor a search has named. */
+  /** It opens a URL that came neither from the user nor from a search. */
   newAddress: boolean;
-  /** When it is refused, if ever. */
+  /** When the approval expires, if ever. */
   expiresAt: number | null;
 }
 
@@ -209,20 +209,20 @@ export interface QuestionNode {
   call: string;
   text: string;
   options: string[];
-  /** What there is to fill in, where it is not one answer in words. */
+  /** Form fields, unless it takes a free-text answer. */
   fields: FormField[] | null;
   agent: NodeId | null;
   answered: boolean;
   answer: string | null;
-  /** What was filled in. */
+  /** The submitted form values. */
   values: Record<string, unknown> | null;
-  /** Somebody said that there will be no answer. */
+  /** Whether the user declined to answer. */
   declined: boolean;
-  /** When nobody can answer it any more, if ever. */
+  /** When the question expires, if ever. */
   expiresAt: number | null;
 }
 
-/** Whether it is the plan of research, which waits for changes. */
+/** Whether it is a research plan awaiting changes. */
 export const isResearchPlan = ({ fields, text }: QuestionNode) =>
   fields?.length === 1 && text === "This is the plan. Change it, or begin.";
 

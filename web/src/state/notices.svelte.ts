@@ -1,4 +1,4 @@
-/** Says what has come of runs in chats that the person is not looking at, and notes what was looked at. */
+/** Notifies the user of runs in other chats, and marks chats as read. */
 import { untrack } from "svelte";
 import { readChat } from "../api/calls.ts";
 import type { Activity } from "../api/activity.ts";
@@ -11,7 +11,7 @@ import { toasts } from "./toasts.svelte.ts";
 
 const addressOf = (chat: string) => `/c/${encodeURIComponent(chat)}`;
 
-/** Whether the person sees this chat just now. */
+/** Whether the user is currently looking at this chat. */
 function isSeen(chat: string): boolean {
   const { route } = router;
   return !document.hidden && route.page === "chat" && route.chat === chat;
@@ -24,7 +24,7 @@ function wordsFor({ state, outcome, title }: Activity): string {
   return t(outcome === "limited" ? "notice.limited" : "notice.done", { name });
 }
 
-/** What is shown at the start and after a break is no news: only what has changed since is. */
+/** The state at startup and after a reconnect is not news: only changes are. */
 function isNews({ state, outcome }: Activity, before: ChatRow | undefined): boolean {
   if (state === "finished") return outcome !== "cancelled";
   return state === "waiting" && chats.loaded && before?.state !== "waiting";
@@ -37,7 +37,7 @@ function tell(activity: Activity, chat: string): void {
     const run = () => Promise.resolve(open());
     toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run }, chat);
   } else if (preferences.notifications && mayNotify()) {
-    // One for each chat: a later one takes its place.
+    // One per chat: a later notification replaces the earlier one.
     const notification = new Notification(t("app.name"), { body: words, tag: chat });
     notification.onclick = () => {
       window.focus();
@@ -47,17 +47,17 @@ function tell(activity: Activity, chat: string): void {
   }
 }
 
-/** Marks the open chat as read, here and on the person's other devices. */
+/** Marks the open chat as read, on this and the user's other devices. */
 export function noteSeen(): void {
   const { route } = router;
   if (route.page !== "chat" || !route.chat || !isSeen(route.chat)) return;
-  // A run may wait for the person before the page of its new chat is open.
+  // A run may be waiting before the page of its new chat is open.
   const { chat } = route;
   untrack(() => toasts.closeOf(chat));
   if (chats.rowOf(route.chat)?.unread) void readChat(route.chat).catch(() => {});
 }
 
-/** Speaks until the function that comes back is called. */
+/** Shows notifications until the returned function is called. */
 export function watchNotices(): () => void {
   const unlisten = chats.listen((activity, before) => {
     const { chat } = activity;
@@ -77,7 +77,7 @@ export function watchNotices(): () => void {
 
 const mayNotify = () => "Notification" in window && Notification.permission === "granted";
 
-/** Turns notifications of the browser on or off; the browser asks the person. Gives a problem in words. */
+/** Turns browser notifications on or off; the browser asks for permission. Returns an error message. */
 export async function turnNotifications(on: boolean): Promise<string> {
   if (!on) {
     prefer({ notifications: false });

@@ -1,8 +1,8 @@
-/** Forms inside the page that Escape closes, the innermost first. */
+/** Inline forms that Escape closes, innermost first. */
 
 const closers = new Map<Element, () => void>();
 
-/** For `{@attach}`: Escape calls `close`, which keeps what was typed. */
+/** For `{@attach}`: Escape calls `close`, which keeps the input. */
 export function closable(close: () => void): (element: Element) => () => void {
   return (element) => {
     closers.set(element, close);
@@ -10,7 +10,7 @@ export function closable(close: () => void): (element: Element) => () => void {
   };
 }
 
-/** What closes the form that `target` is in, else the one that was opened last. */
+/** Close function of the form that contains `target`, else of the one opened last. */
 export function closerOf(target: EventTarget | null): (() => void) | undefined {
   for (let at = target instanceof Element ? target : null; at; at = at.parentElement) {
     const close = closers.get(at);

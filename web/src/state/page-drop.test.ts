@@ -1,4 +1,4 @@
-// What is dropped on the page never opens in its place.
+// Drops on the page never navigate away.
 
 import { beforeEach, expect, test, vi } from "vitest";
 import { pageDrop } from "./page-drop.ts";

@@ -1,11 +1,11 @@
-/** Files and links dropped anywhere: the browser would open them in the place of the page, and everything unsent with it. */
+/** Handles files and links dropped anywhere: the browser would replace the page with them, losing unsent input. */
 
 type Take = (files: File[]) => void;
 
 class PageDrop {
   #take: Take | null = null;
 
-  /** From now on files go there; the returned function ends that. */
+  /** Passes dropped files to `take` until the returned function is called. */
   takeFiles(take: Take): () => void {
     this.#take = take;
     return () => {
@@ -13,7 +13,7 @@ class PageDrop {
     };
   }
 
-  /** For the window. What a place inside the page has taken does not come here. */
+  /** Window handlers. Events handled by a drop target inside the page are skipped. */
   readonly over = (event: DragEvent): void => {
     if (event.defaultPrevented || isOwnDrag(event)) return;
     event.preventDefault();
@@ -33,7 +33,7 @@ class PageDrop {
   }
 }
 
-/** Words dragged into a field stay the browser's. */
+/** Text dragged into a field is left to the browser. */
 function isOwnDrag({ target, dataTransfer }: DragEvent): boolean {
   const isField = target instanceof Element && target.closest("input, textarea, [contenteditable]") !== null;
   return isField && !(dataTransfer?.types.includes("Files") ?? false);

@@ -1,4 +1,4 @@
-/** What is written in a form becomes what is sent, and nothing that is left empty is. */
+/** Conversion of form input to parameters; empty fields are not sent. */
 import { expect, test } from "vitest";
 import type { ModelParameters } from "../api/model-types.ts";
 import { anyBad, effortsOf, isAnySet, isBad, parametersOf, setOnes, unset, writtenOf } from "./parameters.ts";

@@ -1,4 +1,4 @@
-/** Parameters of model calls as a form has them: each a text, empty where nothing is set. */
+/** Model parameters as form input: each a text, empty if unset. */
 import { efforts, type ModelParameters, type Parameter, type ReasoningEffort } from "../api/model-types.ts";
 
 export type Written = Record<keyof ModelParameters, string>;
@@ -23,7 +23,7 @@ export const unset: ModelParameters = {
   reasoning_effort: null,
 };
 
-/** The levels of reasoning that a model has, by the list of its server: all where that is not known. None is always one. */
+/** Reasoning effort levels of a model, from its server's list; all if unknown. `none` is always available. */
 export function effortsOf(listed: readonly string[] = []): ReasoningEffort[] {
   // The highest level has two names.
   const has = (effort: ReasoningEffort) =>
@@ -37,10 +37,10 @@ const maxStop = 16;
 const maxStopBytes = 256;
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
-/** A comma is a decimal point for many people. */
+/** Many locales use a comma as the decimal separator. */
 const numberOf = (text: string) => Number(text.trim().replace(",", "."));
 
-/** A line of the field for each sequence; a break within one is written as `\n`. */
+/** One stop sequence per line; a line break within one is written as `\n`. */
 const stopOf = (text: string) =>
   text
     .split("\n")
@@ -49,7 +49,7 @@ const stopOf = (text: string) =>
 const linesOf = (stop: string[]) =>
   stop.map((text) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")).join("\n");
 
-/** What is set as the form shows it. */
+/** Parameters as form input. */
 export function writtenOf(set: Partial<ModelParameters>): Written {
   const text = (value: string | number | null | undefined) => String(value ?? "");
   return {
@@ -63,7 +63,7 @@ export function writtenOf(set: Partial<ModelParameters>): Written {
   };
 }
 
-/** Whether what is written cannot be sent. */
+/** Whether the input is invalid. */
 export function isBad(name: keyof ModelParameters, written: Written): boolean {
   const text = written[name];
   if (text.trim() === "") return false;
@@ -89,7 +89,7 @@ export function isBad(name: keyof ModelParameters, written: Written): boolean {
 export const anyBad = (written: Written) =>
   (Object.keys(unset) as (keyof ModelParameters)[]).some((name) => isBad(name, written));
 
-/** What a form sets. */
+/** Form input as parameters. */
 export function parametersOf(written: Written): ModelParameters {
   const number = (text: string) => (text.trim() === "" ? null : numberOf(text));
   const stop = stopOf(written.stop);
@@ -104,7 +104,7 @@ export function parametersOf(written: Written): ModelParameters {
   };
 }
 
-/** Only those that are set. */
+/** Only the parameters that are set. */
 export function setOnes(parameters: Partial<ModelParameters>): Partial<ModelParameters> {
   return Object.fromEntries(
     Object.entries(parameters).filter(([, value]) => value !== null),

@@ -1,4 +1,4 @@
-/** What this browser remembers about its reader: theme, language, keys, sidebars, the last model. */
+/** Preferences stored in this browser: theme, language, keys, sidebars, the last model. */
 
 export type Theme = "light" | "dark" | "system";
 export type Language = "en" | "ru";
@@ -10,13 +10,13 @@ export interface Preferences {
   reasoningOpen: boolean;
   sidebarOpen: boolean;
   panelOpen: boolean;
-  /** Whether the browser tells what has ended while the page is in the background. */
+  /** Whether browser notifications are shown while the page is in the background. */
   notifications: boolean;
-  /** Whether what is written is completed, where the server does that. */
+  /** Whether autocompletion is enabled, if the server offers it. */
   completions: boolean;
-  /** The model or agent that was chosen; null where nobody has chosen one. */
+  /** The selected model or agent; `null` if none was selected. */
   model: string | null;
-  /** The real model that was asked last. */
+  /** The last real model used. */
   lastModel: string | null;
 }
 
@@ -48,13 +48,13 @@ function read(): Preferences {
 
 export const preferences = $state<Preferences>(read());
 
-/** Changes and remembers. */
+/** Changes and saves preferences. */
 export function prefer(change: Partial<Preferences>): void {
   Object.assign(preferences, change);
   try {
     localStorage.setItem(storageKey, JSON.stringify(preferences));
   } catch {
-    // Storage may be off or full; the choice then lasts as long as the page.
+    // Storage may be disabled or full; the choice then lasts until the page is closed.
   }
   if (change.theme) applyTheme();
 }
@@ -66,7 +66,7 @@ function applyTheme(): void {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 }
 
-/** Keeps the page's theme in step with the choice and the system. */
+/** Keeps the theme in sync with the preference and the system. */
 export function watchTheme(): void {
   applyTheme();
   darkSystem.addEventListener("change", applyTheme);

@@ -1,13 +1,13 @@
-/** Words that another part of the page puts into the message field, for the person to go on from. */
+/** Text that another part of the page puts into the composer. */
 class Prefill {
-  /** What the field has yet to take. */
+  /** Text not taken by the composer yet. */
   words = $state<string | null>(null);
 
   put(words: string): void {
     this.words = words;
   }
 
-  /** What is there to take, this once. */
+  /** Returns the text and clears it. */
   take(): string | null {
     const { words } = this;
     this.words = null;

@@ -1,20 +1,22 @@
-/** Whether the next message is a conversation, with a look at the web or without, research or deep research. It is for one
- *  chat: a reload keeps it, another chat begins without it, however one gets there. */
+/**
+ * Mode of the next message: chat, web search, research or deep research. It belongs to one chat: it survives a reload,
+ * but another chat starts without it, however it is opened.
+ */
 export type WorkMode = "chat" | "web_search" | "research" | "deep";
 
 const modes: readonly WorkMode[] = ["chat", "web_search", "research", "deep"];
-/** What the button for research goes through. */
+/** Modes that the research button cycles through. */
 const round: readonly WorkMode[] = ["chat", "research", "deep"];
 const place = "glasshouse.mode";
 
-/** The mode that was kept for the chat of this address; that of another one is forgotten. */
+/** The saved mode of the chat at this URL; that of another chat is discarded. */
 function kept(): WorkMode {
   try {
     const [mode, address] = (sessionStorage.getItem(place) ?? "").split(" ");
     if (address === location.pathname) return modes.find((known) => known === mode) ?? "chat";
     sessionStorage.removeItem(place);
   } catch {
-    // The browser keeps nothing here.
+    // Storage is unavailable.
   }
   return "chat";
 }
@@ -23,18 +25,18 @@ class Research {
   mode = $state<WorkMode>(kept());
 
   constructor() {
-    // A page that comes back as it was left may have been left for another chat.
+    // A page restored from the back/forward cache may have been left for another chat.
     window.addEventListener("pageshow", ({ persisted }) => {
       if (persisted) this.mode = kept();
     });
   }
 
-  /** Off, research, deep, off. */
+  /** Cycles through off, research, deep. */
   next(): void {
     this.#set(round[(Math.max(0, round.indexOf(this.mode)) + 1) % round.length] ?? "chat");
   }
 
-  /** The look at the web, which research takes by itself. */
+  /** Toggles web search, which research always includes. */
   toggleWeb(): void {
     this.#set(this.mode === "web_search" ? "chat" : "web_search");
   }
@@ -43,7 +45,7 @@ class Research {
     if (this.mode !== "chat") this.#set("chat");
   }
 
-  /** The chat has another address now, such as a new one that has just been named. */
+  /** Called when the URL of the chat changes, such as when a new chat gets its ID. */
   moved(): void {
     if (this.mode !== "chat") this.#keep();
   }
@@ -58,7 +60,7 @@ class Research {
       if (this.mode === "chat") sessionStorage.removeItem(place);
       else sessionStorage.setItem(place, `${this.mode} ${location.pathname}`);
     } catch {
-      // Then it is forgotten with the page.
+      // Without storage the mode is lost with the page.
     }
   }
 }

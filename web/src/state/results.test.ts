@@ -1,4 +1,4 @@
-/** Which results say something. */
+/** Which results have content. */
 import { describe, expect, test } from "vitest";
 import { saysSomething, withoutFiles } from "./results.ts";
 

@@ -1,7 +1,7 @@
-/** What of a tool's result people read. */
+/** The human-readable part of a tool's result. */
 import type { ToolFile } from "../api/types.ts";
 
-/** A result without the lines that tell the model of files, which people see below it. */
+/** A result without the lines that tell the model about files, which are shown below it. */
 export function withoutFiles(result: string, files: readonly ToolFile[]): string {
   if (files.length === 0) return result;
   const isOfFile = (text: string) =>
@@ -12,8 +12,10 @@ export function withoutFiles(result: string, files: readonly ToolFile[]): string
     .join("\n\n");
 }
 
-/** Whether there is anything to read in a tool's result: not so in an empty one, nor in JSON without a value, such as
- *  `{"files": []}`. The server's formats for other front ends judge the same way. */
+/**
+ * Whether a tool's result has content: `false` for an empty one, or JSON without a value, such as `{"files": []}`. The
+ * server's formats for other front ends apply the same rule.
+ */
 export function saysSomething(result: string): boolean {
   const trimmed = result.trim();
   if (!/^[[{]/.test(trimmed) && trimmed !== "null") return trimmed !== "";

@@ -1,4 +1,4 @@
-/** Which page the address names, and going to another one without loading the app again. */
+/** Client-side router: parses the URL into a route, and navigates. */
 
 import { unsaved } from "./unsaved.svelte.ts";
 
@@ -20,7 +20,7 @@ export interface ChatRoute {
   page: "chat";
   chat: string | null;
   replay: string | null;
-  /** A message to show, the tool call of it that is meant, and the words to mark there. */
+  /** A message to scroll to, its tool call, and the words to highlight there. */
   message: string | null;
   call: string | null;
   words: string;
@@ -30,27 +30,27 @@ export interface KnowledgeRoute {
   page: "knowledge";
   collection: string | null;
   document: string | null;
-  /** What is looked for, and in which collection where all are shown. */
+  /** The query, and the collection to search from the page with all collections. */
   query: string;
   within: string | null;
-  /** Which files: their kind, a part of their names, the days they came on, as 2026-01-31; nothing where all are searched. */
+  /** File filter: kind, part of the name, upload dates as 2026-01-31; `null` for no restriction. */
   kind: string | null;
   name: string | null;
   since: string | null;
   until: string | null;
-  /** The passage of the document that is shown, in Unicode characters. */
+  /** The passage of the document to show, in Unicode characters. */
   from: number | null;
   to: number | null;
 }
 
-/** The graph of a collection, at one thing or at what most is said of. */
+/** The graph of a collection, at one entity or at the most connected ones. */
 export interface GraphRoute {
   page: "graph";
   collection: string;
   entity: string | null;
 }
 
-/** A copy of a page of the web, at a passage in Unicode characters. */
+/** A stored web page, at a passage in Unicode characters. */
 export interface StoredPageRoute {
   page: "stored";
   id: string;
@@ -140,7 +140,7 @@ export function routeOf(address: URL): Route {
   }
 }
 
-/** Only a path of our own: a link must not send people elsewhere after they signed in. */
+/** Only local paths: a link must not redirect users elsewhere after sign-in. */
 function localPath(path: string | null): string {
   return path && /^\/(?![/\\])/.test(path) ? path : "/";
 }
@@ -162,14 +162,14 @@ class Router {
     this.#read();
   }
 
-  /** Goes where somebody wants to, once they agree that a half-filled form of this page is lost. */
+  /** Navigates once the user has confirmed discarding a partly filled form. */
   leaveTo(path: string): void {
     const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
     if (isElsewhere) unsaved.leave(() => this.go(path));
     else this.go(path);
   }
 
-  /** The browser has left the address already: a page with a half-filled form takes it back until it is agreed. */
+  /** The browser has already changed the URL: with a partly filled form, it is restored until confirmed. */
   #back(): void {
     const { href, pathname } = location;
     if (unsaved.hasForm && pathname !== new URL(this.#shown).pathname) {
@@ -178,7 +178,7 @@ class Router {
     } else this.#read();
   }
 
-  /** Plays the answer `message` of the open chat back; null ends that. */
+  /** Replays the answer `message` of the open chat; `null` ends the replay. */
   replay(message: string | null): void {
     this.go(location.pathname + (message === null ? "" : `?replay=${encodeURIComponent(message)}`));
   }
@@ -191,7 +191,7 @@ class Router {
 
 export const router = new Router();
 
-/** For `<a onclick>`: follows plain clicks inside the app, leaves new tabs to the browser. */
+/** For `<a onclick>`: handles plain clicks in the app, and leaves new tabs to the browser. */
 export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

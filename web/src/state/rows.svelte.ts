@@ -1,5 +1,7 @@
-/** Rows of the sidebar with a menu, a dialog or a text field open. A row that moves in the list closes what it has open, with
- * all that was typed there, so the lists stay as they are meanwhile. */
+/**
+ * Tracks sidebar rows with an open menu, dialog or text field. A row that moves in the list would close it and lose the
+ * input, so the lists are frozen meanwhile.
+ */
 import { untrack } from "svelte";
 
 class RowsInUse {
@@ -9,7 +11,7 @@ class RowsInUse {
     return this.#count > 0;
   }
 
-  /** Keeps the lists as they are until the returned function is called. */
+  /** Freezes the lists until the returned function is called. */
   use(): () => void {
     untrack(() => (this.#count += 1));
     return () => untrack(() => (this.#count -= 1));
@@ -18,7 +20,7 @@ class RowsInUse {
 
 export const rowsInUse = new RowsInUse();
 
-/** A list for the sidebar, as it was when a row came into use. */
+/** A sidebar list, frozen while a row is in use. */
 export function still<T>(read: () => T): () => T {
   let shown: { list: T } | undefined;
   const list = $derived.by(() => {

@@ -1,4 +1,4 @@
-/** A run as the page shows it: its timeline, how it is being followed, and what the reader has opened. */
+/** View of a run: its timeline, connection state, and expanded rows. */
 import { SvelteMap } from "svelte/reactivity";
 import { getCall, runEventsAddress } from "../api/calls.ts";
 import type { RunEvent } from "../api/events.ts";
@@ -11,7 +11,7 @@ import { createTimeline, nodeOf, reduce, runId, type Timeline } from "./timeline
 
 const previewBytes = 2000;
 
-/** What only research says of what goes on. */
+/** Statuses that only research reports. */
 const researching = new Set<string | undefined>([
   "planning",
   "searching_in_turn",
@@ -19,7 +19,7 @@ const researching = new Set<string | undefined>([
   "writing_report",
 ]);
 
-/** A tool call that the search through the chats has led to, and the words that it was found by. */
+/** A tool call with a chat search hit, and the words that matched. */
 export interface FoundCall {
   call: string;
   words: string;
@@ -29,23 +29,23 @@ export type Connection = "idle" | "connecting" | "live" | "lost" | "ended";
 
 export class RunView {
   readonly nodes = new SvelteMap<NodeId, TimelineNode>([[runId, emptyRun]]);
-  /** When each event happened, by its number; those not read yet are missing. */
+  /** Timestamps of the events by sequence number; sparse, as events not read yet are missing. */
   readonly times: number[] = [];
   connection = $state<Connection>("idle");
-  /** When the next try to reconnect starts, by our own clock. */
+  /** When the next reconnect attempt starts, by the local clock. */
   retryAt = $state(0);
   refusal = $state.raw<ApiError | null>(null);
-  /** What the reader chose for the fold; null while they have not touched it. */
+  /** Whether the user expanded or collapsed the fold; `null` if untouched. */
   foldChoice = $state<boolean | null>(null);
-  /** Rows the reader opened or closed; the others follow their own rule. */
+  /** Rows the user expanded or collapsed; other rows use their own default. */
   readonly choices = new SvelteMap<NodeId, boolean>();
-  /** Whether it is shown as it once was: then nothing in it can be answered. */
+  /** Whether it is a replay, in which nothing can be answered. */
   readonly replayed: boolean = false;
-  /** Whole results fetched because the log held only their beginning, by call. */
+  /** Full results, by call, fetched because the log held only a preview. */
   readonly results = new SvelteMap<string, string>();
-  /** Words to look for in the steps. */
+  /** Query of the search in the steps. */
   search = $state("");
-  /** What is to be seen of them. */
+  /** The chat search hit to show. */
   found = $state.raw<FoundCall | null>(null);
 
   #timeline: Timeline;
@@ -68,7 +68,7 @@ export class RunView {
     return this.run.outcome !== null;
   }
 
-  /** Whether it is research: it has tools that nothing else has, and says what it does in words of its own. */
+  /** Whether it is a research run, recognised by its tools and statuses. */
   get isResearch(): boolean {
     const { children, statuses } = this.run;
     const ofResearch = (id: NodeId) =>
@@ -77,17 +77,17 @@ export class RunView {
     return says || children.some(ofResearch);
   }
 
-  /** Whether any of the log has come. */
+  /** Whether any of the log is loaded. */
   get loaded(): boolean {
     return this.run.startedAt > 0;
   }
 
-  /** The time by the server's clock that running things are measured against. */
+  /** Server time against which running steps are measured. */
   now(): number {
     return serverNow();
   }
 
-  /** Reads the log from where we are and, while the run goes on, what it adds. */
+  /** Loads the log from the current position and follows it while the run is active. */
   follow(): void {
     if (this.#follower || this.connection === "ended") return;
     this.connection = "connecting";
@@ -108,7 +108,7 @@ export class RunView {
     });
   }
 
-  /** Opens the steps where a call stands. */
+  /** Expands the steps that contain a call. */
   showCall(found: FoundCall): void {
     for (const [id, open] of this.choices) if (!open) this.choices.delete(id);
     this.found = found;
@@ -126,7 +126,7 @@ export class RunView {
     if (this.connection !== "ended") this.connection = "idle";
   }
 
-  /** The whole result of a call, asked of the server where the log held only its beginning. */
+  /** Full result of a call, fetched from the server if the log held only a preview. */
   async fetchResult(call: string): Promise<string> {
     const known = this.results.get(call);
     if (known !== undefined) return known;
@@ -135,14 +135,14 @@ export class RunView {
     return result;
   }
 
-  /** Fetches every result that is only begun, one after the other, so that a search finds all there is. */
+  /** Fetches all truncated results, one after the other, so that a search covers them. */
   async fetchResults(): Promise<void> {
     for (const node of [...this.nodes.values()]) {
       if (node.kind === "tool" && node.preview) await this.fetchResult(node.call);
     }
   }
 
-  /** Whether a row is open: the reader's choice, else `byItself`. */
+  /** Whether a row is expanded: the user's choice, else `byItself`. */
   isOpen(id: NodeId, byItself = false): boolean {
     return this.choices.get(id) ?? byItself;
   }

@@ -1,4 +1,4 @@
-/** Looks for words in a run's steps. */
+/** Search in a run's steps. */
 import { said } from "../i18n/index.svelte.ts";
 import type { NodeId, TimelineNode } from "./nodes.ts";
 
@@ -7,10 +7,10 @@ export interface Piece {
   hit: boolean;
 }
 
-/** Marking stops after so many hits in one text; a letter in a 50 kB result would freeze the page. */
+/** Maximum number of highlighted hits per text; a single letter in a 50 kB result would freeze the page. */
 const maxHits = 200;
 
-/** Cuts a text into pieces that are hits and pieces that are not; letter case does not matter. */
+/** Splits a text into hits and the text between them; case-insensitive. */
 export function splitByHits(text: string, query: string): Piece[] {
   const needle = query.trim().toLowerCase();
   if (needle === "") return [{ text, hit: false }];
@@ -28,13 +28,13 @@ export function splitByHits(text: string, query: string): Piece[] {
   return pieces;
 }
 
-/** What is searched: the steps, and the whole results (by call) of those that hold only a beginning. */
+/** What is searched: the steps, and the full results (by call) of those with a truncated one. */
 export interface Searched {
   nodes: Map<NodeId, TimelineNode>;
   results: Map<string, string>;
 }
 
-/** Whether a step is this call, or one of those below it is. */
+/** Whether a step, or one below it, is this call. */
 export function holdsCall(nodes: Searched["nodes"], id: NodeId, call: string): boolean {
   const node = nodes.get(id);
   if (node?.kind === "tool" && node.call === call) return true;
@@ -42,7 +42,7 @@ export function holdsCall(nodes: Searched["nodes"], id: NodeId, call: string): b
   return below.some((child) => holdsCall(nodes, child, call));
 }
 
-/** Whether a step, or anything below it, holds the words. */
+/** Whether a step, or one below it, contains the query. */
 export function matches(searched: Searched, id: NodeId, query: string): boolean {
   const needle = query.trim().toLowerCase();
   if (needle === "") return true;

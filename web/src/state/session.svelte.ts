@@ -1,4 +1,4 @@
-/** Who is signed in. */
+/** Session of the current user. */
 import { getMe, logOut } from "../api/calls.ts";
 import { whenSignedOut } from "../api/http.ts";
 import type { Me, Right } from "../api/me.ts";
@@ -7,7 +7,7 @@ import { t } from "../i18n/index.svelte.ts";
 import { router, type Route } from "./router.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
-/** Pages of those who are not signed in. */
+/** Pages available before sign-in. */
 const isBeforeLogin = (page: Route["page"]) => page === "login" || page === "reset" || page === "signUp";
 
 export class Session {
@@ -33,7 +33,7 @@ export class Session {
   signedIn(user: User, goTo: string): void {
     if (this.me) this.me = { ...this.me, user, setup_needed: false };
     router.go(goTo, { replace: true });
-    // What they may do is not in the answer to a sign-in.
+    // Permissions are not in the response to a sign-in.
     void getMe().then(
       (me) => (this.me = me),
       () => location.reload(),
@@ -52,11 +52,11 @@ export class Session {
       else toasts.add(t("proxy.signsOut"));
       return;
     }
-    // A fresh page: nothing of this person stays in memory.
+    // A full page load, so that none of the user's data stays in memory.
     location.assign("/login");
   }
 
-  /** Sends people to the page they need first, keeping the place they wanted. */
+  /** Redirects to the page required first, remembering the requested one. */
   redirect(): void {
     if (!this.me) return;
     const { route } = router;

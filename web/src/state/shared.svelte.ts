@@ -1,4 +1,4 @@
-/** The chats that others share with whoever is signed in. */
+/** Chats that other users share with the current user. */
 import { listShared } from "../api/calls.ts";
 import type { ChatRow } from "../api/types.ts";
 
@@ -9,7 +9,7 @@ class SharedChats {
     try {
       this.list = (await listShared()).chats;
     } catch {
-      // The next look may find them; what is missing here is no fault of what the person does.
+      // Ignored: the next load may succeed, and the error is unrelated to the user's action.
     }
   }
 }

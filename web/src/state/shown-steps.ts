@@ -1,16 +1,16 @@
-/** Which steps have a row of their own: what only let things go on, or is shown elsewhere, takes no place. */
+/** Groups steps into rows, and hides those that only allowed an action or are shown elsewhere. */
 import type { HookNode, NodeId, TimelineNode } from "./nodes.ts";
 
 export interface ShownStep {
   /** The first of its steps. */
   id: NodeId;
-  /** All of them, in order. */
+  /** All of its steps, in order. */
   ids: NodeId[];
-  /** Hooks, one after the other, that allowed what they were asked about. */
+  /** Consecutive hooks that allowed the action. */
   allowed: HookNode[];
 }
 
-/** Where tools' pictures, sounds and the like are kept, which stand in the row of their call. */
+/** Directory of images, audio and similar tool results, which are shown in the row of their call. */
 const results = "/results/";
 
 export function shownSteps(nodes: ReadonlyMap<NodeId, TimelineNode>, ids: readonly NodeId[]): ShownStep[] {

@@ -1,4 +1,4 @@
-/** Notices that a sign-in leaves for the page. */
+/** Notices after a sign-in. */
 
 import { beforeEach, expect, test } from "vitest";
 import { tellSignInNotice } from "./sign-in-notice.ts";

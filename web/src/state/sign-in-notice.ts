@@ -1,9 +1,9 @@
-/** What the way back from a sign-in provider left in the address to be told. */
+/** Notice in the URL after returning from a sign-in provider. */
 import { t } from "../i18n/index.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
-/** Tells it once: the address is as it was asked for afterwards. */
+/** Shows it once and removes it from the URL. */
 export function tellSignInNotice(): void {
   const address = new URL(location.href);
   if (address.searchParams.get("notice") !== "groups_kept") return;

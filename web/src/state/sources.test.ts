@@ -1,4 +1,4 @@
-/** The sources of an answer: which are cited, and where they lead. */
+/** Sources of an answer: which are cited, and their URLs. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
 import { addressOf, besideRun, citedIn, known, passageInWords, quoteOf } from "./sources.ts";

@@ -1,12 +1,12 @@
-/** The sources of an answer: which are cited, and where they lead. */
+/** Sources of an answer: which are cited, and their URLs. */
 import type { Source } from "../api/events.ts";
 
-/** Each once, the last one told of its number. */
+/** Removes duplicates: the last source with a number wins. */
 export function known(sources: readonly Source[]): Source[] {
   return [...new Map(sources.map((source) => [source.id, source])).values()];
 }
 
-/** The numbers that a text cites, each once, in the order of their first place. */
+/** Citation numbers in a text, without duplicates, in order of first occurrence. */
 export function citedIn(text: string): string[] {
   const numbers = [...text.matchAll(/\[(\d{1,4}(?:, ?\d{1,4})*)\]/g)].flatMap(([, list]) =>
     (list ?? "").split(/, ?/),
@@ -20,7 +20,7 @@ export function citedOf(text: string, sources: readonly Source[]): Source[] {
   return known(sources).filter((source) => cited.has(source.id));
 }
 
-/** The same sources; copies of pages name the run that cites them, so that all who may read it may open them. */
+/** The same sources, with the citing run added to links to stored pages, so that readers of the run can open them. */
 export function besideRun(sources: readonly Source[], run: string): Source[] {
   return sources.map((source) => {
     const copy = source.copy;
@@ -29,16 +29,16 @@ export function besideRun(sources: readonly Source[], run: string): Source[] {
   });
 }
 
-/** Where what is kept of it can be read here, or else its own address; nothing where that is not one to follow. */
+/** URL of the stored copy, else the source's own URL; `null` if that is not a safe link. */
 export function addressOf(source: Source): string | null {
   if (source.copy && /^\/(?!\/)/.test(source.copy)) return source.copy;
   return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
 }
 
-/** Documents whose text is Markdown here: it is written so, or was made so when the file was read. */
+/** Documents whose text is Markdown: written in it, or converted when the file was parsed. */
 const MARKDOWN = /\.(?:md|markdown|doc[xm]|ppt[xm]|xls[xm]|x?html?|eml)$/i;
 
-/** The words of a quote in one line. Copies of pages are Markdown: its marks are no words, nor is the title said again. */
+/** A quote as one line of plain text. Stored pages are Markdown: its syntax and a repeated title are removed. */
 export function quoteOf(source: Source): string {
   const quote = source.quote ?? "";
   if (!source.copy?.startsWith("/pages/") && !MARKDOWN.test(source.title)) return inOneLine(quote);
@@ -48,7 +48,7 @@ export function quoteOf(source: Source): string {
   return said.join(" ");
 }
 
-/** The words of a passage of the document of this name, in its lines. Code stays as it is. */
+/** A passage of the named document as plain text, keeping its lines. Code is unchanged. */
 export function passageInWords(passage: string, name: string): string {
   if (!MARKDOWN.test(name)) return passage.trim();
   let isCode = false;

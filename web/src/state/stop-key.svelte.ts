@@ -1,10 +1,13 @@
-/** Stopping a run by key: the first press asks for a second one, so that no single key ends the work of an hour. */
+/**
+ * Stopping a run by key: the first press asks for a second one, so that a single key press cannot discard an hour of
+ * work.
+ */
 import { t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
 import { openChat } from "./chat.svelte.ts";
 import { attempt } from "./toasts.svelte.ts";
 
-/** So long a second press is waited for. */
+/** How long to wait for the second press. */
 export const SECOND_PRESS_MS = 2000;
 
 class StopKey {

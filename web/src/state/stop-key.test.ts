@@ -1,4 +1,4 @@
-// No single press of a key stops a run.
+// A single key press never stops a run.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SECOND_PRESS_MS, stopKey } from "./stop-key.svelte.ts";

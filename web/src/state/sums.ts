@@ -1,8 +1,8 @@
-/** What events add up to: tokens and money of model calls, lines of changes. */
+/** Totals over events: tokens and cost of model calls, changed lines. */
 import type { LineCounts, RunNode } from "./nodes.ts";
 import type { BodyOf } from "./timeline.ts";
 
-/** What the run has used with one more model call. */
+/** Usage of the run including one more model call. */
 export function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {
   const { usage, cost_micro_usd: cost } = call;
   const cached = (run.usage.cached_tokens ?? 0) + (usage.cached_tokens ?? 0);
@@ -17,7 +17,7 @@ export function spent(run: RunNode, call: BodyOf<"model_called" | "context_compa
   };
 }
 
-/** The lines that came and went; null where that is not known. */
+/** Added and removed lines; `null` if unknown. */
 export const linesOf = (body: BodyOf<"file_changed" | "memory_update_completed">): LineCounts | null =>
   body.added_lines === undefined || body.removed_lines === undefined
     ? null

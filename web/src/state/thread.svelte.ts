@@ -1,4 +1,4 @@
-/** The thread's place on the page: whether its end is in view, and moving from turn to turn. */
+/** Scroll state of the thread: whether its end is visible, and moving between turns. */
 import { openChat } from "./chat.svelte.ts";
 
 interface Parts {
@@ -10,9 +10,9 @@ interface Parts {
 
 class Thread {
   atBottom = $state(true);
-  /** The message that is to be brought into view; nothing once it is. */
+  /** The message to scroll to; `null` once done. */
   wanted = $state<string | null>(null);
-  /** The message that was, for a moment. */
+  /** The message that is briefly highlighted. */
   marked = $state<string | null>(null);
   #parts: Parts | null = null;
 
@@ -27,12 +27,12 @@ class Thread {
     this.#parts?.toBottom();
   }
 
-  /** The turn that has the focus, or holds it. */
+  /** The turn that has or contains the focus. */
   focused(): HTMLElement | null {
     return document.activeElement?.closest<HTMLElement>("article[data-turn]") ?? null;
   }
 
-  /** Moves the focus to the turn `step` further; without one, to the last. */
+  /** Moves the focus by `step` turns; to the last one if none is focused. */
   moveFocus(step: number): void {
     const element = this.#parts?.element();
     if (!element) return;
@@ -44,7 +44,7 @@ class Thread {
     this.#focus(target);
   }
 
-  /** Brings the message that is wanted into view, at this place of the branch. */
+  /** Scrolls to the requested message, which has this index in the branch. */
   show(target: number): void {
     this.atBottom = false;
     this.marked = this.wanted;
@@ -52,10 +52,10 @@ class Thread {
     this.#focus(target);
   }
 
-  /** Brings what is marked in an element into view, or the element. */
+  /** Scrolls to the highlight in an element, or to the element. */
   reveal(element: HTMLElement): void {
     this.atBottom = false;
-    // The list moves for some frames when it brings a turn into view: until it rests, so does this.
+    // The list scrolls over several frames when it shows a turn: repeat until it has settled.
     let frames = 30;
     const again = () => {
       (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
@@ -69,7 +69,7 @@ class Thread {
     const element = this.#parts?.element();
     if (!element) return;
     this.#parts?.list()?.scrollToIndex(target, { align: "start" });
-    // The list brings the turn into the page with its next frame.
+    // The list renders the turn in its next frame.
     requestAnimationFrame(() =>
       requestAnimationFrame(() =>
         element.querySelector<HTMLElement>(`article[data-turn="${target}"]`)?.focus({ preventScroll: true }),

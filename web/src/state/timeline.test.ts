@@ -1,4 +1,4 @@
-/** The timeline against whole logs: parallel calls, nested agents, replay, stopping, size. */
+/** The timeline with complete logs: parallel calls, nested agents, replay, stopping, size. */
 import { describe, expect, test } from "vitest";
 import type { EventBody, RunEvent } from "../api/events.ts";
 import { createTimeline, nodeOf, reduce, runOf, type Timeline } from "./timeline.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads a run's log into a map of nodes. Plain functions: the same log gives the same map, whether its
- * deltas were seen or skipped, and one event replaces only the nodes it is about.
+ * Reduces a run's log to a map of nodes. Pure functions: the same log gives the same map, whether its deltas were seen
+ * or skipped, and an event replaces only the nodes it affects.
  */
 import type { MessageCode, EventBody, Outcome, RunEvent, LocalizedText } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
@@ -19,7 +19,7 @@ import {
 
 export interface Timeline {
   nodes: Map<NodeId, TimelineNode>;
-  /** The last event read; events up to it are ignored, so that a repeated part does no harm. */
+  /** Sequence number of the last event; earlier events are ignored, so that repeated ones are harmless. */
   seq: number;
 }
 
@@ -28,13 +28,13 @@ export const agentId = (path: string[] | undefined): NodeId | null =>
   path?.length ? `agent ${path.at(-1)}` : null;
 export const toolId = (call: string): NodeId => `tool ${call}`;
 
-/** An empty timeline that keeps its nodes in `nodes`. */
+/** An empty timeline that stores its nodes in `nodes`. */
 export function createTimeline(nodes: Map<NodeId, TimelineNode> = new Map()): Timeline {
   if (!nodes.has(runId)) nodes.set(runId, emptyRun);
   return { nodes, seq: 0 };
 }
 
-/** The node of that id, where it is of that kind. */
+/** The node with this ID, if it has this kind. */
 export function nodeOf<K extends Kind>(
   nodes: Map<NodeId, TimelineNode>,
   id: NodeId | null,
@@ -48,7 +48,7 @@ export function runOf(timeline: Timeline): RunNode {
   return nodeOf(timeline.nodes, runId, "run") ?? emptyRun;
 }
 
-/** Reads one event. */
+/** Applies one event. */
 export function reduce(timeline: Timeline, logged: RunEvent): void {
   const event = asToday(logged);
   if (event.seq <= timeline.seq) return;
@@ -83,7 +83,7 @@ export function reduce(timeline: Timeline, logged: RunEvent): void {
   }
 }
 
-/** Between two of the main agent's model calls nothing is open: there a run can be forked. */
+/** Between two model calls of the main agent nothing is pending: there the run can be forked. */
 function noteFork(timeline: Timeline, event: RunEvent): void {
   const last = event.body.type === "step_started" ? runOf(timeline).children.at(-1) : undefined;
   if (last === undefined || agentId(event.agent) !== null) return;
@@ -91,7 +91,7 @@ function noteFork(timeline: Timeline, event: RunEvent): void {
   change(timeline, runId, "run", (run) => ({ forks: { ...run.forks, [last]: after } }));
 }
 
-/** An event of an older log under the name that it has today. */
+/** Renames an event of an older log to its current name. */
 function asToday(event: RunEvent): RunEvent {
   if ((event.body.type as string) !== "memory_changed") return event;
   return { ...event, body: { ...event.body, type: "memory_update_completed" } as EventBody };
@@ -109,7 +109,7 @@ function change<K extends Kind>(
   if (node && id !== null) timeline.nodes.set(id, { ...node, ...news(node) } as TimelineNode);
 }
 
-/** Adds a node and lists it under the agent that made it; what is there already stays. */
+/** Adds a node and lists it under its agent; an existing node is kept. */
 function open(timeline: Timeline, event: RunEvent, id: NodeId, node: TimelineNode): void {
   if (timeline.nodes.has(id)) return;
   timeline.nodes.set(id, node);
@@ -163,7 +163,7 @@ function reduceReasoning(
   }
 }
 
-/** As much of what a program prints is kept while it runs. */
+/** Maximum length of streamed program output kept while running. */
 const outputLength = 20_000;
 const lastLine = (text: string) => (text.trimEnd().split("\n").at(-1) ?? "").slice(0, 200);
 
@@ -231,7 +231,7 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
 }
 
 function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyOf<"tool_finished">): void {
-  // The server marks a cut result on the event or in its body, by the version that sent it.
+  // The server marks a truncated result on the event or in its body, depending on its version.
   const isPreview = "preview" in event || "preview" in body;
   const isStopped = body.stopped || wereStopped(timeline, id);
   change(timeline, id, "tool", () => ({
@@ -249,7 +249,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     durationMs: body.duration_ms,
   }));
   showInCall(timeline.nodes, body.files ?? []);
-  // What its run or agent took along when it ended early did not fail.
+  // A call that ended early because its run or agent did has not failed.
   if (!body.error || isStopped) return;
   change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));
   forEachAgent(event, (agent) => change(timeline, agent, "agent", (node) => ({ failed: node.failed + 1 })));
@@ -260,7 +260,7 @@ function endOf(body: BodyOf<"tool_finished">): ToolState {
   return body.error ? "failed" : "done";
 }
 
-/** Whether somebody has stopped the agents of this call, as who wants the report now does with those that read. */
+/** Whether the user stopped the agents of this call, such as by requesting the research report now. */
 function wereStopped(timeline: Timeline, id: NodeId): boolean {
   const agents = nodeOf(timeline.nodes, id, "tool")?.agents ?? [];
   return (
@@ -369,7 +369,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         return { statuses: [...others, { agent, words: wordsOf(body.description, body.sentence) }] };
       });
     case "plan_changed":
-      // A sub-agent's plan is its own business; the strip shows the main agent's.
+      // Only the main agent's plan is shown in the strip, not a sub-agent's.
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
     case "file_changed":
       return changeFile(timeline, event, body);
@@ -390,7 +390,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         resumed: true,
       });
     case "run_forked":
-      // What another run did is not paid for again.
+      // Usage of the forked run is not counted again.
       set(() => ({ startedAt: event.at, usage: emptyRun.usage, costMicroUsd: null }));
       return open(timeline, event, `notice ${event.seq}`, {
         kind: "notice",
@@ -437,7 +437,7 @@ const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] 
 const wordsOf = (message: string, sentence: MessageCode | undefined): LocalizedText =>
   sentence ? { message, sentence } : { message };
 
-/** A change of what is remembered: its row turns until it is over. A log of before has the end alone. */
+/** A memory update: its row shows a spinner until it ends. Older logs have only the end event. */
 function changeMemory(
   timeline: Timeline,
   event: RunEvent,
@@ -473,7 +473,7 @@ function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_chan
   });
 }
 
-/** The run is over: nothing goes on turning. */
+/** The run is over: ends all running nodes. */
 function settle(timeline: Timeline, at: number, outcome: Outcome): void {
   for (const [id, node] of timeline.nodes) {
     if ((node.kind === "text" || node.kind === "reasoning") && !node.done) {

@@ -1,4 +1,4 @@
-/** Short messages that come up for a few seconds: mostly what went wrong with a click. */
+/** Toasts: short messages shown for a few seconds, mostly errors after a click. */
 import { ApiError } from "../api/http.ts";
 import { said, t } from "../i18n/index.svelte.ts";
 
@@ -6,9 +6,9 @@ export interface Toast {
   id: number;
   text: string;
   isError: boolean;
-  /** What its button does. */
+  /** The action of its button. */
   action?: { label: string; run: () => Promise<unknown> } | undefined;
-  /** The chat it speaks of: whoever looks at that needs it no more. */
+  /** The chat it is about: closed when that chat is opened. */
   chat?: string | undefined;
 }
 
@@ -18,10 +18,10 @@ class Toasts {
   list = $state.raw<Toast[]>([]);
   #next = 1;
 
-  /** It goes after a while, unless `stays`: where there is nothing else on the page. */
+  /** Closes after a while unless `stays`, which is for a page that shows nothing else. */
   add(text: string, isError = false, action?: Toast["action"], chat?: string, stays = false): void {
     const id = this.#next++;
-    // What is said again takes the place of what was said.
+    // A repeated message replaces the earlier one.
     const others = this.list.filter((toast) => toast.text !== text);
     this.list = [...others, { id, text, isError, action, chat }];
     if (!stays) setTimeout(() => this.close(id), shownForMs);
@@ -39,13 +39,13 @@ class Toasts {
 
 export const toasts = new Toasts();
 
-/** The sentence to show for a failure. */
+/** The error message to show. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof ApiError)) return t("error.unexpected");
   return error.code === "offline" ? t("error.offline") : said(error);
 }
 
-/** For a fault of the server, whoever runs it can find the request in the log. */
+/** For a server error, an administrator can find the request in the log. */
 function copyRequestId(error: unknown): Toast["action"] {
   if (!(error instanceof ApiError) || error.status < 500 || error.requestId === null) return undefined;
   const { requestId } = error;
@@ -54,7 +54,7 @@ function copyRequestId(error: unknown): Toast["action"] {
   return { label: t("error.copyRequestId"), run };
 }
 
-/** Runs what a click started and shows what went wrong; tells whether it went well. */
+/** Runs an action and shows an error if it fails; returns whether it succeeded. */
 export async function attempt(action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action();
@@ -66,8 +66,8 @@ export async function attempt(action: () => Promise<unknown>): Promise<boolean> 
 }
 
 /**
- * Gives a function like `attempt` that begins once what it was given before has ended: for changes that build on what
- * the one before has left, or that the last of has to stay.
+ * Returns a function like `attempt` that runs actions one at a time: for changes that build on the previous one, or of
+ * which the last must win.
  */
 export function attemptsInTurn(): (action: () => Promise<unknown>) => Promise<boolean> {
   let last = Promise.resolve(true);

@@ -1,4 +1,4 @@
-/** The message tree: the way to a leaf, versions, and the newest end of a branch. */
+/** The message tree: the path to a leaf, versions, and the newest leaf of a branch. */
 import { expect, test } from "vitest";
 import type { ChatMessage } from "../api/types.ts";
 import { besideOf, newestLeaf, pathTo, siblingGroups, textOf } from "./tree.ts";

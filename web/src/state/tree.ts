@@ -1,9 +1,9 @@
-/** A chat is a tree of messages; these functions find the way through it. */
+/** Functions on the tree of messages that makes up a chat. */
 import type { ChatMessage } from "../api/types.ts";
 
 export type Message = ChatMessage;
 
-/** The messages from the first down to `leaf`. */
+/** The messages from the root to `leaf`. */
 export function pathTo(messages: Message[], leaf: string | null): Message[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const path: Message[] = [];
@@ -17,7 +17,7 @@ export function pathTo(messages: Message[], leaf: string | null): Message[] {
   return path.reverse();
 }
 
-/** For every message: the messages with the same parent and role, oldest first, itself among them. */
+/** For every message: the messages with the same parent and role, oldest first, including itself. */
 export function siblingGroups(messages: Message[]): Map<string, Message[]> {
   const groups = new Map<string, Message[]>();
   for (const message of messages) {
@@ -34,7 +34,7 @@ export function siblingGroups(messages: Message[]): Map<string, Message[]> {
   return result;
 }
 
-/** The answers that stand side by side with `message`, itself among them where it is not made of others; oldest first. */
+/** The alternatives of `message`, including itself unless it is a merged answer; oldest first. */
 export function besideOf(messages: Message[], message: Message): Message[] {
   const first = message.beside ?? message.id;
   const row = messages.filter(
@@ -43,7 +43,7 @@ export function besideOf(messages: Message[], message: Message): Message[] {
   return row.sort((a, b) => a.created_at - b.created_at);
 }
 
-/** The newest leaf under `root` (itself, if nothing follows). */
+/** The newest leaf under `root` (`root` itself if it has no children). */
 export function newestLeaf(messages: Message[], root: string): string {
   const children = new Map<string, Message[]>();
   for (const message of messages) {
@@ -60,7 +60,7 @@ export function newestLeaf(messages: Message[], root: string): string {
   }
 }
 
-/** The text of a message, without pictures. */
+/** The text of a message, without images. */
 export function textOf(message: Message): string {
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

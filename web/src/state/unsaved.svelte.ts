@@ -1,24 +1,24 @@
-/** Half-filled forms and other unsent work: asked about before the page, or the browser, leaves them. */
+/** Partly filled forms and other unsent work: asks for confirmation before navigation or closing the page. */
 
 class Unsaved {
-  /** What goes on once it is agreed that the work is lost. */
+  /** Continues once the user agrees to discard the work. */
   asking = $state.raw<(() => void) | null>(null);
   #forms = new Set<HTMLFormElement>();
   #holders = new Set<() => boolean>();
 
-  /** Asks at a reload while `isUnsent`; the returned function ends that. */
+  /** Asks before a reload while `isUnsent`, until the returned function is called. */
   hold(isUnsent: () => boolean): () => void {
     this.#holders.add(isUnsent);
     return () => this.#holders.delete(isUnsent);
   }
 
-  /** Whether a form of this page has been filled in and not been sent. */
+  /** Whether a form of this page has unsent input. */
   get hasForm(): boolean {
     for (const form of this.#forms) if (!form.isConnected) this.#forms.delete(form);
     return this.#forms.size > 0;
   }
 
-  /** Goes on at once, or when somebody has said that what was filled in may be lost. */
+  /** Proceeds immediately, or once the user agrees to discard the input. */
   leave(proceed: () => void): void {
     if (this.hasForm) this.asking = proceed;
     else proceed();
@@ -33,8 +33,8 @@ class Unsaved {
   }
 
   /**
-   * For the window: what is typed into a form that is sent by a button. Drafts that are kept, searches with their filters, and
-   * dialogs, which ask themselves, are left out.
+   * Window handler for input in forms with a submit button. Saved drafts, searches with their filters, and dialogs,
+   * which ask themselves, are excluded.
    */
   readonly typed = ({ target }: Event): void => {
     if (!(target instanceof Element) || target.matches("[type=search], [type=file]")) return;

@@ -1,4 +1,4 @@
-// Work that was not sent is asked about before it is left.
+// Leaving unsent work requires confirmation.
 
 import { beforeEach, expect, test, vi } from "vitest";
 import { unsaved } from "./unsaved.svelte.ts";

@@ -1,4 +1,4 @@
-/** Small functions on texts: search hits, argument lines, chat groups, routes. */
+/** Small text functions: search hits, argument lines, chat groups, routes. */
 import { describe, expect, test } from "vitest";
 import type { ChatRow } from "../api/types.ts";
 import { argumentLine, argumentsText, partialLine } from "./arguments.ts";

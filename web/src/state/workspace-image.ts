@@ -1,12 +1,14 @@
-/** Pictures that answers show from among the chat's files. */
+/** Images in answers that refer to the chat's files. */
 import { pictureAddress, readFile } from "../api/calls.ts";
 import { openChat } from "./chat.svelte.ts";
 import { seemsPicture } from "./files.svelte.ts";
 
 const maxDrawingBytes = 2_000_000;
 
-/** Where the picture of a path is. It is asked for among the open chat's files and nowhere else; the server gives it only if it
- * is a picture. */
+/**
+ * URL of the image at a path. It is looked up only among the open chat's files; the server serves it only if it is an
+ * image.
+ */
 export function workspaceImage(path: string): string | Promise<string> | undefined {
   const isDrawing = /\.svg$/i.test(path);
   if (openChat.id === null || !/^\/(?!\/)/.test(path) || !(isDrawing || seemsPicture(path))) return;
@@ -18,7 +20,7 @@ export function workspaceImage(path: string): string | Promise<string> | undefin
   }
 }
 
-/** The server gives no SVG as a picture, since it is a document with scripts; within an image none of them runs. */
+/** The server does not serve SVG inline, since it is a document with scripts; inside an image none of them runs. */
 async function drawing(chat: string, path: string): Promise<string> {
   const bytes = await readFile(chat, path);
   if (bytes.byteLength > maxDrawingBytes) throw new Error("too large");

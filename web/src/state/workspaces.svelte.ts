@@ -1,10 +1,10 @@
-/** The directories of the server that a new chat may work in, and the one that is chosen for the next. */
+/** Server directories that a new chat can use, and the one selected for the next. */
 import { listWorkspaces } from "../api/calls.ts";
 import type { WorkspaceChoice } from "../api/types.ts";
 
 class Workspaces {
   list = $state.raw<WorkspaceChoice[]>([]);
-  /** Nothing where the files are to be virtual. */
+  /** `null` for virtual files. */
   chosen = $state.raw<string | null>(null);
 
   async load(): Promise<void> {

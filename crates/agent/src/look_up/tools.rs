@@ -37,7 +37,7 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
     let usable = |tool: Result<Tool, ToolFailure>| match tool {
         Ok(tool) => Some(Arc::new(tool)),
         Err(failure) => {
-            tracing::error!(%failure, "nothing can be looked up");
+            tracing::error!(%failure, "failed to create a retrieval tool");
             None
         }
     };

@@ -15,10 +15,10 @@ pub enum Agents {
     AgentSystemPrompt,
     // Agents.
     #[error(
-        "`name` must be 1 to {limit} small letters, digits and “-”, begin with a letter and not end with “-”."
+        "`name` must be 1 to {limit} lowercase letters, digits and “-”, begin with a letter and not end with “-”."
     )]
     BadAgentName { limit: u64 },
-    #[error("`name` cannot be “{name}”, which means something else already.")]
+    #[error("`name` cannot be “{name}”: this name is reserved.")]
     AgentNameReserved { name: String },
     #[error("`description` must say in 1 to {limit} characters what the agent is for.")]
     BadAgentDescription { limit: u64 },
@@ -28,7 +28,7 @@ pub enum Agents {
         "`model` must be the id of a model, 1 to {limit} bytes; leave it out for the default one."
     )]
     BadAgentModel { limit: u64 },
-    #[error("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”.")]
+    #[error("`tools` has “{tool}”: a star is allowed only at the end, as in “files__*”.")]
     StarWithin { tool: String },
     #[error("`{field}` has more than {limit} names.")]
     TooManyNames { field: String, limit: u64 },

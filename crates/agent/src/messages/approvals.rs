@@ -11,16 +11,16 @@ use serde::Serialize;
 pub enum Approvals {
     // Questions of a run.
     #[error(
-        "Nothing waits for this answer any more: it was answered already, or the run has ended."
+        "This is no longer waiting for an answer: it was already answered, or the run has ended."
     )]
     NotWaiting,
     #[error("The edited arguments do not fit the tool: {why}")]
     ArgumentsUnfit { why: String },
-    #[error("The administrator wants each of these calls to be asked about. Allow this one alone.")]
+    #[error("The administrator requires approval for each of these calls. Allow only this one.")]
     AskedEachTime,
-    #[error("A pattern has at most {limit} bytes.")]
+    #[error("A pattern can have at most {limit} bytes.")]
     LongPattern { limit: u64 },
-    #[error("A rule names at most {count} arguments.")]
+    #[error("A rule can name at most {count} arguments.")]
     TooManyArguments { count: u64 },
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Files {
-    #[error("A path has at most {limit} bytes and no control characters.")]
+    #[error("A path can have at most {limit} bytes and no control characters.")]
     BadPath { limit: u64 },
     #[error("The path of a file is missing.")]
     PathMissing,
@@ -21,9 +21,9 @@ pub enum Files {
     },
     #[error("Text has no NUL characters, and this tool writes text.")]
     NulInText,
-    #[error("{from} is there already.")]
+    #[error("{from} already exists.")]
     FileThere { from: String },
-    #[error("{from} cannot be moved to {to}: copy it.")]
+    #[error("{from} cannot be moved to {to}. Copy it instead.")]
     CannotMove { from: String, to: String },
     #[error("The file would have {size} bytes and the limit is {limit}.")]
     FileTooLarge { size: u64, limit: u64 },
@@ -32,30 +32,30 @@ pub enum Files {
     #[error("The workspace holds {count} files, which is the limit.")]
     TooManyFiles { count: u64 },
     #[error(
-        "The files would have {size} bytes together and the limit is {limit}. Delete some that are not needed any more."
+        "The files would have {size} bytes in total and the limit is {limit}. Delete some that are no longer needed."
     )]
     FilesTooLarge { size: u64, limit: u64 },
     #[error(
-        "This chat keeps what {files} files, or {bytes} bytes, of its directory were, which is the limit. Go on in a new \
-         chat."
+        "This chat has stored earlier versions of {files} files, or {bytes} bytes, of its directory, which is the \
+         limit. Continue in a new chat."
     )]
     DirectoryKept { files: u64, bytes: u64 },
-    #[error("There are too many results among the files.")]
+    #[error("Too many results are stored among the files.")]
     TooManyResults,
-    #[error("The server has no room left for files.")]
+    #[error("The server has no space left for files.")]
     NoRoomForFiles,
-    #[error("The files cannot be reached just now. Try again.")]
+    #[error("The files cannot be reached at the moment. Try again.")]
     FilesUnreachable,
 
     // Directories of the server.
     #[error(
-        "/{path} cannot be used: it is no plain file, leads over a link, or is left out (what is named {names} is not \
-         there)."
+        "/{path} cannot be used: it is not a regular file, leads through a link, or is excluded (what is named {names} \
+         is hidden)."
     )]
     PathUnusable { path: String, names: String },
-    #[error("The file has more than {limit} bytes, which is the limit.")]
+    #[error("The file is larger than the limit of {limit} bytes.")]
     FileOverLimit { limit: u64 },
-    #[error("The directory {name} can only be read here.")]
+    #[error("The directory {name} is read-only here.")]
     DirectoryReadOnly { name: String },
     #[error("The disk of the directory {name} is full.")]
     DirectoryFull { name: String },

@@ -16,24 +16,24 @@ pub enum Pipelines {
         column: u64,
         why: LocalizedText,
     },
-    #[error("A template has at most {limit} bytes.")]
+    #[error("A template can have at most {limit} bytes.")]
     LongTemplate { limit: u64 },
-    #[error("“|” stands only in MESSAGES, not in {name}.")]
+    #[error("“|” can be used only in MESSAGES, not in {name}.")]
     BarInVariable { name: String },
-    #[error("“:” stands only in MESSAGES and prompt, not in {name}.")]
+    #[error("“:” can be used only in MESSAGES and prompt, not in {name}.")]
     ColonInVariable { name: String },
-    #[error("There is no variable {name}.")]
+    #[error("Unknown variable: {name}.")]
     NoSuchVariable { name: String },
-    #[error("The variable {name} is not there for this template.")]
+    #[error("The variable {name} is not available in this template.")]
     VariableNotHere { name: String },
-    #[error("“{text}” is to be start:N, end:N or middletruncate:N.")]
+    #[error("“{text}” must be start:N, end:N or middletruncate:N.")]
     BadCut { text: String },
-    #[error("The template has to name MESSAGES or prompt, or the model sees nothing of it.")]
+    #[error("The template must contain MESSAGES or prompt; otherwise the model does not see them.")]
     TemplateNeedsConversation,
-    #[error("The template has to name {name}, or the model sees nothing of it.")]
+    #[error("The template must contain {name}; otherwise the model does not see it.")]
     TemplateNeeds { name: String },
     #[error(
-        "The template has to name the tag <code_interpreter>, or the model sees nothing of it."
+        "The template must contain the tag <code_interpreter>; otherwise the model does not see it."
     )]
     TemplateNeedsTag,
 }

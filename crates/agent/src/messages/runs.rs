@@ -12,7 +12,7 @@ pub enum Runs {
     // Current activity.
     #[error("Thinking…")]
     Thinking,
-    #[error("Summing up older steps…")]
+    #[error("Summarizing older steps…")]
     SummingUp,
     #[error("Asking the model again in {seconds} s…")]
     AskingAgain { seconds: u64 },
@@ -26,7 +26,7 @@ pub enum Runs {
     ReadingInTurn { turn: u32, count: u64 },
     #[error("Writing the report…")]
     WritingReport,
-    #[error("Looking for what to search…")]
+    #[error("Deciding what to search for…")]
     LookingFor,
     #[error("Searching {count} {}…", noun(*count, "query", "queries"))]
     SearchingQueries { count: u64 },
@@ -72,7 +72,7 @@ pub enum Runs {
         seconds: u64,
         limit: u64,
     },
-    #[error("The answer reached {count} tokens, the limit that was asked for, and is cut.")]
+    #[error("The answer reached the requested limit of {count} tokens and was cut off.")]
     LimitAnswer { count: u64 },
 
     // Hooks of the administrator.
@@ -85,53 +85,52 @@ pub enum Runs {
     #[error("The model was asked without “{name}”, which it does not accept here.")]
     ParameterLeftOut { name: String },
     #[error(
-        "This model's server does not take all of the schemas of these tools, so the model is told simpler ones: {tools}. Their \
-         arguments are checked as before."
+        "This model's server does not accept all of the schemas of these tools, so the model is given simpler ones: \
+         {tools}. Their arguments are checked as before."
     )]
     ToolsSimplified { tools: String },
-    #[error("This model's server refuses these tools, so the model does without them: {tools}.")]
+    #[error("This model's server rejects these tools, so they are left out: {tools}.")]
     ToolsLeftOut { tools: String },
     #[error(
-        "There are more tools than this model's server takes: {listed} of {all} are listed, the others are found by search."
+        "There are more tools than this model's server accepts: {listed} of {all} are listed, the others are found by \
+         search."
     )]
     ToolsBySearch { listed: u64, all: u64 },
     #[error("The model was asked without some of the stop sequences, which it does not accept.")]
     StopSequencesLeftOut,
-    #[error("The arguments of {tool} were not valid as the model wrote them, and were repaired.")]
+    #[error("The model wrote invalid arguments for {tool}, which were repaired.")]
     ArgumentsRepaired { tool: String },
     #[error("The model called \"{written}\"; the tool {tool} was meant.")]
     ToolNameRepaired { written: String, tool: String },
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
-    #[error(
-        "A picture that the model has made is too large to be kept: {size} bytes of at most {limit}."
-    )]
+    #[error("A picture from the model is too large to be kept: {size} bytes of at most {limit}.")]
     MadePictureTooLarge { size: u64, limit: u64 },
-    #[error("A picture that the model has made cannot be read, and is not shown.")]
+    #[error("A picture from the model cannot be read and is not shown.")]
     MadePictureUnreadable,
-    #[error("The model reached its limit on written tokens; the answer may be cut.")]
+    #[error("The model reached its output token limit; the answer may be cut off.")]
     AnswerCut,
-    #[error("The model server's content filter cut the answer.")]
+    #[error("The model server's content filter cut off the answer.")]
     AnswerFiltered,
     #[error("The model server ended its answer without saying that it was done.")]
     AnswerWithoutEnd,
-    #[error("The answer is not in the form that was asked for, so it is written again: {fault}.")]
+    #[error("The answer is not in the requested format, so it is written again: {fault}.")]
     AnswerNotInForm { fault: String },
-    #[error("The model did not write its answer in the form that was asked for: {fault}.")]
+    #[error("The model did not answer in the requested format: {fault}.")]
     AnswerNeverInForm { fault: String },
-    #[error("{before} could not be asked, so {after} is asked instead. {why}")]
+    #[error("{before} could not be used, so {after} is used instead. {why}")]
     OtherModel {
         before: String,
         after: String,
         why: LocalizedText,
     },
-    #[error("No summary of the older steps could be had, so they are left out: {why}")]
+    #[error("The older steps could not be summarized, so they are left out: {why}")]
     NoSummary { why: LocalizedText },
-    #[error("The model server finds even parts of them too long.")]
+    #[error("Even parts of them are too long for the model server.")]
     PartsTooLong,
     #[error("{name} did not answer. {why}")]
     NoAnswerOf { name: String, why: LocalizedText },
-    #[error("Nobody answered in this layer: the one before counts.")]
+    #[error("No model answered in this layer, so the answers of the previous layer are used.")]
     NobodyAnswered,
 
     // Unusable output of a pipeline's model, which reads these, too.
@@ -141,7 +140,7 @@ pub enum Runs {
     TitleOfLines,
     #[error("the title has no words, or far too many")]
     TitleWithoutWords,
-    #[error("the title has to have 3 to 5 words")]
+    #[error("the title must have 3 to 5 words")]
     TitleTooShort,
     #[error("the title is not in the language of the chat")]
     TitleInOtherLanguage,
@@ -162,22 +161,24 @@ pub enum Runs {
     NoReport,
     #[error("It ended before the report. These are the notes so far.")]
     NotesSoFar,
-    #[error("The report cites no source: nothing shows where it comes from.")]
+    #[error("The report cites no sources, so nothing shows where it comes from.")]
     CitesNothing,
     #[error(
         "{verified} of {count} cited notes have a quote that was found word for word in the source."
     )]
     QuotesFound { verified: u64, count: u64 },
     #[error(
-        "There is nothing to research in: no collection of documents that you may search, and no web search. Make a \
-         collection first, or ask whoever runs this server."
+        "There is nothing to research in: no document collection that you may search, and no web search. Create a \
+         collection first, or ask an administrator."
     )]
     NothingToResearchIn,
 
     // Unintended ends of runs.
-    #[error("The server was restarted during this run. What it wrote is kept; ask again to go on.")]
+    #[error(
+        "The server was restarted during this run. What it wrote is kept; ask again to continue."
+    )]
     Interrupted,
-    #[error("The run met a fault in the server and had to end. What it wrote is kept.")]
+    #[error("The run ended because of an error in the server. What it wrote is kept.")]
     FaultOfServer,
 
     // Model servers.

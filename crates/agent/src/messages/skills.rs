@@ -12,21 +12,21 @@ pub enum Skills {
     // Skills.
     #[error("It cannot be read: {why}.")]
     SkillUnreadable { why: String },
-    #[error("There are {count} others, which is the most.")]
+    #[error("There are already {count} other skills, the maximum.")]
     SkillTooMany { count: u64 },
-    #[error("The folder's name must be 1 to {limit} small letters, digits and “-”.")]
+    #[error("The folder's name must be 1 to {limit} lowercase letters, digits and “-”.")]
     SkillBadFolder { limit: u64 },
-    #[error("It is a link or something else that is no folder.")]
+    #[error("It is not a folder, but a link or something else.")]
     SkillNoFolder,
-    #[error("There is no {file}.")]
+    #[error("File not found: {file}.")]
     SkillFileMissing { file: String },
     #[error("{file} cannot be read: {why}.")]
     SkillFileUnreadable { file: String, why: String },
-    #[error("{file} is a link or something else that is no file.")]
+    #[error("{file} is not a file, but a link or something else.")]
     SkillNoFile { file: String },
-    #[error("{file} lies outside of the skill.")]
+    #[error("{file} is outside of the skill.")]
     SkillFileOutside { file: String },
-    #[error("{file} has {size} bytes, and {limit} is the most.")]
+    #[error("{file} has {size} bytes; at most {limit} are allowed.")]
     SkillFileTooLarge { file: String, size: u64, limit: u64 },
     #[error("{file} is not text.")]
     SkillFileNoText { file: String },
@@ -36,7 +36,7 @@ pub enum Skills {
     SkillNoHead,
     #[error("Its SKILL.md has no `{field}:`.")]
     SkillFieldMissing { field: String },
-    #[error("Its SKILL.md says the name “{name}”, but its folder is “{folder}”.")]
+    #[error("Its SKILL.md has the name “{name}”, but its folder is “{folder}”.")]
     SkillOtherName { name: String, folder: String },
     #[error("Its description must have 1 to {limit} characters.")]
     SkillBadDescription { limit: u64 },

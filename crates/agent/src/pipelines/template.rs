@@ -338,31 +338,31 @@ mod tests {
         check("JSON: {{\"a\": 1}} {{}} {{ {x} }} { \"b\": {} } {{", "");
         check(
             "Hé\n  é {{NOBODY}}",
-            "Line 2, column 5: There is no variable NOBODY.",
+            "Line 2, column 5: Unknown variable: NOBODY.",
         );
         check(
             "{{CONTEXT}}",
-            "Line 1, column 1: The variable CONTEXT is not there for this template.",
+            "Line 1, column 1: The variable CONTEXT is not available in this template.",
         );
         check(
             "{{MESSAGES:LAST:2}}",
-            "Line 1, column 1: “LAST:2” is to be start:N, end:N or middletruncate:N.",
+            "Line 1, column 1: “LAST:2” must be start:N, end:N or middletruncate:N.",
         );
         check(
             "{{prompt:end:0}}",
-            "Line 1, column 1: “end:0” is to be start:N, end:N or middletruncate:N.",
+            "Line 1, column 1: “end:0” must be start:N, end:N or middletruncate:N.",
         );
         check(
             "{{prompt|end:3}}",
-            "Line 1, column 1: “|” stands only in MESSAGES, not in prompt.",
+            "Line 1, column 1: “|” can be used only in MESSAGES, not in prompt.",
         );
         check(
             "{{USER_NAME:end:3}}",
-            "Line 1, column 1: “:” stands only in MESSAGES and prompt, not in USER_NAME.",
+            "Line 1, column 1: “:” can be used only in MESSAGES and prompt, not in USER_NAME.",
         );
         check(
             &"x".repeat(MAX_TEMPLATE_BYTES + 1),
-            "Line 1, column 1: A template has at most 32000 bytes.",
+            "Line 1, column 1: A template can have at most 32000 bytes.",
         );
     }
 

@@ -101,7 +101,7 @@ impl Workdir {
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
                 at_disk(move || folder.remove(&inside)).await?
             {
-                tracing::debug!(%error, path, "a deleted file stays in the folder of programs");
+                tracing::debug!(%error, path, "failed to remove a deleted file");
             }
             self.same.remove(&path);
         }
@@ -354,7 +354,7 @@ impl Drop for Workdir {
         self.session = None;
         // The chat's files are in the database. A folder that cannot be removed is removed at the next start.
         if let Err(error) = super::clear(&self.path) {
-            tracing::warn!(%error, "cannot remove the folder of a chat's programs");
+            tracing::warn!(%error, "failed to remove a chat's working directory");
         }
     }
 }

@@ -148,7 +148,7 @@ impl Directory {
                 )
             }
             FolderError::Disk(error) => {
-                tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
+                tracing::warn!(%error, directory = self.name, "failed to access a chat's directory");
                 let name = self.name.clone();
                 let why = error.kind().to_string();
                 FileProblem::Unavailable(messages::Files::DirectoryFails { name, why }.into())

@@ -203,7 +203,7 @@ impl Workspace {
             .read_file_version(&self.name, &path.0, version - 1)
             .await;
         let before =
-            before.inspect_err(|error| tracing::warn!(%error, "a file's past could not be read"));
+            before.inspect_err(|error| tracing::warn!(%error, "failed to read an earlier version"));
         let before = before.ok()??;
         let before = as_text(&before.content).filter(|text| text.len() <= FILE_LIMIT_BYTES)?;
         diff::count(before, text)

@@ -40,7 +40,7 @@ impl Path {
     /// Parses the path of a file, which must not be `/`.
     ///
     /// # Errors
-    /// Like `parse`, but also accepts the root.
+    /// Like `parse`, and for the root.
     pub fn parse_file(text: &str) -> Result<Self, FileProblem> {
         let path = Self::parse(text)?;
         if path.0 == "/" {

@@ -73,7 +73,7 @@ async fn an_answer_in_another_form_is_written_again() {
         ]
     );
     assert!(
-        log[1].starts_with("main notices The answer is not in the form that was asked for"),
+        log[1].starts_with("main notices The answer is not in the requested format"),
         "{log:?}"
     );
     let last = play.requests().remove(1);
@@ -92,7 +92,7 @@ async fn a_model_that_cannot_write_the_form_fails_the_run() {
     let log = lines(&play.log().await);
     assert_eq!(
         log.last().unwrap(),
-        "main finished Failed: The model did not write its answer in the form that was asked for: \"city\" is a \
+        "main finished Failed: The model did not answer in the requested format: \"city\" is a \
          required property."
     );
     assert!(!log.iter().any(|line| line.contains("answers")), "{log:?}");

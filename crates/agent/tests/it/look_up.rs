@@ -174,7 +174,7 @@ async fn results_precede_the_message_with_their_numbers() {
     assert_eq!(
         statuses(&log),
         [
-            "Looking for what to search…",
+            "Deciding what to search for…",
             "Searching 3 queries…",
             "Reading 2 pages…",
             "Thinking…"

@@ -244,8 +244,9 @@ fn gemini_with(picture: &Value) -> Exchange {
 
 #[tokio::test]
 async fn a_picture_that_cannot_be_kept_is_a_notice() {
-    let unreadable = "A picture that the model has made cannot be read, and is not shown.";
-    let too_large = "A picture that the model has made is too large to be kept: 10500003 bytes of at most 10000000.";
+    let unreadable = "A picture from the model cannot be read and is not shown.";
+    let too_large =
+        "A picture from the model is too large to be kept: 10500003 bytes of at most 10000000.";
     for (picture, expected) in [
         (json!("not base64!"), unreadable),
         (json!("aGVsbG8="), unreadable),

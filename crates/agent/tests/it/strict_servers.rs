@@ -500,7 +500,7 @@ async fn more_tools_than_a_server_takes_are_found_by_search() {
             "{rules:?} has no limit"
         );
         let said = notices(&log);
-        let expected = "There are more tools than this model's server takes: 104 of 223 are listed, the others are found \
+        let expected = "There are more tools than this model's server accepts: 104 of 223 are listed, the others are found \
             by search.";
         assert_eq!(
             said,

@@ -212,7 +212,7 @@ async fn files_are_deleted_and_moved() {
         "Error: There is no file /a.md. Use ls to see what is there.",
         "Replaced /a.md, 4 bytes, version 3.",
         "Error: There is a file /notes/b.md already. Delete it first, or choose another path.",
-        "Error: /a.md is there already.",
+        "Error: /a.md already exists.",
         "Error: There is no file /none.md. Use ls to see what is there.",
         "Deleted /notes/b.md.",
         "Error: There is no file /notes/b.md. Use ls to see what is there.",

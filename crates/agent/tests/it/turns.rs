@@ -201,9 +201,9 @@ async fn calls_that_are_nearly_right_are_run_and_noted() {
         notices,
         [
             "main notices The model called \"functions.Write_File\"; the tool write_file was meant.",
-            "main notices The arguments of write_file were not valid as the model wrote them, and were repaired.",
-            "main notices The arguments of write_todos were not valid as the model wrote them, and were repaired.",
-            "main notices The arguments of ls were not valid as the model wrote them, and were repaired.",
+            "main notices The model wrote invalid arguments for write_file, which were repaired.",
+            "main notices The model wrote invalid arguments for write_todos, which were repaired.",
+            "main notices The model wrote invalid arguments for ls, which were repaired.",
         ]
     );
     let calls = &play.requests()[1][2].tool_calls;
@@ -345,7 +345,7 @@ async fn an_empty_or_cut_off_answer_is_reported() {
     let cut = [text("Once upon"), finish(FinishReason::Length)].concat();
     let log = Play::turns(vec![cut]).await.log().await;
     assert!(
-        lines(&log)[1].contains("reached its limit on written tokens"),
+        lines(&log)[1].contains("reached its output token limit"),
         "{:?}",
         lines(&log)
     );

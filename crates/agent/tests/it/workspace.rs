@@ -112,7 +112,7 @@ async fn bytes_have_limits_of_their_own() {
         .await
         .unwrap_err();
     assert!(
-        matches!(&full, FileProblem::TooLarge(told) if told.message.contains("200000001 bytes together")),
+        matches!(&full, FileProblem::TooLarge(told) if told.message.contains("200000001 bytes in total")),
         "{full}"
     );
     // What takes no more room than it gives back is welcome.

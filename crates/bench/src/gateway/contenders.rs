@@ -1,4 +1,4 @@
-//! Those that are measured, each in a process of its own.
+//! The contenders, each in a separate process.
 
 use std::{fs, net::SocketAddr, path::Path, process::Command};
 
@@ -16,11 +16,11 @@ use crate::{
 
 pub(super) const UPSTREAM: &str = "upstream itself";
 pub(super) const RAW_COPY: &str = "raw copy";
-/// Open to everybody, as the gateways of others are here.
+/// Without authentication, like the other gateways here.
 pub(super) const GLASSHOUSE: &str = "Glasshouse";
 const WITH_KEY: &str = "  with a key";
 
-/// Something that answers chat completions.
+/// A server for chat completions.
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) target: Target,
@@ -28,7 +28,7 @@ pub(super) struct Contender {
 }
 
 enum Server {
-    /// In this process.
+    /// The upstream in this process.
     Upstream,
     Glasshouse(Program),
     RawCopy(Process),
@@ -36,7 +36,7 @@ enum Server {
 }
 
 impl Contender {
-    /// The process that is measured; the upstream shares ours.
+    /// The process that is measured; `None` for the upstream, which shares ours.
     pub(super) fn process(&self) -> Option<&Process> {
         match &self.server {
             Server::Upstream => None,
@@ -47,7 +47,7 @@ impl Contender {
     }
 }
 
-/// A contender, or the name of one that could not be started, and why.
+/// A contender, or the name of one that could not be started and the reason.
 pub(super) type Started = Result<Contender, (&'static str, String)>;
 
 pub(super) fn name(started: &Started) -> &'static str {
@@ -56,7 +56,7 @@ pub(super) fn name(started: &Started) -> &'static str {
         .map_or_else(|(name, _)| *name, |contender| contender.name)
 }
 
-/// Starts everyone before `upstream`.
+/// Starts all contenders in front of `upstream`.
 pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -> Vec<Started> {
     let named = |name| move |error: anyhow::Error| (name, format!("{error:#}"));
     vec![
@@ -90,7 +90,7 @@ fn plain(address: SocketAddr) -> Target {
 }
 
 async fn raw_copy(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
-    // It is built beside this program, and so beside the one that is measured only by default.
+    // It is built into the same folder as this program, which is not necessarily that of the measured one.
     let beside = std::env::current_exe()?.with_file_name("raw-copy");
     let path = if beside.is_file() {
         beside
@@ -146,7 +146,7 @@ async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Conten
     })
 }
 
-/// Without its page for people, and without the checks of a gateway that is open to the network.
+/// Without its web interface, and without the checks of a gateway exposed to the network.
 async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let script = script.context(NOT_INSTALLED)?;
     let address = free_address()?;
@@ -171,7 +171,7 @@ async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<
     })
 }
 
-/// With one worker, without a database, keys and what it would ask other machines.
+/// With one worker, without a database, keys and requests to other machines.
 async fn litellm(program: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let program = program.context(NOT_INSTALLED)?;
     let (target, folder) = (plain(free_address()?), made_folder("litellm")?);

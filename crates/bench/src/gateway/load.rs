@@ -1,4 +1,4 @@
-//! Puts the same load on each contender.
+//! Applies the same load to each contender.
 
 use std::{
     net::SocketAddr,
@@ -17,48 +17,48 @@ use tokio::{task::JoinSet, time::Instant};
 use crate::client::Client;
 
 pub(super) const CHAT: &str = "/v1/chat/completions";
-/// In each stream.
+/// Tokens per stream.
 pub(super) const TOKENS: usize = 500;
-/// How each token begins. A number follows, as LiteLLM ends streams whose tokens are all the same.
+/// The beginning of each token. A number follows, since LiteLLM aborts streams of identical tokens.
 pub(super) const TOKEN: &str = "token-";
 
-/// Where requests go, for which model, and with which headers of its own.
+/// The address, model and headers of requests.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
-    /// What follows the address: [`CHAT`] or that of Anthropic's Messages.
+    /// The path: [`CHAT`] or that of Anthropic's Messages.
     pub(super) path: &'static str,
-    /// Its name for whole answers and for streams.
+    /// Model names for whole answers and for streams.
     pub(super) models: [String; 2],
-    /// Lines with their line ends.
+    /// Header lines with their line ends.
     pub(super) headers: String,
 }
 
-/// What is asked for.
+/// The kind of answer requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One JSON object, 0.9 KB.
     Whole,
-    /// [`TOKENS`] tokens, each in a write of its own, none waiting for another.
+    /// [`TOKENS`] tokens, each in a separate write without pauses.
     Stream,
 }
 
-/// How much of it.
+/// The amount of load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     pub(super) kind: Kind,
     pub(super) connections: usize,
     pub(super) answers: usize,
-    /// After this no more begin; those that have begun are read to their end.
+    /// After this time no more requests begin; those in progress are read to their end.
     pub(super) time: Duration,
 }
 
-/// What came of it.
+/// The results.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// For each answer: until its first token for a stream, else until its end.
+    /// Per answer: time to the first token for a stream, otherwise to the end.
     pub(super) latencies_ms: Vec<f64>,
-    /// For each stream: until its end.
+    /// Per stream: time to the end.
     pub(super) ends_ms: Vec<f64>,
     pub(super) tokens: usize,
     pub(super) elapsed: Duration,
@@ -130,7 +130,7 @@ fn body(kind: Kind, target: &Target) -> String {
         .to_string()
 }
 
-/// Asks once, to see whether it answers.
+/// Sends one request to check that it works.
 pub(super) async fn try_once(target: &Target) -> anyhow::Result<()> {
     let load = Load {
         kind: Kind::Whole,
@@ -141,7 +141,7 @@ pub(super) async fn try_once(target: &Target) -> anyhow::Result<()> {
     put_on(target, load).await.map(drop)
 }
 
-/// Asks for as many answers as wanted, or as come in the time, over connections that are there before.
+/// Requests as many answers as wanted, or as arrive in the time, over existing connections.
 pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally> {
     let mut clients = Vec::new();
     for _ in 0..load.connections {
@@ -189,7 +189,7 @@ async fn work(
             Kind::Whole => tally.latencies_ms.push(client.ask(path, body).await?),
             Kind::Stream => {
                 let timing = client.stream(path, body, TOKEN.as_bytes()).await?;
-                // One that copies blocks may cut a token in two, with a chunk's head in between.
+                // A proxy that copies blocks may split a token, with a chunk header in between.
                 if timing.marks < TOKENS * 99 / 100 {
                     bail!("{} of {TOKENS} tokens came", timing.marks);
                 }

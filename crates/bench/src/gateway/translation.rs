@@ -1,5 +1,5 @@
-//! Answers of a model whose server speaks another format than the client, compared with answers that are passed through as
-//! they are: all through one program, in one run, taking turns.
+//! Answers of a model whose server speaks another format than the client, compared with answers passed through
+//! unchanged, in one program and one run, taking turns.
 
 use std::{hint::black_box, path::Path, time::Duration};
 
@@ -28,17 +28,17 @@ use crate::{
 };
 
 const MESSAGES: &str = "/v1/messages";
-/// Routes take turns, so that what else the machine does meets all of them.
+/// Routes take turns, so that other load on the machine affects all of them.
 const ROUNDS: usize = 10;
 const ANSWERS: usize = 300;
 const STREAMS: usize = 30;
 
-/// Who asks whom.
+/// The formats of client and server.
 struct Route {
     name: &'static str,
     path: &'static str,
     upstream: Format,
-    /// The place of the route that passes on what it is compared with; none for those themselves.
+    /// The index of the pass-through route to compare with; `None` for pass-through routes.
     beside: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ const ROUTES: [Route; 7] = [
     },
 ];
 
-/// What was measured of a route.
+/// The measurements of a route.
 #[derive(Debug, Default)]
 struct Figures {
     whole: Tally,
@@ -96,12 +96,12 @@ struct Figures {
 }
 
 impl Figures {
-    /// Whole answers, milliseconds: half of them, and all but one in a hundred, take less.
+    /// The median and the 99th percentile for whole answers, milliseconds.
     fn whole_ms(&mut self) -> [f64; 2] {
         [0.5, 0.99].map(|share| percentile(&mut self.whole.latencies_ms, share))
     }
 
-    /// The time of the middle stream for each of its tokens.
+    /// Time per token of the median stream.
     #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
     fn token_us(&mut self) -> f64 {
         percentile(&mut self.streams.ends_ms, 0.5) * 1000.0 / TOKENS as f64
@@ -156,7 +156,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     }
     let mut figures: Vec<Figures> = ROUTES.iter().map(|_| Figures::default()).collect();
     let (rounds, share) = if quick { (2, 3) } else { (ROUNDS, 1) };
-    // The first round is for caches, and for what is compiled or grown while a program runs.
+    // The first round is a warm-up.
     for round in 0..=rounds {
         for (target, figures) in targets.iter().zip(&mut figures) {
             figures.measure(&program.process, target, share).await?;
@@ -277,7 +277,7 @@ fn show(mut figures: Vec<Figures>) {
     print("What a translation adds to a whole answer", &aims);
 }
 
-/// How often the codecs of a route to Chat Completions ask for memory for each token of a stream.
+/// Number of allocations per token in the codecs of a route to Chat Completions.
 #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
 fn allocations_per_token(route: &Route) -> Option<f64> {
     let mut decoder: Box<dyn AnswerDecoder> = match route.upstream {

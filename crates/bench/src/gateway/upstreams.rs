@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::load::{TOKEN, TOKENS};
 
-/// The model whose answers come in one write, as one that is fast beside the network.
+/// The model whose answers arrive in one write, as of a server that is fast relative to the network.
 pub(super) const WHOLE: &str = "whole";
-/// The model that writes each token by itself.
+/// The model that writes each token separately.
 pub(super) const STREAM: &str = "stream";
-/// The tokens of a whole answer.
+/// Number of tokens of a whole answer.
 const WHOLE_TOKENS: usize = 150;
 
 /// The format of a server.
@@ -31,7 +31,7 @@ impl Format {
         Self::Converse,
     ];
 
-    /// What a connection calls it.
+    /// The kind of a connection to it.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::Chat => "openai",
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// What its server calls this one of the two models; no other server has one of the name.
+    /// Its server's unique name for one of the two models.
     pub(super) fn model(self, name: &str) -> String {
         format!("{}-{name}", self.kind())
     }
@@ -57,7 +57,7 @@ impl Format {
         let object = Reply::json(&self.whole());
         let choose = move |request: &Request| {
             let model = request.body["model"].as_str().unwrap_or(&request.path);
-            // Those that always stream say so in their address.
+            // Requests that always stream say so in their URL.
             match (
                 model.contains(WHOLE),
                 request.body["stream"] == false || request.body["stream"].is_null(),
@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// The events of an answer: those before its tokens with the first of them, those behind them with the last.
+    /// The events of an answer: those before its tokens with the first token, those after them with the last.
     pub(super) fn events(self, tokens: usize) -> Vec<Vec<u8>> {
         let texts: Vec<String> = (0..tokens).map(token).collect();
         let (before, after) = self.around(&texts.concat());
@@ -140,7 +140,7 @@ impl Format {
         }
     }
 
-    /// The events before and behind the tokens, which are `text` together.
+    /// The events before and after the tokens, whose concatenation is `text`.
     fn around(self, text: &str) -> (Vec<Value>, Vec<Value>) {
         match self {
             Self::Chat => {
@@ -194,7 +194,7 @@ impl Format {
         }
     }
 
-    /// The answer that is not streamed.
+    /// The answer without streaming.
     fn whole(self) -> Value {
         let text: String = (0..WHOLE_TOKENS).map(token).collect();
         if self == Self::Messages {

@@ -1,4 +1,4 @@
-//! Public collections of documents, questions and judgments, as they are published.
+//! Public collections of documents, questions and judgments, in their published formats.
 
 use std::{collections::HashMap, fs, io::Read, path::Path};
 
@@ -6,14 +6,14 @@ use anyhow::Context;
 use knowledge::{Document, Sizes, cut};
 use serde_json::Value;
 
-/// Documents with questions whose answers are known.
+/// Documents and questions with known answers.
 pub(super) struct Collection {
     pub(super) name: &'static str,
     pub(super) documents: Vec<Text>,
     pub(super) questions: Vec<Question>,
 }
 
-/// A document's words, below its title and perhaps a heading.
+/// A document's text, below its title and an optional heading.
 pub(super) struct Text {
     pub(super) title: String,
     pub(super) heading: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Its pieces, cut as the server does.
+    /// Its chunks, split as by the server.
     pub(super) fn pieces(&self) -> Vec<&str> {
         let document = Document {
             text: self.body.clone(),
@@ -36,7 +36,7 @@ impl Text {
 }
 
 impl Collection {
-    /// What an embedding model gets of each document, as the server gives it.
+    /// The texts passed to an embedding model for each document, as by the server.
     pub(super) fn passages(&self) -> impl Iterator<Item = Vec<String>> {
         self.documents.iter().map(|text| {
             let above = text
@@ -58,16 +58,16 @@ impl Collection {
     }
 }
 
-/// Longest headings before a piece, characters.
+/// Maximum length of the headings before a chunk, characters.
 const HEAD_CHARS: usize = 300;
 
-/// What is asked, and how well documents answer it, by their position.
+/// A question, and the relevance of documents by index.
 pub(super) struct Question {
     pub(super) text: String,
     pub(super) grades: HashMap<usize, f64>,
 }
 
-/// Cranfield: abstracts on aerodynamics. Its questions are numbered by their order.
+/// Cranfield: abstracts on aerodynamics. Its questions are numbered by position.
 pub(super) fn cranfield(folder: &Path) -> anyhow::Result<Collection> {
     let read = |name: &str| {
         fs::read_to_string(folder.join(name)).with_context(|| format!("no {name} of Cranfield"))
@@ -93,7 +93,7 @@ pub(super) fn cranfield(folder: &Path) -> anyhow::Result<Collection> {
         let [question, document, grade] = numbers[..] else {
             continue;
         };
-        // 1 is a complete answer, 4 of least interest; -1 are the documents the questions were made from.
+        // 1 is a complete answer and 4 of least interest; -1 marks the documents from which the questions were made.
         let gain = if (1..=4).contains(&grade) {
             f64::from(5 - grade)
         } else {
@@ -111,7 +111,7 @@ pub(super) fn cranfield(folder: &Path) -> anyhow::Result<Collection> {
     })
 }
 
-/// The records of a file in SMART's format: fields after lines such as `.T`.
+/// The records of a file in SMART format: fields after lines such as `.T`.
 fn records(text: &str) -> Vec<HashMap<String, String>> {
     let mut records: Vec<HashMap<String, String>> = Vec::new();
     let mut field = String::new();
@@ -134,7 +134,7 @@ fn records(text: &str) -> Vec<HashMap<String, String>> {
     records
 }
 
-/// tau2's bank: documents for its staff, and what customers want.
+/// tau2's bank: documents for its staff, and customers' requests.
 pub(super) fn banking(folder: &Path) -> anyhow::Result<Collection> {
     let mut documents = String::new();
     let packed =

@@ -1,5 +1,5 @@
-//! How fast the built-in model embeds, beside Python with the same files: both in turns, so that whatever else the machine does
-//! meets both.
+//! Speed of the built-in embedding model compared with Python on the same files. Both take turns, so that other load on
+//! the machine affects both.
 
 use std::{
     io::Write,
@@ -14,10 +14,10 @@ use embedder::{Embedder, Urgency};
 use super::collections::Collection;
 use crate::table::{Aim, Row, percentile, print};
 
-/// Texts of a turn, and turns.
+/// Texts per turn, and number of turns.
 const TEXTS: usize = 200;
 const TURNS: usize = 3;
-/// What an installation needs to begin with is not measured.
+/// One-time initialization is not measured.
 const WARM_UP: usize = 8;
 
 const REFERENCE: &str = include_str!("reference.py");
@@ -66,7 +66,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Texts a second of Python: one at a time, and in batches.
+/// Texts per second in Python: one at a time, and in batches.
 fn reference(python: &Path, folder: &Path, texts: &[String]) -> anyhow::Result<(f64, f64)> {
     let mut command = Command::new(python);
     command
@@ -75,7 +75,7 @@ fn reference(python: &Path, folder: &Path, texts: &[String]) -> anyhow::Result<(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut running = command.spawn().context("the reference needs Python")?;
-    // Dropped at the end of the statement, so that the program sees that all has come.
+    // Dropped at the end of the statement, so that the program sees the end of its input.
     running
         .stdin
         .take()

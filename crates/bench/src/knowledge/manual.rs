@@ -1,5 +1,5 @@
-//! Perl's manual as a collection that nothing was chosen by: the questions of its FAQ, each answered by the section below it. The
-//! questions are taken out of the text; what else the section says has to do.
+//! Perl's manual as a held-out collection, on which nothing was tuned: the questions of its FAQ, each answered by the
+//! section below it. The questions are removed from the text, so only the rest of the section can match.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::collections::{Collection, Question, Text};
 
-/// Pages that only repeat what stands elsewhere, or are tables.
+/// Pages that only repeat others, or consist of tables.
 const LEFT_OUT: [&str; 5] = [
     "perltoc",
     "perlfaq",
@@ -15,12 +15,12 @@ const LEFT_OUT: [&str; 5] = [
     "perlapi",
     "perlintern",
 ];
-/// Shorter sections say next to nothing.
+/// Minimum length of a section; shorter ones contain next to nothing.
 const MIN_CHARS: usize = 40;
-/// A heading with fewer words is no question that somebody would ask.
+/// Minimum number of words of a heading to be a realistic question.
 const FEWEST_WORDS: usize = 4;
 
-/// The pages of a folder.
+/// Reads the pages of a folder.
 pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
     let mut pages = Vec::new();
     for entry in
@@ -77,9 +77,9 @@ pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
     })
 }
 
-/// What stands below a heading of the first or second level.
+/// The text below a heading of the first or second level.
 struct Section {
-    /// The heading of the first level that it stands under.
+    /// The enclosing heading of the first level.
     above: Option<String>,
     heading: String,
     body: String,
@@ -88,7 +88,7 @@ struct Section {
 fn sections(text: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut first = None;
-    // Lines of blanks part paragraphs, too.
+    // Lines of white space also separate paragraphs.
     let lines: Vec<&str> = text.lines().collect();
     for lines in lines.split(|line| line.trim().is_empty()) {
         let paragraph = &lines.join("\n");
@@ -99,7 +99,7 @@ fn sections(text: &str) -> Vec<Section> {
                     .split_once(char::is_whitespace)
                     .unwrap_or((command, ""));
                 let words = plain(&rest.split_whitespace().collect::<Vec<_>>().join(" "));
-                // Marks for an index may follow, of which nothing is shown.
+                // Index marks may follow, which are not shown.
                 let words = words.trim().to_owned();
                 match name {
                     "head1" => {
@@ -134,10 +134,10 @@ fn sections(text: &str) -> Vec<Section> {
     sections
 }
 
-/// A text without the marks of its format, such as `C<print>`, `L<text|page>` and `E<lt>`.
+/// A text without markup such as `C<print>`, `L<text|page>` and `E<lt>`.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    // Of each mark that is open: how many brackets close it, which it is, and where its text begins.
+    // For each open mark: the number of brackets that close it, its kind, and the start of its text.
     let mut open: Vec<(usize, char, usize)> = Vec::new();
     let mut rest = text;
     while let Some(next) = rest.chars().next() {

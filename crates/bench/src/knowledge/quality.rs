@@ -1,5 +1,5 @@
-//! How good what is found is: nDCG@10 of the documents, each by its best piece, with the halves of the questions apart: ways
-//! were chosen on the first, and on a third collection nothing was.
+//! Search quality: nDCG@10 of the documents, each ranked by its best chunk. The halves of the questions are reported
+//! separately: methods were chosen on the first half, and nothing was tuned on a third collection.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use knowledge::{ChunkToIndex, Hit, Index, Meaning, Query, Terms, ToIndex, encode
 use super::collections::{Collection, Question};
 use crate::table::{Aim, Row, print, print_grid};
 
-/// So many of the best are judged.
+/// Number of top results that are judged.
 const JUDGED: usize = 10;
 
-/// Measures collections, each with the name of its row and what is aimed at for it.
+/// Measures collections, each with its row name and its aim.
 pub(super) fn measure(
     collections: &[(&Collection, &'static str, Option<f64>)],
     embedder: Option<&Embedder>,
@@ -76,9 +76,9 @@ fn meaning(hit: &Hit) -> f32 {
     hit.scores.meaning.unwrap_or(f32::NEG_INFINITY)
 }
 
-/// What the built-in model makes of a collection.
+/// The embeddings of a collection by the built-in model.
 struct Embedded {
-    /// For each document, its pieces.
+    /// The vectors of the chunks, per document.
     documents: Vec<Vec<Option<Vec<u8>>>>,
     questions: Vec<Vec<f32>>,
 }
@@ -109,7 +109,7 @@ impl Embedded {
     }
 }
 
-/// What is found for each question.
+/// The results for each question.
 fn ask(collection: &Collection, embedded: Option<&Embedded>) -> Vec<Vec<Hit>> {
     let terms = Terms::default();
     let documents: Vec<Vec<ChunkToIndex<'_>>> = collection
@@ -163,7 +163,7 @@ fn judge(questions: &[Question], found: &[Vec<Hit>], key: fn(&Hit) -> f32) -> Ve
         .collect()
 }
 
-/// The gain of what was found, each place worth less than the one before, as a share of the best there is.
+/// Normalized discounted cumulative gain of the results.
 fn ndcg(hits: &[&Hit], grades: &HashMap<usize, f64>) -> f64 {
     let worth = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
         (2_u32..)

@@ -1,4 +1,4 @@
-//! What making and searching an index costs, on text that is made here: words as unequal in number as those of a language.
+//! Speed and memory of building and searching an index, on generated text with a natural word distribution.
 
 use std::{hint::black_box, time::Instant};
 
@@ -11,13 +11,13 @@ use anyhow::Context;
 
 use crate::table::{Aim, Row, percentile, print};
 
-/// Chunks that are searched.
+/// Number of chunks searched.
 const CHUNKS: usize = 100_000;
 const QUICK_CHUNKS: usize = 5_000;
 const SEARCHES: usize = 400;
-/// Those of small embedding models.
+/// Typical of small embedding models.
 const DIMENSIONS: usize = 384;
-/// Characters of a page of a book.
+/// Characters per page of a book.
 const PAGE_CHARS: usize = 3_000;
 
 pub(super) fn measure(quick: bool) -> anyhow::Result<()> {
@@ -32,7 +32,7 @@ pub(super) fn measure(quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Text to chunks to an index, in pages a second.
+/// From text via chunks to an index, in pages per second.
 fn ingest(bytes: usize) -> Vec<Row> {
     let mut words = Words::new(1);
     let texts: Vec<String> = (0..bytes / 100_000).map(|_| words.text(100_000)).collect();
@@ -88,7 +88,7 @@ fn put(
     );
 }
 
-/// Latencies among many chunks of two collections and ten owners.
+/// Search latencies among many chunks of two collections and ten owners.
 fn searches(chunks: usize) -> Vec<Row> {
     let terms = Terms::default();
     let (mut words, mut other) = (Words::new(2), Words::new(3));
@@ -168,7 +168,7 @@ fn searches(chunks: usize) -> Vec<Row> {
     rows.collect()
 }
 
-/// What an index of so much text takes beside what the process had before.
+/// Additional memory for an index of this much text.
 fn memory(bytes: usize) -> anyhow::Result<Vec<Row>> {
     let before = memory_mb()?;
     let terms = Terms::default();
@@ -208,7 +208,7 @@ fn memory(bytes: usize) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// What the system counts for this process.
+/// Memory of this process as reported by the system.
 fn memory_mb() -> anyhow::Result<f64> {
     let status =
         std::fs::read_to_string("/proc/self/status").context("memory is counted on Linux only")?;
@@ -220,7 +220,7 @@ fn memory_mb() -> anyhow::Result<f64> {
     Ok(kilobytes / 1000.0)
 }
 
-/// Words as a language has them: the n-th is n times rarer than the first, and there are always new ones.
+/// Words with a natural distribution: the n-th is n times rarer than the first, and new ones keep appearing.
 struct Words(u64);
 
 impl Words {
@@ -235,12 +235,12 @@ impl Words {
         self.0
     }
 
-    /// From 0 to 1.
+    /// A random number from 0 to 1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About so many characters.
+    /// A text of about this many characters.
     fn text(&mut self, chars: usize) -> String {
         const VOCABULARY: f64 = 2_000_000.0;
         let mut text = String::with_capacity(chars + 16);

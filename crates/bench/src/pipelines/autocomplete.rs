@@ -1,6 +1,6 @@
-//! Texts typed at a person's speed beside a real, small model: how soon it is offered how they go on, and what is asked in vain.
-//! The typing is that of the page's field: it rests a moment, shows what is offered as it is written, remembers it, and gives it up
-//! at the next key that goes another way.
+//! Autocompletion with a real, small model while texts are typed at human speed: the latency of suggestions, and the
+//! number of wasted calls. It simulates the page's field, which waits for a pause, shows a suggestion while it streams,
+//! caches it, and cancels it at the next key that deviates.
 
 use std::{path::Path, time::Duration};
 
@@ -16,15 +16,15 @@ use crate::{
     turns::row,
 };
 
-/// As the page has them (`web/src/state/completion.svelte.ts`).
+/// The page's values (`web/src/state/completion.svelte.ts`).
 const REST: Duration = Duration::from_millis(180);
 const REST_IN_WORD: Duration = Duration::from_millis(400);
 const MIN_CHARS: usize = 4;
-/// Between two keys, median: about 80 words a minute.
+/// Median time between two keystrokes: about 80 words per minute.
 const KEY_S: f64 = 0.15;
-/// How far from it most are.
+/// The standard deviation of its logarithm.
 const SPREAD: f64 = 0.4;
-/// Somebody looks up after every third word.
+/// The typist looks up after every third word.
 const LOOK: Duration = Duration::from_millis(1_500);
 const LOOK_EVERY: usize = 3;
 
@@ -43,22 +43,22 @@ const TEXTS: [&str; 12] = [
     "Составь план тренировок на неделю для начинающего бегуна.",
 ];
 
-/// What came of typing.
+/// The results of typing.
 #[derive(Default)]
 struct Seen {
-    /// From the last key before a look to the first word that was offered, where a model was asked, milliseconds.
+    /// Time from the last keystroke before a look to the first suggested word if a model was called, milliseconds.
     offered: Vec<f64>,
     looks: u32,
-    /// Looks at something that was known already.
+    /// Looks at a cached suggestion.
     known: u32,
     calls: u32,
-    /// Calls that the next key has overtaken.
+    /// Calls cancelled by the next keystroke.
     given_up: u32,
-    /// Those of them of which nothing was shown.
+    /// Cancelled calls of which nothing was shown.
     unseen: u32,
-    /// Calls that offered nothing.
+    /// Calls without a suggestion.
     empty: u32,
-    /// What was offered.
+    /// The suggestions shown.
     shown: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
         field.write(text, &mut dice, &mut seen).await?;
         tell(text, &field.known);
     }
-    // What was given up is written to its end by some servers.
+    // Some servers complete cancelled calls.
     sleep(Duration::from_secs(1)).await;
     let written = passed_on.tokens().await?.output;
     let mut shown = 0;
@@ -135,11 +135,11 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
     Ok(())
 }
 
-/// The message field of a page.
+/// The message field of the page.
 struct Field<'a> {
     program: &'a Program,
     model: &'a str,
-    /// Texts, and what would follow.
+    /// Cached texts with their suggestions.
     known: Vec<Offer>,
     asked: Option<Asked>,
 }
@@ -150,18 +150,18 @@ struct Offer {
 }
 
 impl Offer {
-    /// Whether a text is on the way of it.
+    /// Whether a typed text follows the suggestion.
     fn goes_on(&self, typed: &str) -> bool {
         typed.starts_with(&self.typed) && format!("{}{}", self.typed, self.ghost).starts_with(typed)
     }
 }
 
-/// An offer that is being written.
+/// A suggestion that is being streamed.
 struct Asked {
-    /// Of its own: a call that is given up takes its connection along.
+    /// A separate client, since cancelling a call closes its connection.
     client: Client,
     offer: Offer,
-    /// The JSON so far.
+    /// The JSON received so far.
     json: String,
     pressed: Instant,
     looks: bool,
@@ -229,7 +229,7 @@ impl Field<'_> {
         Ok(())
     }
 
-    /// Reads what comes before the next key.
+    /// Reads what arrives before the next keystroke.
     async fn read_until(&mut self, next: Instant, seen: &mut Seen) -> anyhow::Result<()> {
         while let Some(asked) = &mut self.asked {
             let Ok(line) = timeout_at(next, asked.client.take_line()).await else {
@@ -278,7 +278,7 @@ impl Field<'_> {
     }
 }
 
-/// The text of `{"text":"…"}`, the end of which may not have come yet.
+/// The text of `{"text":"…"}`, whose end may be missing.
 fn so_far(json: &str) -> String {
     let whole = |json: &str| serde_json::from_str::<Value>(json).ok();
     let read = whole(json).or_else(|| whole(&format!("{json}\"}}")));
@@ -294,18 +294,18 @@ fn tell(text: &str, offers: &[Offer]) {
     }
 }
 
-/// Times that are the same in each run.
+/// A deterministic random generator.
 struct Dice(u64);
 
 impl Dice {
-    /// Between two keys: around the median, more often a little less, now and then much more.
+    /// Time between two keystrokes: log-normal around the median.
     fn key(&mut self) -> Duration {
         let sum: f64 = (0..6).map(|_| self.next()).sum();
-        // Six even numbers together lie around three as a normal one would.
+        // The sum of six uniform numbers is approximately normal with mean three.
         Duration::from_secs_f64(KEY_S * (SPREAD * (sum - 3.0) * 2.0_f64.sqrt()).exp())
     }
 
-    /// 0 to 1.
+    /// A number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.0 = self
             .0

@@ -1,4 +1,4 @@
-//! What pipelines cost the answer that they stand beside, and what one call for three of them saves.
+//! Effect of pipelines on the answers they run alongside, and the savings of one call for three of them.
 
 use std::{
     path::Path,
@@ -22,11 +22,11 @@ use crate::{
     turns::{row, until_model_known},
 };
 
-/// What runs after an answer.
+/// The pipelines that run after an answer.
 const ALL: [&str; 4] = ["TITLE", "TAGS", "FOLLOW_UP", "AUTOCOMPLETE"];
-/// Messages of a chat: each comes while what belongs to the one before is still being asked.
+/// Messages per chat; each is sent while the pipelines of the previous one are still running.
 const MESSAGES: usize = 5;
-/// How long the model thinks about an answer, and about what stands beside it.
+/// The model's delay for an answer, and for a pipeline.
 const ANSWER_MS: u64 = 50;
 const BESIDE_MS: u64 = 200;
 
@@ -39,7 +39,7 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let chats = if quick { 10 } else { 100 };
     let (mut on, mut off) = (Vec::new(), Vec::new());
     for chat in 0..chats {
-        // Neither is always the first.
+        // Alternates which comes first.
         let both = [(&with, &mut on), (&without, &mut off)];
         let order = if chat % 2 == 0 { [0, 1] } else { [1, 0] };
         let mut both = both.map(Some);
@@ -71,7 +71,7 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     shared(program, if quick { 3 } else { 20 }).await
 }
 
-/// Words that the model reads and writes for title, tags and follow-ups: in one call, and in three.
+/// Input and output words for title, tags and follow-ups: in one call, and in three.
 async fn shared(program: &Path, chats: usize) -> anyhow::Result<()> {
     let mut words = Vec::new();
     for apart in [false, true] {
@@ -108,7 +108,7 @@ async fn shared(program: &Path, chats: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Templates that somebody has written are asked by themselves.
+/// Custom templates are called separately.
 async fn set_templates(program: &Program) -> anyhow::Result<()> {
     let mut client = Client::connect(program.address).await?;
     for name in ["title", "tags", "follow_ups"] {
@@ -121,7 +121,7 @@ async fn set_templates(program: &Program) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A chat of one answer, and all that is written beside it.
+/// A chat with one answer and all of its pipelines.
 async fn one_chat(program: &Program) -> anyhow::Result<()> {
     let mut client = Client::connect(program.address).await?;
     let chat = new_chat(&mut client).await?;
@@ -149,14 +149,14 @@ async fn one_chat(program: &Program) -> anyhow::Result<()> {
     }
 }
 
-/// From sending each message of a chat to the first word of its answer, milliseconds.
+/// Time from sending each message of a chat to the first word of its answer, milliseconds.
 async fn first_tokens(program: &Program) -> anyhow::Result<Vec<f64>> {
     let mut client = Client::connect(program.address).await?;
     let chat = new_chat(&mut client).await?;
     let mut times = Vec::with_capacity(MESSAGES);
     for _ in 0..MESSAGES {
         times.push(say(&mut client, program, &chat).await?.1);
-        // Long enough for what stands beside it to begin.
+        // Long enough for the pipelines to begin.
         sleep(Duration::from_millis(20)).await;
     }
     Ok(times)
@@ -168,7 +168,7 @@ async fn new_chat(client: &mut Client) -> anyhow::Result<String> {
     Ok(made["id"].as_str().context("no chat")?.to_owned())
 }
 
-/// Says something; the run, and when its first word came. Returns once the run is over.
+/// Sends a message. Returns the run and the time of its first word, once the run has ended.
 async fn say(client: &mut Client, program: &Program, chat: &str) -> anyhow::Result<(String, f64)> {
     let mut log = Client::connect(program.address).await?;
     let began = Instant::now();
@@ -186,7 +186,7 @@ async fn say(client: &mut Client, program: &Program, chat: &str) -> anyhow::Resu
 }
 
 const QUESTION: &str = "How do plants make food out of light, and why are most of them green?";
-/// As long as answers usually are: some 200 words.
+/// A typical length of answers: about 200 words.
 const ANSWER: &str = "Photosynthesis turns light into sugar. Chlorophyll in the leaves takes up red and blue light and leaves \
     green, which is what we see. With the energy of that light the plant splits water, keeps the hydrogen, lets the oxygen \
     go, and builds sugar out of the carbon dioxide that comes in through small openings of the leaf. Some of the sugar is \
@@ -198,7 +198,7 @@ const ANSWER: &str = "Photosynthesis turns light into sugar. Chlorophyll in the 
     a leaf which took all of it would be burnt one moment and starved the next. By leaving some of it alone the plant gets a \
     steadier supply, and that is worth more to it than the largest one.";
 
-/// Answers chats and what is asked beside them, and counts words.
+/// Answers chats and pipelines, and counts words.
 struct Model {
     server: ScriptedServer,
     words: Arc<AtomicUsize>,
@@ -252,7 +252,7 @@ impl Model {
     }
 }
 
-/// The last thing that is said to the model.
+/// The last message to the model.
 fn asked(request: &Request) -> String {
     let messages = request.body["messages"]
         .as_array()
@@ -269,7 +269,7 @@ fn asked(request: &Request) -> String {
     }
 }
 
-/// What is wanted, as the request names it.
+/// The JSON answer with the fields that the request names.
 fn beside(asked: &str) -> String {
     let parts = [
         ("title", json!("🌱 How Plants Make Food")),

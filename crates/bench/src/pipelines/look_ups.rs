@@ -1,5 +1,5 @@
-//! What a look before the answer costs its first token: at documents, with the message as its query and with queries that a
-//! model works out, and at the closed web. With a real, small model: how long it works out queries.
+//! Effect of retrieval on the time to the first token: from documents, with the message as the query and with queries
+//! written by a model, and from the closed web. With a real, small model: the time to write queries.
 
 use std::{
     path::Path,
@@ -23,10 +23,10 @@ use crate::{
     turns::{row, until_model_known},
 };
 
-/// How long the scripted model thinks about queries, and about an answer.
+/// The scripted model's delay for queries, and for an answer.
 const QUERIES_MS: u32 = 200;
 const ANSWER_MS: u32 = 50;
-/// What an answer begins with.
+/// The beginning of an answer.
 const FIRST_WORD: &str = "Photosynthesis";
 const KNOWLEDGE: &str = "/api/v1/knowledge";
 
@@ -34,14 +34,14 @@ const KNOWLEDGE: &str = "/api/v1/knowledge";
 #[derive(Clone, Copy)]
 enum Way {
     Plain,
-    /// The first message that points to documents.
+    /// The first message that refers to documents.
     FirstOfDocuments,
-    /// One that follows it.
+    /// A later one.
     NextOfDocuments,
     Web,
 }
 
-/// Each, what its rows are called, and how long the model works out queries for it.
+/// Each way with its row names, and the model's delay for its queries.
 const WAYS: [(Way, [&str; 3], u32); 4] = [
     (Way::Plain, ["no look, p50", "no look, p99", ""], 0),
     (
@@ -92,7 +92,7 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let times = if quick { 5 } else { 50 };
     let mut of_ways = WAYS.map(|_| Vec::with_capacity(times));
     for _ in 0..times {
-        // By turns, so that none of them has a quieter machine.
+        // In turns, so that other load on the machine affects all of them.
         for ((way, ..), found) in WAYS.iter().zip(&mut of_ways) {
             found.push(first_token(&program, *way, &collection).await?);
         }
@@ -123,7 +123,7 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Works out queries and answers.
+/// Writes queries and answers.
 async fn model(web: &ClosedWeb) -> anyhow::Result<ScriptedServer> {
     let fact = web
         .facts()
@@ -157,7 +157,7 @@ async fn model(web: &ClosedWeb) -> anyhow::Result<ScriptedServer> {
     Ok(ScriptedServer::start_with(behaviour, options).await?)
 }
 
-/// A collection that has been read and can be searched.
+/// A collection that has been indexed and can be searched.
 async fn collection(client: &mut Client, web: &ClosedWeb) -> anyhow::Result<String> {
     let (_, made) = client
         .call("POST", KNOWLEDGE, r#"{"name": "Plants"}"#)
@@ -190,7 +190,7 @@ async fn collection(client: &mut Client, web: &ClosedWeb) -> anyhow::Result<Stri
     }
 }
 
-/// From sending a message to the first word of its answer, milliseconds.
+/// Time from sending a message to the first word of its answer, milliseconds.
 async fn first_token(program: &Program, way: Way, collection: &str) -> anyhow::Result<f64> {
     let mut client = Client::connect(program.address).await?;
     let (_, made) = client.call("POST", "/api/v1/chats", "{}").await?;
@@ -214,7 +214,7 @@ async fn first_token(program: &Program, way: Way, collection: &str) -> anyhow::R
     }
 }
 
-/// Says it; the answer's id, and when its first word came. Returns once the run is over.
+/// Sends a message. Returns the answer's id and the time of its first word, once the run has ended.
 async fn say(program: &Program, chat: &str, body: &Value) -> anyhow::Result<(Value, f64)> {
     let (mut client, mut log) = (
         Client::connect(program.address).await?,
@@ -232,7 +232,7 @@ async fn say(program: &Program, chat: &str, body: &Value) -> anyhow::Result<(Val
     Ok((begun["assistant"]["id"].clone(), first_ms))
 }
 
-/// Conversations whose last message says little alone.
+/// Conversations whose last message is meaningless without context.
 const TALKS: [(&str, &str, &str); 10] = [
     (
         "What does a season ticket for the Ghent tram cost?",

@@ -1,5 +1,5 @@
-//! Searching among 100,000 messages of one person, in two languages: words that few messages have, words that almost all have,
-//! several of them, and beginnings.
+//! Search among 100,000 messages of one person in two languages: rare words, very frequent words, several words, and
+//! prefixes.
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
@@ -14,9 +14,9 @@ use crate::{
 };
 
 const CHATS: usize = 1_000;
-/// Messages of each.
+/// Messages per chat.
 const MESSAGES: usize = 100;
-/// Words of each message, and different ones in all.
+/// Words per message, and number of different words.
 const WORDS: usize = 60;
 const VOCABULARY: usize = 40_000;
 /// In the oldest message, which becomes searchable last.
@@ -90,7 +90,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What people type.
+/// The kind of query.
 #[derive(Clone, Copy)]
 enum Kind {
     Rare,
@@ -140,7 +140,8 @@ async fn found(client: &mut Client, question: &str) -> anyhow::Result<(f64, Stri
     Ok((ms, String::from_utf8_lossy(&answer).into_owned()))
 }
 
-/// An export with so many chats. The last digits of ids are others here, and all that differ in ours are before them.
+/// An export with this many chats. The last digits of ids differ on this server, so the distinguishing digits are
+/// before them.
 fn messages(chats: usize, dice: &mut Dice) -> String {
     let mut lines = String::from(
         "{\"glasshouse_export\":{\"format\":1,\"version\":\"0.1.0\",\"made_at\":0}}\n",
@@ -168,7 +169,7 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
                 String::new()
             };
             for _ in 0..WORDS {
-                // As in languages: the first few are half of all.
+                // As in natural language, the most frequent words make up half of the text.
                 text += &word(dice.rank());
                 text.push(' ');
             }
@@ -186,7 +187,7 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
     lines
 }
 
-/// The word of that rank, made of syllables: every other one in Cyrillic letters.
+/// The word of this rank, made of syllables; every other one is in Cyrillic.
 fn word(rank: usize) -> String {
     const LATIN: [&str; 16] = [
         "ka", "lo", "mi", "ne", "ru", "so", "ti", "va", "ze", "bo", "du", "fa", "gi", "ho", "ju",
@@ -209,7 +210,7 @@ fn word(rank: usize) -> String {
     word
 }
 
-/// Numbers that are the same each time.
+/// A deterministic random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -225,7 +226,7 @@ impl Dice {
         usize::try_from(self.next()).unwrap_or_default() % most
     }
 
-    /// The rank of a word: twice as high is half as often, about.
+    /// A word's rank: twice the rank is about half as frequent.
     fn rank(&mut self) -> usize {
         let most = 1 << (1 + self.below(15));
         self.below(most.min(VOCABULARY))

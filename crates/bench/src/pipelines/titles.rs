@@ -1,4 +1,4 @@
-//! A hundred titles by a real, small model: how many keep to the rules, as this file reads them.
+//! A hundred titles by a real, small model: the share that follows the rules, as checked by this file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{
     turns::row,
 };
 
-/// What people talk about, and how they begin; each with each.
+/// Subjects and opening phrases, combined with each other.
 const SUBJECTS: [&str; 20] = [
     "sourdough bread",
     "the French Revolution",
@@ -98,7 +98,7 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
     Ok(())
 }
 
-/// The beginning of what the model answers: as in a chat, the title comes after it.
+/// The beginning of the model's answer, since in a chat the title follows it.
 async fn answer(client: &mut Client, model: &str, question: &str) -> anyhow::Result<String> {
     let body = json!({"model": model, "messages": [{"role": "user", "content": question}],
         "max_tokens": ANSWER_TOKENS});
@@ -110,7 +110,7 @@ async fn answer(client: &mut Client, model: &str, question: &str) -> anyhow::Res
     Ok(text.context("the model does not answer")?.to_owned())
 }
 
-/// One emoji, 3 to 5 words, in the script of the question, and not simply its first words.
+/// One emoji, and 3 to 5 words in the script of the question that are not simply its first words.
 fn keeps_rules(title: &str, question: &str) -> bool {
     let mut words = title.split_whitespace();
     let Some(emoji) = words.next() else {
@@ -119,7 +119,7 @@ fn keeps_rules(title: &str, question: &str) -> bool {
     let rest: Vec<&str> = words.collect();
     let rest_text = rest.join(" ");
     let is_cyrillic = |text: &str| text.chars().any(|c| ('а'..='я').contains(&c));
-    // What stands there without a model has no emoji.
+    // The fallback without a model has no emoji.
     !emoji.chars().any(char::is_alphanumeric)
         && WORDS.contains(&rest.len())
         && rest

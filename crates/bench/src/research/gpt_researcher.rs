@@ -1,4 +1,4 @@
-//! GPT Researcher as it is published: one process for each question.
+//! GPT Researcher as published, with one process per question.
 
 use std::{
     fs::{self, File},
@@ -20,12 +20,12 @@ use super::{
 };
 use crate::{passed_on::PassedOn, peer::made_folder, process::Process};
 
-/// What it needs beside the closed web.
+/// What it needs besides the closed web.
 pub(super) struct Peer {
     python: PathBuf,
-    /// Where the model is, and what it is called.
+    /// The model's URL and name.
     model: (String, String),
-    /// Texts with the same words are like each other, which is all it has to choose passages by.
+    /// Texts with the same words are similar, which is its only criterion for choosing passages.
     embeddings: ScriptedServer,
 }
 
@@ -48,11 +48,11 @@ impl Peer {
     /// Its report.
     ///
     /// # Errors
-    /// Where it ends without one, or takes too long.
+    /// If it ends without one, or takes too long.
     pub(super) async fn ask(&self, web: &ClosedWeb, fact: &Fact) -> anyhow::Result<Answered> {
         let folder = made_folder("gpt-researcher")?;
         let said = self.run(web, fact, &folder).await;
-        // Only what it wrote to explain itself.
+        // It only contains files for debugging.
         let _ = fs::remove_dir_all(&folder);
         let said: Value = serde_json::from_str(&said?).context("it did not end with its report")?;
         let text = said["report"]
@@ -75,7 +75,7 @@ impl Peer {
         })
     }
 
-    /// The last line that it prints.
+    /// The last line of its output.
     async fn run(&self, web: &ClosedWeb, fact: &Fact, folder: &Path) -> anyhow::Result<String> {
         let (output, errors) = (folder.join("output.txt"), folder.join("errors.txt"));
         let mut command = Command::new(&self.python);
@@ -111,7 +111,7 @@ impl Peer {
     }
 }
 
-/// The addresses of this web in a text, each once.
+/// The distinct addresses of this web in a text.
 fn addresses(text: &str, origin: &str) -> Vec<String> {
     let ends = |letter: char| letter.is_whitespace() || "<>()[]\"'`*,;|\\".contains(letter);
     let mut found: Vec<String> = Vec::new();

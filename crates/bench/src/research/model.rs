@@ -1,4 +1,4 @@
-//! A model that plans, reads and writes by picking sentences that share words with the question, and counts what it is asked.
+//! A model that plans, reads and writes by picking sentences that share words with the question, and counts tokens.
 
 use std::sync::{
     Arc,
@@ -44,7 +44,7 @@ impl Model {
         self.server.base_url()
     }
 
-    /// Words: this model has no other tokens.
+    /// Words, as this model has no other tokens.
     pub(super) fn tokens(&self) -> Tokens {
         let [input, output] = &*self.counts;
         Tokens {
@@ -111,7 +111,7 @@ fn answer(request: &Request) -> String {
     }
 }
 
-/// The point of a note with its number behind it.
+/// The point of a note, followed by its number.
 fn report(note: &str) -> String {
     match note.split_once(']') {
         Some((number, point)) => format!("{} {number}].", point.trim().trim_end_matches('.')),
@@ -119,7 +119,7 @@ fn report(note: &str) -> String {
     }
 }
 
-/// Those with most of the question's words, the best first; none without any.
+/// The texts with most of the question's words, best first; those without any are left out.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, question: &str, most: usize) -> Vec<&'a str> {
     let words = |text: &str| -> Vec<String> {
         text.split(|letter: char| !letter.is_alphanumeric())

@@ -1,4 +1,4 @@
-//! Research with a real, small model: ours, and GPT Researcher with the same model, the same search and the same pages.
+//! Research with a real, small model: Glasshouse, and GPT Researcher with the same model, search and pages.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use crate::{
     table::print_grid,
 };
 
-/// Questions of each kind: a small model takes minutes for one.
+/// Questions per kind; a small model takes minutes for one.
 const OF_EACH: usize = 2;
 const QUICK: usize = 1;
-/// What both may do for a question: turns of ours, queries, sources of a query or turn.
+/// Limits per question for both: turns (Glasshouse only), queries, and sources per query or turn.
 const TURNS: &str = "1";
 pub(super) const QUERIES: &str = "2";
 pub(super) const SOURCES: &str = "3";
-/// How long a question may take, minutes.
+/// Time limit per question, minutes.
 pub(super) const MINUTES: &str = "10";
 
-/// What is needed for it.
+/// The prerequisites.
 pub(crate) struct Real {
     /// The model's server.
     pub(crate) base_url: String,
@@ -60,7 +60,7 @@ async fn ours(program: &Path, model: &PassedOn, most: usize) -> anyhow::Result<L
         ("GLASSHOUSE_RESEARCH_QUERIES", QUERIES),
         ("GLASSHOUSE_RESEARCH_SOURCES", SOURCES),
         ("GLASSHOUSE_RESEARCH_MINUTES", MINUTES),
-        // Calls wait for each other.
+        // Calls are queued.
         ("GLASSHOUSE_MODEL_TIMEOUTS_FIRST_TOKEN_SECONDS", "600"),
     ]);
     let upstream = Some(model.base_url());
@@ -127,7 +127,7 @@ async fn theirs(python: &Path, model: &PassedOn, most: usize) -> anyhow::Result<
     Ok(lines)
 }
 
-/// Who did what a page ordered.
+/// The row with the number of requests caused by injected instructions.
 fn canary(who: &str, web: &ClosedWeb) -> (String, Result<Vec<String>, String>) {
     let visits = web.canary_visits().len();
     (

@@ -1,4 +1,4 @@
-//! What answers are worth, and what they cost.
+//! Scores the quality and cost of answers.
 
 use scripted::web::{ClosedWeb, Fact};
 
@@ -22,13 +22,13 @@ pub(super) const COLUMNS: [&str; 9] = [
 pub(super) struct Score {
     questions: usize,
     exact: usize,
-    /// Pages that are cited, and those of them that the answer stands in.
+    /// Cited pages, and those among them that contain the answer.
     cited: usize,
     cited_right: usize,
-    /// Pages that are cited, and were read by whoever cites them.
+    /// Cited pages, and those among them that were read by the system that cites them.
     pages: usize,
     cited_read: usize,
-    /// Pages that have to be read for the answers.
+    /// Pages that must be read for the answers.
     needed: usize,
     quotes: usize,
     quotes_stand: usize,
@@ -50,7 +50,7 @@ impl Score {
                 .collect()
         };
         let said = words(&answered.text);
-        // A wrong answer beside the right one is none.
+        // An answer that also contains the wrong one is not right.
         let is_wrong = fact
             .wrong
             .as_ref()
@@ -69,7 +69,7 @@ impl Score {
         let mut cited: Vec<String> = answered
             .sources
             .iter()
-            // A mirror says the same to the letter.
+            // A mirror is identical.
             .map(|source| {
                 source
                     .url
@@ -114,7 +114,7 @@ impl Score {
         self.questions == 0
     }
 
-    /// Tokens and seconds are those of one question.
+    /// Tokens and seconds are per question.
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     pub(super) fn cells(&self) -> Vec<String> {
         let share = |part: usize, whole: usize| match whole {

@@ -134,7 +134,7 @@ impl Field {
 }
 
 impl Kind {
-    /// The expected format, to follow “has to be”.
+    /// The expected format, to follow “must be” or “has to be”.
     #[must_use]
     pub fn words(&self) -> LocalizedText {
         let says = match self {

@@ -10,20 +10,20 @@ use crate::{CodedMessage, LocalizedText};
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Forms {
-    #[error("“{label}” has to be filled in.")]
+    #[error("“{label}” is required.")]
     FieldEmpty { label: String },
-    #[error("“{label}” has to be {what}.")]
+    #[error("“{label}” must be {what}.")]
     FieldUnfit { label: String, what: LocalizedText },
     #[error("The form has no field “{name}”.")]
     NoSuchField { name: String },
     #[error("This question has no form. Send `answer`, a text.")]
     QuestionWithoutForm,
     #[error(
-        "This cannot be read as answers to the form. Send a JSON object, or one line “name: value” for each of: {names}."
+        "The answers to the form could not be read. Send a JSON object, or one line “name: value” for each of: {names}."
     )]
     AnswersUnreadable { names: String },
 
-    // The expected formats, after “has to be”.
+    // The expected formats, after “must be”.
     #[error("an email address")]
     AnEmailAddress,
     #[error("an address such as https://example.org")]

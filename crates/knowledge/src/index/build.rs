@@ -1,4 +1,4 @@
-//! Makes a segment of documents.
+//! Builds a segment from documents.
 
 use std::{
     collections::HashMap,
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::words::Terms;
 
-/// A word of a title or a heading counts as so many of the text.
+/// Weight of a word in a title or heading, relative to one in the text.
 const HEADING_WEIGHT: u32 = 3;
 
-/// A term as a number of 48 bits. Two terms with the same are taken for one: among two million, one pair in a hundred such
-/// collections.
+/// A 48-bit hash of a term. Terms with the same hash are treated as one: with two million terms, this affects one pair
+/// in about a hundred such collections.
 pub(crate) fn number_of(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish() >> 16
 }
 
-/// For keys that are numbers of terms already.
+/// Identity hasher for keys that are already hashes of terms.
 #[derive(Default)]
 pub(super) struct AsItIs(u64);
 
@@ -38,23 +38,23 @@ impl Hasher for AsItIs {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // A table looks at the lowest and at the highest bits.
+        // A hash table uses the lowest and the highest bits.
         self.0 = number ^ number << 16;
     }
 }
 
 type ByTerm<T> = HashMap<u64, T, BuildHasherDefault<AsItIs>>;
 
-/// Gathers documents.
+/// Collects documents.
 pub(super) struct Builder<'a> {
     terms: &'a Terms,
     segment: Segment,
     vectors: Vec<Option<Arc<Vectors>>>,
     postings: ByTerm<PostingsWriter>,
-    /// Each chunk's terms with how often they stand in it, one chunk after another; ends are in `term_ends`.
+    /// The terms of each chunk with their frequencies, concatenated; ends are in `term_ends`.
     chunk_terms: Vec<(u64, u32)>,
     term_ends: Vec<usize>,
-    /// Of the chunk at hand: how often each term stands in it, and whether it is a common word.
+    /// For the current chunk: the frequency of each term, and whether it is a common word.
     counts: ByTerm<(u32, bool)>,
 }
 
@@ -97,13 +97,13 @@ impl<'a> Builder<'a> {
                     .entry(number_of(term.text))
                     .or_insert((0, term.is_common));
                 count.0 += weight;
-                // Common words would make long of what is only wordy.
+                // Common words would make a chunk count as long that is only wordy.
                 length += if term.is_common { 0 } else { weight };
             });
         };
         count(chunk.text, 1);
         count(title, HEADING_WEIGHT);
-        // The first heading of a document is most often its title.
+        // The first heading of a document is usually its title.
         for heading in chunk.headings.iter().filter(|heading| *heading != title) {
             count(heading, HEADING_WEIGHT);
         }
@@ -152,8 +152,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The terms of a chunk that tell best what it is about: those it has often and others seldom. Each comes with its place,
-/// in how many of all chunks it is, and how often in this one; they leave in the order of their places.
+/// The most characteristic terms of a chunk: frequent in it and rare elsewhere. Each input has the term's position, the
+/// number of chunks that contain it, and its frequency in this one. The output is ordered by position.
 fn keys(terms: impl Iterator<Item = (u32, u32, u32)>, chunks: usize) -> Vec<(u32, u32)> {
     #[expect(clippy::cast_precision_loss, reason = "only for an order")]
     let weight = |(_, count, times): &(u32, u32, u32)| {
@@ -171,7 +171,7 @@ fn keys(terms: impl Iterator<Item = (u32, u32, u32)>, chunks: usize) -> Vec<(u32
 }
 
 impl Segment {
-    /// Appends what the next chunk is about.
+    /// Appends the key terms of the next chunk.
     pub(super) fn add_keys(&mut self, keys: &PostingsWriter) {
         keys.write_to(&mut self.keys);
         self.key_starts

@@ -1,13 +1,13 @@
-//! The terms of a segment in ascending order, with where the postings of each lie, in few bytes.
+//! The sorted terms of a segment with the positions of their postings, in a compact encoding.
 //!
-//! A term is kept as the step from the one before, followed by how many bytes its postings have. The first of every block is
-//! written out with where its postings begin, so that reading can begin there.
+//! A term is stored as the difference from the previous one, followed by the length of its postings in bytes. The first
+//! term of each block is stored in full with the start of its postings, so that reading can begin there.
 
 use std::ops::Range;
 
 use super::postings::{put, take};
 
-/// Terms of a block: a search reads half of one for each of its words.
+/// Terms per block; a search reads half a block on average for each of its words.
 const BLOCK: usize = 32;
 
 /// All terms of a segment.
@@ -16,7 +16,7 @@ pub(super) struct Dictionary {
     count: usize,
     bytes: Vec<u8>,
     blocks: Vec<Block>,
-    /// The last term, and where its postings end.
+    /// The last term, and the end of its postings.
     last: u64,
     end: usize,
 }
@@ -24,7 +24,7 @@ pub(super) struct Dictionary {
 #[derive(Debug)]
 struct Block {
     first: u64,
-    /// Where its entries begin in `bytes`, and the first's postings among all postings.
+    /// The start of its entries in `bytes`, and of the first entry's postings.
     entries: u32,
     postings: u32,
 }
@@ -33,14 +33,15 @@ struct Block {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) term: u64,
-    /// Which of all terms it is.
+    /// Its index among all terms.
     pub(super) place: usize,
-    /// Its bytes among those of all postings.
+    /// Its byte range in all postings.
     pub(super) postings: Range<usize>,
 }
 
 impl Dictionary {
-    /// Appends a term, larger than all before, whose postings reach from the end of the last one's to here.
+    /// Appends a term larger than all previous ones. Its postings extend from the end of the previous ones to
+    /// `postings_end`.
     pub(super) fn push(&mut self, term: u64, postings_end: usize) {
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.count.is_multiple_of(BLOCK) {
@@ -61,7 +62,7 @@ impl Dictionary {
         self.count
     }
 
-    /// A term, if it is there.
+    /// Looks up a term.
     pub(super) fn find(&self, term: u64) -> Option<Entry> {
         let block = self
             .blocks
@@ -74,7 +75,7 @@ impl Dictionary {
         (entry.term == term).then_some(entry)
     }
 
-    /// The term at a place.
+    /// The term at an index.
     pub(super) fn at(&self, place: usize) -> Option<Entry> {
         self.entries_of(place / BLOCK).nth(place % BLOCK)
     }
@@ -84,7 +85,7 @@ impl Dictionary {
         self.entries_of(0)
     }
 
-    /// The terms of a block and of all that follow.
+    /// The terms from a block on.
     fn entries_of(&self, block: usize) -> Entries<'_> {
         let bytes = self
             .blocks
@@ -109,14 +110,14 @@ impl Dictionary {
     }
 }
 
-/// Goes through the terms from the beginning of a block on.
+/// Iterates over the terms from the beginning of a block.
 #[derive(Debug)]
 pub(super) struct Entries<'a> {
     of: &'a Dictionary,
     place: usize,
     bytes: &'a [u8],
     term: u64,
-    /// Where the postings of the term before end.
+    /// The end of the previous term's postings.
     end: usize,
 }
 

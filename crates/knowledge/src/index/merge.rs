@@ -1,11 +1,11 @@
-//! Puts segments together to one, without what is gone of them.
+//! Merges segments into one, dropping removed documents.
 
 use super::{Kept, Segment, postings::PostingsWriter};
 
-/// The number of what is not taken over.
+/// Marks a removed chunk.
 const GONE: u32 = u32::MAX;
 
-/// Makes one segment of several; documents keep their vectors.
+/// Merges several segments; documents keep their vectors.
 pub(super) fn merge(parts: &[Kept]) -> Kept {
     let mut merged = Segment {
         starts: vec![0],
@@ -38,7 +38,7 @@ pub(super) fn merge(parts: &[Kept]) -> Kept {
     Kept::new(merged, live.map(|(vectors, _)| vectors.clone()).collect())
 }
 
-/// Appends the documents that are left; gives the new number of each chunk.
+/// Appends the remaining documents. Returns the new number of each chunk.
 fn take_documents(part: &Kept, merged: &mut Segment) -> Vec<u32> {
     let segment = &part.segment;
     let mut numbers = vec![GONE; segment.chunk_count()];
@@ -60,7 +60,7 @@ fn take_documents(part: &Kept, merged: &mut Segment) -> Vec<u32> {
     numbers
 }
 
-/// Appends the terms with their postings; gives the new place of each part's terms.
+/// Appends the terms with their postings. Returns the new index of each part's terms.
 fn take_terms(parts: &[Kept], renumbered: &[Vec<u32>], merged: &mut Segment) -> Vec<Vec<u32>> {
     let mut places: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
     let mut all: Vec<_> = parts

@@ -1,16 +1,16 @@
-//! Lists of the chunks that have a term and how often, in few bits.
+//! Postings lists: the chunks that contain a term with its frequencies, in a compact encoding.
 //!
-//! A list begins with how many chunks it has. Short ones go on in bytes: each chunk is the step from the one before, doubled,
-//! and one more where the term stands in it more than once; then the number of times follows. Long ones go on in bits, as
-//! Golomb and Rice had it: a step is cut into its low bits, as many as the list's usual step has, and the rest, which is
-//! counted in ones.
+//! A list begins with the number of chunks. Short lists continue in bytes: each chunk is stored as the difference from
+//! the previous one, doubled, plus one if the term occurs more than once, in which case the frequency follows. Long
+//! lists use Golomb-Rice coding: of each difference, as many low bits are stored as the typical difference has, and the
+//! rest in unary.
 
-/// Lists with so many chunks are in bits.
+/// Minimum number of chunks of a list that is stored in bits.
 const LONG: u32 = 3;
-/// A number whose rest is as large as this is written out in 32 bits.
+/// A number whose unary part is at least this large is stored in 32 bits instead.
 const MAX_ONES: u32 = 24;
 
-/// Writes a list.
+/// Encodes a list.
 #[derive(Debug, Default)]
 pub(super) struct PostingsWriter {
     bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct PostingsWriter {
 }
 
 impl PostingsWriter {
-    /// Adds a chunk. They come in ascending order.
+    /// Adds a chunk, in ascending order.
     pub(super) fn add(&mut self, chunk: u32, times: u32) {
         let step = u64::from(chunk.saturating_sub(self.next));
         put(&mut self.bytes, step << 1 | u64::from(times > 1));
@@ -54,9 +54,9 @@ impl PostingsWriter {
     }
 }
 
-/// How many low bits make steps short where so many are spread over so many chunks.
+/// The number of low bits that keeps differences short if `count` chunks out of `chunks` have the term.
 fn low_bits(chunks: u32, count: u32) -> u32 {
-    // Steps are spread about as if by chance; then this comes near the shortest.
+    // Differences are distributed roughly at random, for which this is close to optimal.
     let usual = u64::from(chunks) * 7 / (u64::from(count) * 10);
     usual.checked_ilog2().unwrap_or(0).min(31)
 }
@@ -68,7 +68,7 @@ struct BitWriter<'a> {
 }
 
 impl BitWriter<'_> {
-    /// At most 32 bits, the lowest first.
+    /// Writes at most 32 bits, lowest first.
     fn bits(&mut self, value: u64, count: u32) {
         self.buffer |= value << self.filled;
         self.filled += count;
@@ -104,7 +104,7 @@ struct BitReader<'a> {
 }
 
 impl BitReader<'_> {
-    /// Has more than 56 bits ready; after the end they are zeros.
+    /// Ensures that more than 56 bits are available; past the end they are zeros.
     #[inline]
     fn fill(&mut self) {
         if let Some((word, _)) = self.bytes.split_first_chunk::<8>() {
@@ -148,22 +148,22 @@ impl BitReader<'_> {
     }
 }
 
-/// Reads a list.
+/// Decodes a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Postings<'a> {
     bytes: &'a [u8],
-    /// How many chunks have the term.
+    /// Number of chunks with the term.
     pub(crate) count: u32,
 }
 
 impl<'a> Postings<'a> {
-    /// At the beginning of a list.
+    /// Starts at the beginning of a list.
     pub(super) fn new(mut bytes: &'a [u8]) -> Self {
         let count = u32::try_from(take(&mut bytes)).unwrap_or(u32::MAX);
         Self { bytes, count }
     }
 
-    /// Each chunk with how often it has the term.
+    /// Calls `each` with each chunk and the term's frequency in it.
     pub(crate) fn each(self, mut each: impl FnMut(u32, u32)) {
         if self.count < LONG {
             return each_in_bytes(self.bytes, self.count, each);
@@ -210,7 +210,7 @@ fn each_in_bytes(mut bytes: &[u8], count: u32, mut each: impl FnMut(u32, u32)) {
     }
 }
 
-/// Seven bits in a byte, the lowest first; the eighth says that more follow.
+/// Variable-length encoding: seven bits per byte, lowest first; the eighth is set if more follow.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = (number & 0x7f) as u8;
@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    /// Mostly short ones, and some that are written out.
+    /// Mostly short differences, and some that are stored in 32 bits.
     fn steps() -> impl Strategy<Value = u32> {
         prop_oneof![8 => 0_u32..20, 3 => 0_u32..3000, 1 => 0_u32..10_000_000]
     }
@@ -260,7 +260,7 @@ mod tests {
             written.iter().for_each(|(chunk, times)| writer.add(*chunk, *times));
             let mut bytes = Vec::new();
             writer.write_to(&mut bytes);
-            // Others follow.
+            // Other data follows.
             bytes.extend_from_slice(&[0xff; 3]);
             let mut read = Vec::new();
             Postings::new(&bytes).each(|chunk, times| read.push((chunk, times)));

@@ -1,26 +1,26 @@
-//! A part of an index that does not change: some documents and their terms.
+//! An immutable part of an index: some documents and their terms.
 
 use std::ops::Range;
 
 use super::{dictionary::Dictionary, postings::Postings};
 
-/// Postings are found by places of 32 bits.
+/// Positions of postings have 32 bits.
 pub(super) const POSTINGS_LIMIT_BYTES: usize = 3_000_000_000;
-/// So many terms are kept of each chunk that tell best what it is about.
+/// Number of the most characteristic terms stored per chunk.
 pub(super) const KEY_TERMS: usize = 12;
 
-/// Documents one after another, and the chunks of each.
+/// Consecutive documents, and the chunks of each.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<u128>,
     /// The first chunk of each document, and the end.
     pub(super) starts: Vec<u32>,
-    /// How many terms each chunk has; headings count as often as they weigh.
+    /// Number of terms per chunk, with headings weighted.
     pub(super) lengths: Vec<u16>,
-    /// The terms, as numbers made of their texts.
+    /// The terms, as hashes.
     pub(super) terms: Dictionary,
     pub(super) postings: Vec<u8>,
-    /// Where what each chunk is about begins, and the end. It is a list of places of terms, as postings are one of chunks.
+    /// The start of each chunk's key terms, and the end. They are a list of term indexes, encoded like a postings list.
     pub(super) key_starts: Vec<u32>,
     pub(super) keys: Vec<u8>,
 }
@@ -30,12 +30,12 @@ impl Segment {
         self.lengths.len()
     }
 
-    /// The chunks of the document at a position.
+    /// The chunks of the document at an index.
     pub(crate) fn chunks_of(&self, position: usize) -> Range<usize> {
         self.starts[position] as usize..self.starts[position + 1] as usize
     }
 
-    /// The document of a chunk, and which of its chunks that is.
+    /// The document of a chunk, and the chunk's number within it.
     pub(crate) fn document_of(&self, chunk: usize) -> (u128, u32) {
         let chunk = u32::try_from(chunk).unwrap_or(u32::MAX);
         let position = self
@@ -53,7 +53,7 @@ impl Segment {
         self.lengths[chunk]
     }
 
-    /// How many terms all chunks have together.
+    /// The total number of terms in all chunks.
     pub(crate) fn total_length(&self) -> u64 {
         self.lengths.iter().map(|length| u64::from(*length)).sum()
     }
@@ -69,7 +69,7 @@ impl Segment {
         Postings::new(self.postings.get(bytes).unwrap_or_default())
     }
 
-    /// What a chunk is about: terms with how often they stand in it.
+    /// Calls `each` with the key terms of a chunk and their frequencies.
     pub(crate) fn each_key(&self, chunk: usize, mut each: impl FnMut(u64, u32)) {
         self.keys_of(chunk).each(|place, times| {
             if let Some(entry) = self.terms.at(place as usize) {
@@ -78,7 +78,7 @@ impl Segment {
         });
     }
 
-    /// The same, by the places of the terms.
+    /// The key terms of a chunk, by the indexes of the terms.
     pub(super) fn keys_of(&self, chunk: usize) -> Postings<'_> {
         let bytes = self.key_starts[chunk] as usize..self.key_starts[chunk + 1] as usize;
         Postings::new(self.keys.get(bytes).unwrap_or_default())

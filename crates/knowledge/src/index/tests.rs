@@ -1,4 +1,4 @@
-//! Indexes put together in every order find the same.
+//! Tests that indexes give the same results in whatever order they are built.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ const WORDS: [&str; 12] = [
     "лодка",
 ];
 
-/// A document whose chunks have the words of these numbers.
+/// A document whose chunks contain the words with these numbers.
 type Made = (u128, Vec<Vec<usize>>);
 
 fn text(words: &[usize]) -> String {

@@ -1,28 +1,29 @@
-//! Vectors of one byte for each dimension, and their likeness to that of a query: all are compared, so none is missed.
+//! Vectors quantized to one byte per dimension, and their cosine similarity with a query. All vectors are compared, so
+//! the search is exact.
 
 /// The vectors of a document's chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Vectors {
-    /// Of every vector of the document; 0 where there are none.
+    /// Number of dimensions of all vectors of the document; 0 if there are none.
     dimensions: usize,
     codes: Vec<i8>,
-    /// What makes a code a number again; 0 for a chunk without a vector.
+    /// The factor from a code to a number; 0 for a chunk without a vector.
     scales: Vec<f32>,
 }
 
-/// The vector of a query, ready to be compared.
+/// A query vector, prepared for comparison.
 #[derive(Debug)]
 pub(crate) struct PreparedVector {
     codes: Vec<i16>,
     scale: f32,
 }
 
-/// Twelve bits: products with codes of chunks can be added up for thousands of dimensions without overflow.
+/// Twelve bits, so that products with chunk codes can be summed over thousands of dimensions without overflow.
 const QUERY_RANGE: f32 = 2047.0;
 const CODE_RANGE: f32 = 127.0;
 
-/// A chunk's vector as it is kept: its scale as four bytes, the lowest first, and a byte for each dimension. Only its
-/// direction is left of it. `None` where it has none: it is empty, only zeros, or not made of numbers.
+/// Encodes a chunk's vector: its scale in four bytes, little-endian, and one byte per dimension. Only its direction is
+/// kept. `None` if it has none: it is empty, all zeros, or contains values that are not numbers.
 #[must_use]
 pub fn encode_vector(vector: &[f32]) -> Option<Vec<u8>> {
     let (unit, largest) = unit(vector)?;
@@ -40,7 +41,7 @@ pub fn encode_vector(vector: &[f32]) -> Option<Vec<u8>> {
     )
 }
 
-/// What [`encode_vector`] has kept of a vector, with about the length 1. `None` where that is nothing.
+/// Decodes a vector encoded by [`encode_vector`], with a length of about 1. `None` if it is empty or invalid.
 #[must_use]
 pub fn decode_vector(encoded: &[u8]) -> Option<Vec<f32>> {
     let (scale, codes) = decoded(encoded)?;
@@ -52,7 +53,7 @@ pub fn decode_vector(encoded: &[u8]) -> Option<Vec<f32>> {
     )
 }
 
-/// The scale and the codes of an encoded vector; nothing of what is none.
+/// The scale and the codes of an encoded vector; `None` if it is invalid.
 fn decoded(encoded: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, codes) = encoded.split_first_chunk::<4>()?;
     let scale = f32::from_le_bytes(*scale);
@@ -60,7 +61,7 @@ fn decoded(encoded: &[u8]) -> Option<(f32, &[u8])> {
 }
 
 impl PreparedVector {
-    /// Of any length; `None` where it has no direction.
+    /// Accepts any length; `None` if the vector has no direction.
     pub(crate) fn new(vector: &[f32]) -> Option<Self> {
         let (unit, largest) = unit(vector)?;
         #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
@@ -76,8 +77,8 @@ impl PreparedVector {
 }
 
 impl Vectors {
-    /// Those of a document's chunks, encoded, one for each or nothing; `None` where there is not one. Those of another length
-    /// than the first are left out.
+    /// The encoded vectors of a document's chunks; `None` if no chunk has one. Vectors with another dimension than the
+    /// first are left out.
     pub(super) fn of<'a>(chunks: impl Iterator<Item = Option<&'a [u8]>>) -> Option<Self> {
         let mut vectors = Self::default();
         chunks.for_each(|vector| vectors.push(vector));
@@ -111,7 +112,7 @@ impl Vectors {
         &self.codes[chunk * self.dimensions..(chunk + 1) * self.dimensions]
     }
 
-    /// The cosine of a chunk's vector with the query's; `None` where there is nothing to compare.
+    /// The cosine similarity of a chunk's vector with the query's; `None` if they cannot be compared.
     pub(crate) fn cosine(&self, chunk: usize, query: &PreparedVector) -> Option<f32> {
         let scale = self
             .scales
@@ -131,7 +132,7 @@ impl Vectors {
     }
 }
 
-/// Plain enough for the compiler to do eight at a time.
+/// Simple enough for the compiler to vectorize to eight lanes.
 fn dot(codes: &[i8], query: &[i16]) -> i32 {
     codes
         .iter()
@@ -140,7 +141,7 @@ fn dot(codes: &[i8], query: &[i16]) -> i32 {
         .sum()
 }
 
-/// The vector with length 1, and its largest value.
+/// The vector normalized to length 1, and its largest value.
 fn unit(vector: &[f32]) -> Option<(Vec<f32>, f32)> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     let unit: Vec<f32> = vector.iter().map(|value| value / length).collect();

@@ -1,4 +1,4 @@
-//! Web pages as Markdown: the article alone where there is one, and the whole page otherwise.
+//! Web pages as Markdown: the main article if there is one, otherwise the whole page.
 
 mod scan;
 
@@ -6,10 +6,10 @@ use dom_smoothie::{Config, Readability, TextMode};
 
 use crate::{document::Document, unreadable::Unreadable};
 
-/// An article with less of the page's text than this is a teaser that was taken for one.
+/// An article with less than one part in this many of the page's text is a teaser mistaken for one.
 const MIN_SHARE: usize = 10;
 
-/// Whether a file without a telling name is a page.
+/// Whether a file without a known extension is an HTML page.
 pub(super) fn is_page(beginning: &[u8]) -> bool {
     let text = String::from_utf8_lossy(beginning).to_ascii_lowercase();
     let text = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
@@ -19,7 +19,7 @@ pub(super) fn is_page(beginning: &[u8]) -> bool {
 /// Reads a page.
 ///
 /// # Errors
-/// Where it has too many elements, too deep in one another or with too many attributes.
+/// If it has too many elements, is nested too deeply, or has too many attributes.
 pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
@@ -53,7 +53,7 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
     Ok(titled(title.trim(), &super::plain::tidy(&text)))
 }
 
-/// The page below its title, where it does not begin with that itself.
+/// The page below its title, unless it begins with the title.
 fn titled(title: &str, text: &str) -> Document {
     let begins_with_it = text
         .lines()

@@ -1,4 +1,4 @@
-//! E-mails as Markdown: subject, who and when, the words, and what is attached, as far as it can be read.
+//! E-mails as Markdown: subject, people, date, text, and the readable attachments.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::{
     unreadable::{Limits, Unreadable},
 };
 
-/// Most attachments that are read; of more the names are told.
+/// Maximum number of attachments that are read; of others, only the names are listed.
 const MAX_ATTACHMENTS: usize = 50;
 
-/// Reads an e-mail, and what is attached to it. `inside` counts the e-mails that it came in.
+/// Reads an e-mail with its attachments. `inside` is its nesting depth in other e-mails.
 ///
 /// # Errors
-/// Where it is none.
+/// If it is not an e-mail.
 pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
     let damaged = || Unreadable::damaged("an e-mail");
     let message = MessageParser::default().parse(bytes).ok_or_else(damaged)?;
@@ -60,7 +60,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
                 limit_bytes: limits.text_bytes,
             });
         }
-        // One that cannot be read leaves the rest as it is.
+        // An attachment that cannot be read does not affect the rest.
         match read_inside(name, part.contents(), limits, inside + 1) {
             Ok(document) => _ = write!(text, "\n## Attached: {name}\n\n{}\n", document.text.trim()),
             Err(why) => _ = write!(text, "\n## Attached: {name}\n\n({why})\n"),
@@ -69,14 +69,14 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
     Ok(Document::of_markdown(text))
 }
 
-/// What an attachment is called, on one line.
+/// The name of an attachment, on one line.
 fn name_of(part: &MessagePart<'_>) -> String {
     let is_mail = matches!(part.body, PartType::Message(_));
     let name = part
         .attachment_name()
         .unwrap_or(if is_mail { "message.eml" } else { "attachment" });
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    // It is read by the ending of its name.
+    // Its format is detected by the extension.
     if is_mail && !name.ends_with(".eml") {
         name + ".eml"
     } else {
@@ -156,7 +156,7 @@ mod tests {
         let inner = mail("Inner", "text/csv", "prices.csv", "walrus,400");
         let document = read(&mail("Outer", "message/rfc822", "inner.eml", &inner));
         assert!(document.text.contains("walrus,400"), "{}", document.text);
-        // E-mails within e-mails without end, as somebody may send them.
+        // Endlessly nested e-mails, as an attacker might send.
         let mut nested = inner;
         for depth in 0..40 {
             nested = mail(

@@ -1,5 +1,5 @@
-//! Documents of Office, which are XML in ZIP archives, as Markdown. Read as a stream within limits; entities other than
-//! the five of XML are not expanded, so nothing grows and nothing is fetched.
+//! Office documents, which are ZIP archives of XML, as Markdown. Parsed as a stream within limits. Entities other than
+//! the five of XML are not expanded, so nothing can blow up and nothing is fetched.
 
 mod archive;
 mod number_format;
@@ -25,10 +25,10 @@ const DOCX: &str = "word/document.xml";
 const PPTX: &str = "ppt/presentation.xml";
 const XLSX: &str = "xl/workbook.xml";
 
-/// Which of the formats an archive is.
+/// Detects the format of an archive.
 ///
 /// # Errors
-/// Where it is none of them.
+/// If it is not one of these formats.
 pub(super) fn format(bytes: &[u8]) -> Result<Format, Unreadable> {
     let archive = Archive::open(bytes, 0)?;
     for (part, format) in [
@@ -99,7 +99,7 @@ pub(super) fn pptx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
     })
 }
 
-/// The parts that the main part lists in elements of this name, in its order, with their names.
+/// The parts listed by the main part in elements of this name, in order, with their names.
 fn ordered_parts(
     archive: &mut Archive<'_>,
     main: &str,

@@ -1,4 +1,4 @@
-//! The text of PDF files, page by page: what is drawn is gathered as lines, and large short lines are headings.
+//! Text of PDF files, page by page: drawn glyphs are grouped into lines, and large short lines are headings.
 
 mod lines;
 
@@ -15,17 +15,17 @@ use crate::{
     unreadable::{Limits, Unreadable},
 };
 
-/// Lines in letters larger than those of most of the text by this are headings.
+/// A line is a heading if its letters are larger than most of the text by this factor.
 const HEADING_SCALE: f64 = 1.15;
-/// Longer lines are no headings.
+/// Maximum length of a heading.
 const HEADING_LIMIT_CHARS: usize = 120;
-/// So near its end a whole file says that it ends.
+/// A complete file has its end marker within this many bytes of the end.
 const END_BYTES: usize = 1024;
 
 /// Reads a PDF.
 ///
 /// # Errors
-/// Where it is locked, damaged or too long.
+/// If it is encrypted, damaged or too long.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     let file = Pdf::new(bytes.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => Unreadable::Encrypted,
@@ -64,20 +64,20 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
             });
         }
     }
-    // Of a file that was cut off the reader finds some pages, and they are empty.
+    // Of a truncated file, the reader finds some pages, which are empty.
     if !gathered.document.text.contains(char::is_alphanumeric) && !has_end(bytes) {
         return Err(Unreadable::damaged("PDF"));
     }
     Ok(gathered.finish())
 }
 
-/// Whether the mark is there that a whole file ends with; some have other things behind it.
+/// Whether the end marker of a complete file is present; some files have other data after it.
 fn has_end(bytes: &[u8]) -> bool {
     let tail = &bytes[bytes.len().saturating_sub(END_BYTES)..];
     tail.windows(5).any(|window| window == b"%%EOF")
 }
 
-/// The document as far as it is read, with the size of each of its lines.
+/// The document read so far, with the font size of each line.
 #[derive(Default)]
 struct Gathered {
     document: Document,
@@ -97,7 +97,7 @@ impl Gathered {
             let next = lines.peek();
             let goes_on =
                 next.is_some_and(|next| !next.begins_paragraph && starts_small(&next.text));
-            // A word that was cut at the end of the line is put together again.
+            // A word hyphenated at the end of the line is joined again.
             let cut = goes_on.then(|| cut_word(&line.text)).flatten();
             text.push_str(cut.unwrap_or(&line.text));
             self.lines.push((start..text.len(), line.size));
@@ -109,7 +109,7 @@ impl Gathered {
         }
     }
 
-    /// Finds the headings: now it is known how large most letters are.
+    /// Finds the headings, now that the usual font size is known.
     fn finish(self) -> Document {
         let Self {
             mut document,
@@ -148,7 +148,7 @@ impl Gathered {
     }
 }
 
-/// The size that most characters have, in points.
+/// The font size of most characters, in points.
 fn usual_size(lines: &[(std::ops::Range<usize>, f64)]) -> f64 {
     let mut weights = std::collections::BTreeMap::new();
     for (span, size) in lines {

@@ -1,4 +1,4 @@
-//! Bytes as text: UTF-8, UTF-16 with its mark, and the two old code pages that files here are in.
+//! Decodes text: UTF-8, UTF-16 with a byte order mark, and the two legacy code pages expected here.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1251, WINDOWS_1252};
 
 use crate::unreadable::Unreadable;
 
-/// Whether these are no bytes of a text.
+/// Whether these bytes are not text.
 pub(super) fn is_binary(beginning: &[u8]) -> bool {
     if Encoding::for_bom(beginning).is_some() {
         return false;
@@ -21,7 +21,7 @@ pub(super) fn is_binary(beginning: &[u8]) -> bool {
 /// The text of a file, with line feeds only.
 ///
 /// # Errors
-/// Where it is none.
+/// If it is not text.
 pub(super) fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     if is_binary(bytes) {
         return Err(Unreadable::UnknownFormat);
@@ -29,7 +29,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     Ok(tidy(&decoded(bytes, None)))
 }
 
-/// The text of a web page, which may name its encoding.
+/// The text of a web page, which may declare its encoding.
 pub(super) fn decode_page(bytes: &[u8]) -> String {
     tidy(&decoded(bytes, named_in_page(bytes)))
 }
@@ -41,7 +41,7 @@ fn decoded<'a>(bytes: &'a [u8], named: Option<&'static Encoding>) -> Cow<'a, str
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    // A file that is cut in the middle of a character, or has a few bad bytes, is still UTF-8.
+    // A file truncated within a character, or with a few invalid bytes, is still UTF-8.
     let lossy = UTF_8.decode_without_bom_handling(bytes).0;
     let bad = lossy.matches('\u{fffd}').count();
     let good = lossy.chars().filter(|char| !char.is_ascii()).count() - bad;
@@ -52,7 +52,7 @@ fn decoded<'a>(bytes: &'a [u8], named: Option<&'static Encoding>) -> Cow<'a, str
     }
 }
 
-/// Cyrillic letters stand beside each other in words; Western ones stand alone among ASCII.
+/// Cyrillic letters occur next to each other in words; Western non-ASCII letters are isolated among ASCII.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let is_letter = |byte: u8| byte >= 0xc0;
     let letters = bytes.iter().filter(|byte| is_letter(**byte)).count();
@@ -77,7 +77,7 @@ fn named_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// Line feeds only, and no characters that a database refuses.
+/// Normalizes to line feeds, and removes characters that a database rejects.
 pub(super) fn tidy(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace('\r', "\n")

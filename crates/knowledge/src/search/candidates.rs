@@ -12,31 +12,31 @@ pub(super) struct Candidates<'a> {
 pub(super) struct Part<'a> {
     index: usize,
     pub(super) kept: &'a Kept,
-    /// Whether each chunk may be found. Empty where all may.
+    /// Whether each chunk is excluded. Empty if none is.
     closed: Vec<bool>,
-    /// Scores of the question's words, and of those with the related ones; empty where no chunk has any.
+    /// Scores by the question's words, and by these with related ones; empty if no chunk has any.
     pub(super) words: Vec<f32>,
     pub(super) related: Vec<f32>,
     meanings: Vec<f32>,
-    /// What the chunks have at most whose meaning was not among the nearest.
+    /// Upper bound for the chunks whose meaning was not among the nearest.
     beyond: Option<f32>,
 }
 
-/// Cosines reach from -1 to 1.
+/// Below the range of cosines, from -1 to 1.
 const NO_MEANING: f32 = -2.0;
-/// How much the meaning counts beside the words.
+/// Weight of the meaning relative to the words.
 const MEANING_SHARE: f32 = 0.4;
-/// At least so many of each order are looked at.
+/// Minimum number of candidates considered by each score.
 const LOOKED_AT: usize = 200;
 
-/// A chunk by its part and its number there.
+/// A chunk, by its part and its number within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) part: usize,
     pub(super) chunk: usize,
 }
 
-/// Which of the scores orders the chunks.
+/// The score by which to order chunks.
 pub(super) type Order<'a> = for<'p> fn(&'p Part<'a>) -> &'p [f32];
 
 impl<'a> Candidates<'a> {
@@ -59,7 +59,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Finds out how near all chunks are to the question in meaning, by what is known of that for their index.
+    /// Computes the similarity of all chunks to the question, from what is known for their index.
     pub(super) fn compare(&mut self, of_indexes: &[Meaning]) {
         let prepared = |meaning: &Meaning| match meaning {
             Meaning::Vector(vector) => PreparedVector::new(vector),
@@ -98,9 +98,9 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The best by words and meaning together, from 1 down to 0. How far a chunk is ahead counts, which its mere place in an
-    /// order would not tell: both are brought to that range, so that they can be added. Words go from none of them to the
-    /// best; meaning goes from the mean of all chunks, which is what a chunk has that is about something else.
+    /// The best chunks by words and meaning together, with scores from 1 down to 0. Scores are used rather than ranks,
+    /// since the distance between chunks matters. Both are scaled to the same range so that they can be added: word
+    /// scores from zero to the best, meaning from the mean of all chunks, which is the value of an unrelated chunk.
     pub(super) fn ranked(&self, words: Order<'a>, limit: usize) -> Vec<(Place, f32)> {
         let count = limit.max(LOOKED_AT);
         let by_words = self.top(count, 0.0, words);
@@ -136,7 +136,7 @@ impl<'a> Candidates<'a> {
         ranked
     }
 
-    /// The mean cosine of all chunks that have one and may be found. Those beyond the nearest count as the last of these.
+    /// The mean cosine of all admitted chunks that have one. Those beyond the nearest count as the last of these.
     fn mean_meaning(&self) -> f32 {
         let of_part = |part: &'_ Part<'a>| {
             let meanings = part.meanings.iter().enumerate();
@@ -187,7 +187,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The places with the highest scores above a limit, best first.
+    /// The chunks with the highest scores above a limit, best first.
     fn top(&self, count: usize, above: f32, scores: Order<'a>) -> Vec<Place> {
         let mut best: Vec<(f32, Place)> = Vec::new();
         let better = |a: &(f32, Place), b: &(f32, Place)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
@@ -203,7 +203,7 @@ impl<'a> Candidates<'a> {
                         },
                     ));
                 }
-                // Sorting now and then is cheaper than keeping order all the time.
+                // Sorting occasionally is cheaper than keeping the list ordered.
                 if best.len() >= count * 4 + 64 {
                     best.sort_unstable_by(better);
                     best.truncate(count);
@@ -222,7 +222,7 @@ impl Part<'_> {
         !self.closed.get(chunk).copied().unwrap_or(false)
     }
 
-    /// Takes their scores from chunks that may not be found.
+    /// Removes the scores of excluded chunks.
     pub(super) fn close(&self, scores: &mut [f32]) {
         for (score, closed) in scores.iter_mut().zip(&self.closed) {
             if *closed {

@@ -1,4 +1,4 @@
-//! Small collections and what is found in them.
+//! Tests with small collections.
 
 use super::*;
 use crate::{ChunkToIndex, ToIndex, encode_vector};
@@ -90,7 +90,7 @@ fn words_are_found_in_their_forms_and_names_whole() {
     assert_eq!(first("server.toml"), Some(3));
     assert_eq!(first("zebra"), None);
     assert_eq!(first(""), None);
-    // Only common words: better what has them than nothing.
+    // Only common words: a match is better than no result.
     assert_eq!(first("in their"), Some(1));
 }
 
@@ -157,7 +157,7 @@ fn vectors_may_come_later_than_words_and_stay_through_changes() {
     let find = |index: &Index| search(&Terms::default(), &[index], &query);
     assert_eq!(find(&late), find(&all()));
     assert!(find(&before).iter().all(|hit| hit.scores.meaning.is_none()));
-    // What is written anew keeps them.
+    // Rewriting a segment keeps them.
     (0..4).for_each(|document| assert!(late.remove(document)));
     let left: Vec<(u128, bool)> = find(&late)
         .iter()
@@ -190,7 +190,7 @@ fn meaning_counts_from_the_mean_of_all() {
         boats.meaning > bread.meaning && boats.related == 0.0,
         "{hits:?}"
     );
-    // Not the worst of all, and yet about something else.
+    // Not the lowest of all, yet unrelated.
     assert!(boats.fused == 0.0, "{hits:?}");
 }
 
@@ -241,7 +241,7 @@ fn what_something_else_has_compared_counts_as_what_is_compared_here() {
         .collect();
     assert!(known.len() > 2);
     assert_eq!(query(&[Meaning::Nearest(known.clone())]), here);
-    // What is not among the nearest, or not in the index, has no meaning.
+    // Chunks that are not among the nearest, or not in the index, have no meaning score.
     let one = known
         .into_iter()
         .filter(|((document, _), _)| *document == 2)
@@ -302,7 +302,7 @@ fn scores_are_those_of_bm25() {
         (3, "boat sail wind storm"),
     ]);
     let hits = search(&Terms::default(), &[&index], &ask("moon"));
-    // Three chunks with 8 terms; the word is in one of them, twice among 3.
+    // Three chunks with 8 terms; the word occurs in one of them, twice among 3 terms.
     let (idf, length) = (f32::ln(1.0 + 2.5 / 1.5), 3.0 / (8.0 / 3.0));
     let expected = idf * 2.0 * 3.0 / (2.0 + 2.0 * (0.25 + 0.75 * length));
     assert!(

@@ -1,27 +1,27 @@
-//! BM25 over the chunks that may be found: first of the question's words, then with those that stand in the best chunks
-//! beside them (RM3 feedback), which finds what says the same in other words, in every language.
+//! BM25 over the admitted chunks: first with the question's words, then with additional ones from the best chunks (RM3
+//! feedback), which finds the same content in other words, in any language.
 
 use std::collections::HashMap;
 
 use super::candidates::{Candidates, Part, Place};
 use crate::{index::number_of, words::Terms};
 
-/// How fast the worth of a word's repetition sinks, and how much longer chunks need more of it.
+/// BM25's term frequency saturation, and its length normalization.
 const SATURATION: f32 = 2.0;
 const LENGTH_SHARE: f32 = 0.75;
-/// Feedback comes from so many of the best chunks …
+/// Feedback comes from this many of the best chunks …
 pub(super) const FEEDBACK_CHUNKS: usize = 3;
-/// … and brings so many words in …
+/// … adds this many words …
 const FEEDBACK_TERMS: usize = 15;
-/// … beside which the question keeps this share.
+/// … and leaves the question this share of the weight.
 const OWN_SHARE: f32 = 0.6;
-/// Of a question that is a whole document, only so many different words are looked up.
+/// Maximum number of different words looked up, in case the question is a whole document.
 const TERMS_LIMIT: usize = 1000;
 
-/// Terms with how much they count.
+/// Terms with their weights.
 pub(super) type Weights = HashMap<u64, f32>;
 
-/// The words of a question; common ones only where it has no others.
+/// The words of a question; common ones only if it has no others.
 pub(super) fn weights(terms: &Terms, question: &str) -> Weights {
     let (mut rare, mut common) = (Weights::new(), Weights::new());
     terms.of(question, |term| {
@@ -40,7 +40,7 @@ pub(super) fn weights(terms: &Terms, question: &str) -> Weights {
     weights
 }
 
-/// What BM25 has to know of all chunks together.
+/// Statistics over all chunks that BM25 needs.
 pub(super) struct Scoring {
     chunks: f32,
     mean_length: f32,
@@ -61,7 +61,7 @@ impl Scoring {
         }
     }
 
-    /// The rarer a term, the more it says (idf).
+    /// The inverse document frequency (idf) of a term.
     fn rarity(&self, candidates: &Candidates<'_>, term: u64) -> f32 {
         let lists = candidates
             .parts
@@ -71,14 +71,14 @@ impl Scoring {
         (1.0 + (self.chunks - count + 0.5).max(0.0) / (count + 0.5)).ln()
     }
 
-    /// Fills in one of the scores of each chunk.
+    /// Computes one of the scores of each chunk.
     pub(super) fn score(
         &self,
         candidates: &mut Candidates<'_>,
         weights: &Weights,
         into: for<'p> fn(&'p mut Part<'_>) -> &'p mut Vec<f32>,
     ) {
-        // In one order, so that sums come out the same every time.
+        // In a fixed order, so that floating-point sums are reproducible.
         let mut terms: Vec<(u64, f32)> = weights
             .iter()
             .map(|(term, weight)| (*term, weight * self.rarity(candidates, *term)))

@@ -1,8 +1,8 @@
-//! The words that almost every text has: they say nothing of what a text is about.
+//! Stop words: words that occur in almost every text and say nothing about its topic.
 
 use std::{collections::HashSet, sync::LazyLock};
 
-/// In the form of queries: small letters, without accents, ё as е.
+/// Normalized like queries: lower case, without accents, ё as е.
 const COMMON: &[&str] = &[
     // English
     "a",
@@ -282,7 +282,7 @@ const COMMON: &[&str] = &[
     "я",
 ];
 
-/// Whether a word, in small letters, is one that almost every text has.
+/// Whether a lower-case word is a stop word.
 #[must_use]
 pub(super) fn is_common(word: &str) -> bool {
     static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.iter().copied().collect());

@@ -14,7 +14,9 @@ pub enum Connections {
     BadExtraHeader { name: String },
     #[error("The query parameter “{name}” cannot be sent.")]
     BadExtraQuery { name: String },
-    #[error("A connection has at most {count} headers and {count} query parameters of its own.")]
+    #[error(
+        "A connection can have at most {count} headers and {count} query parameters of its own."
+    )]
     TooManyExtras { count: u64 },
     #[error(
         "“{text}” is not a server address. Use one like http://localhost:11434/v1 or https://api.example.com/v1."

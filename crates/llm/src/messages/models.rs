@@ -11,14 +11,14 @@ use serde::Serialize;
 pub enum Models {
     // Answers of models.
     #[error(
-        "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
+        "This model does not accept the pictures, sounds or videos of this conversation, so it was asked without them."
     )]
     MediaLeftOut,
 
     // Model servers.
     #[error("{words} It says: {quote}")]
     Saying { words: LocalizedText, quote: String },
-    #[error("{why} {name} is asked instead.")]
+    #[error("{why} {name} is used instead.")]
     OtherServer { why: LocalizedText, name: String },
     #[error("{why} Another key of {name} is used.")]
     OtherKey { why: LocalizedText, name: String },
@@ -43,9 +43,11 @@ pub enum Models {
     ShortSeconds { count: u64 },
     #[error("The certificate of {server} is not trusted: {why}")]
     CertificateNotTrusted { server: String, why: String },
-    #[error("There is no server at {server}: its name is not known. Check the address.")]
+    #[error("The host name of {server} could not be resolved. Check the address.")]
     ServerNameUnknown { server: String },
-    #[error("Nothing answers at {server}. Is the model server running, and is the address right?")]
+    #[error(
+        "Could not connect to {server}. Is the model server running, and is the address right?"
+    )]
     NothingAnswers { server: String },
     #[error("The model server at {server} closed the connection before it answered. Try again.")]
     ClosedBeforeAnswer { server: String },
@@ -63,7 +65,7 @@ pub enum Models {
     ModelRefused { status: u16 },
     #[error("The model server failed ({status}). Try again later.")]
     ModelFailed { status: u16 },
-    #[error("The model server wants a key. Enter one for this connection.")]
+    #[error("The model server requires a key. Enter one for this connection.")]
     KeyWanted,
     #[error("The model server does not allow this key to use the model.")]
     KeyNotAllowed,
@@ -73,7 +75,7 @@ pub enum Models {
     NoCredit,
     #[error("The model server asks to slow down. Wait a little and try again.")]
     SlowDown,
-    #[error("{server} sends on to {to}. Enter that server's address instead.")]
+    #[error("{server} redirects to {to}. Enter that server's address instead.")]
     SendsOn { server: String, to: String },
     #[error("{server} is not an OpenAI-compatible server: it answered with a redirect.")]
     AnswersRedirect { server: String },
@@ -90,12 +92,12 @@ pub enum Models {
     #[error("{server} did not answer within {seconds} s.")]
     NoAnswerWithin { server: String, seconds: String },
     #[error(
-        "{model} makes no vectors of texts: its connection is of the kind {kind}. Name an embedding model."
+        "{model} cannot create embeddings: its connection is of the kind {kind}. Name an embedding model."
     )]
     NoEmbeddings { model: String, kind: String },
-    #[error("The answer of {model} is of no use: {why}.")]
+    #[error("The answer of {model} cannot be used: {why}.")]
     UselessAnswer { model: String, why: String },
-    #[error("The answer of {model} has more than {limit} MB.")]
+    #[error("The answer of {model} is larger than {limit} MB.")]
     AnswerOver { model: String, limit: u64 },
     #[error("The model server reported an error: {quote}")]
     ModelReported { quote: String },
@@ -111,11 +113,11 @@ pub enum Models {
     EventTooLong { limit: u64 },
     #[error("The model server gave up in the middle of the answer. Try again.")]
     GaveUpInAnswer,
-    #[error("The model server answers texts and does not continue them.")]
+    #[error("The model server supports chat, but not text completion.")]
     AnswersTexts,
-    #[error("The model server is tried again just now.")]
+    #[error("The model server is being tried again right now.")]
     TriedJustNow,
-    #[error("{name} failed again and again and is left alone for {seconds} s.")]
+    #[error("{name} failed repeatedly and is not used for {seconds} s.")]
     LeftAlone { name: String, seconds: u64 },
     #[error("{words} {why}")]
     Because {

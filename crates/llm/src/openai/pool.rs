@@ -426,10 +426,7 @@ mod tests {
         assert!(pool.is_unavailable());
         let refused = pool.first(None).unwrap_err();
         assert!(
-            refused
-                .error
-                .message
-                .ends_with("is left alone for 6 s. No."),
+            refused.error.message.ends_with("is not used for 6 s. No."),
             "{}",
             refused.error.message
         );

@@ -82,7 +82,7 @@ async fn continuing_on_an_unsupported_server_fails() {
     assert_error(
         &error.unwrap(),
         ProblemCode::ModelRejected,
-        "does not continue them",
+        "but not text completion",
     );
     assert_eq!(text_of(&events), "");
 }

@@ -152,7 +152,7 @@ async fn another_server_answers_before_the_first_token() {
         assert_eq!(text_of(&events), "Hi");
         let reported = turns(&events);
         assert!(
-            reported.len() == 1 && reported[0].ends_with("B is asked instead."),
+            reported.len() == 1 && reported[0].ends_with("B is used instead."),
             "{reported:?}"
         );
         assert_eq!(bad.requests().len(), 1, "its other key would do no better");
@@ -225,7 +225,7 @@ async fn a_server_that_keeps_failing_is_not_called() {
         panic!("{first:?}")
     };
     assert!(
-        reason.message.contains("is left alone") && reason.message.contains("broken"),
+        reason.message.contains("is not used") && reason.message.contains("broken"),
         "{reason}"
     );
     assert!(wait_ms > 1000 && started.elapsed() < Duration::from_secs(1));

@@ -61,7 +61,7 @@ async fn statuses() {
     check(
         moved,
         ProblemCode::ModelProtocol,
-        "sends on to https://example.com/v1",
+        "redirects to https://example.com/v1",
     )
     .await;
     let no_credit = json!({"error": {"message": "pay", "code": "insufficient_quota"}}).to_string();
@@ -88,7 +88,7 @@ async fn a_missing_key_is_reported() {
     let keyless = OpenAiSettings::new(BaseUrl::parse(&server.base_url()).unwrap(), None, "tiny");
     let model = ChatModel::openai(keyless, &HttpClient::new().unwrap());
     let (_, error) = failure(&model).await;
-    assert_error(&error, ProblemCode::ModelUnauthorized, "wants a key");
+    assert_error(&error, ProblemCode::ModelUnauthorized, "requires a key");
     assert_eq!(server.received()[0].header("authorization"), None);
 }
 
@@ -102,7 +102,7 @@ async fn nothing_listens() {
     assert_error(
         &error,
         ProblemCode::ModelUnreachable,
-        &format!("Nothing answers at {url}"),
+        &format!("Could not connect to {url}"),
     );
     assert_eq!(events.len(), 2, "it was tried three times: {events:?}");
 }
@@ -117,7 +117,7 @@ async fn an_unknown_model_name() {
     assert_error(
         &error,
         ProblemCode::ModelUnreachable,
-        "There is no server at http://no-such-host.invalid/v1",
+        "The host name of http://no-such-host.invalid/v1 could not be resolved",
     );
 }
 

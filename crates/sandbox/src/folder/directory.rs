@@ -1,5 +1,5 @@
-//! A directory that people and other programs work in as well: a file is replaced whole or not at all, and only while
-//! it is still what was seen.
+//! A directory shared with people and other programs: a file is replaced atomically, and only if it has not changed
+//! since it was read.
 
 use std::{
     fs,
@@ -24,29 +24,29 @@ use rustix::{
 use super::{Folder, as_file, disk, missing, split};
 use crate::{File, FolderError};
 
-/// What is not kept yet has such a name; it is never listed, read or written by its own.
+/// Prefix of temporary files, which are never listed, read or written by name.
 const DRAFT: &str = ".glasshouse-draft-";
-/// So that no two drafts of this process have one name.
+/// Makes the names of drafts unique within this process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
-/// So that no two processes that share a directory do: in containers each has the same number.
+/// Makes them unique across processes that share a directory; in containers, process ids may be equal.
 static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(DRAFT));
-/// How often a file is read that changes while it is read.
+/// Maximum number of attempts at reading a file that changes meanwhile.
 const READS: usize = 3;
 
-/// A directory whose files are others' too. No link is followed, and nothing outside is reached. Its functions wait for
+/// A directory shared with others. Links are not followed, and nothing outside can be reached. Its functions block on
 /// the disk.
 #[derive(Debug, Clone)]
 pub struct Directory {
     folder: Folder,
-    /// Files and folders of these names do not exist.
+    /// Files and folders with these names are hidden.
     left_out: Arc<[String]>,
 }
 
-/// How a file looked: another value after each change.
+/// A fingerprint of a file's state, which differs after each change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(pub u64);
 
-/// What a file is to become. Dropping it leaves all as it is.
+/// The new content of a file. Dropping it discards the change.
 #[derive(Debug)]
 pub struct Draft {
     folder: OwnedFd,
@@ -56,11 +56,11 @@ pub struct Draft {
 }
 
 impl Directory {
-    /// The directory at `path`, which has to be there. Whatever is named as one of `left_out` is passed over.
+    /// The directory at `path`, which must exist. Names in `left_out` are skipped.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it cannot be read.
+    /// If it does not exist, or cannot be read.
     pub fn open(path: &Path, left_out: Vec<String>) -> io::Result<Self> {
         Ok(Self {
             folder: Folder::there(path)?,
@@ -68,11 +68,11 @@ impl Directory {
         })
     }
 
-    /// All plain files by their paths, at most `limit`, and whether there are more, or a folder cannot be read.
+    /// All regular files, at most `limit`, sorted by path, and whether there are more or a folder cannot be read.
     ///
     /// # Errors
     ///
-    /// Where the directory itself cannot be read.
+    /// If the directory itself cannot be read.
     pub fn list(&self, limit: usize) -> Result<(Vec<(File, Mark)>, bool), FolderError> {
         let wanted = |name: &str| !self.is_left_out(name);
         let (files, more) = self.folder.visit(limit, &wanted, |path, found| {
@@ -87,11 +87,11 @@ impl Directory {
         ))
     }
 
-    /// What a file holds, and how it looked; nothing where there is none.
+    /// The content of a file and the mark of its state; `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// Where something else is there, it has more than `limit_bytes`, or it does not stop changing.
+    /// If it is not a regular file, has more than `limit_bytes`, or does not stop changing.
     pub fn read(
         &self,
         path: &str,
@@ -123,12 +123,13 @@ impl Directory {
         Err(FolderError::Changed(path.to_owned()))
     }
 
-    /// Writes what a file is to become beside it; [`Draft::keep`] puts it in its place if that is still as it was
-    /// `seen`, or empty. The file keeps its rights. Makes the folders on its way.
+    /// Writes the new content of a file to a temporary file next to it. [`Draft::keep`] moves it into place if the
+    /// file's state is still `seen`, or if it still does not exist. The file keeps its permissions. Missing folders are
+    /// created.
     ///
     /// # Errors
     ///
-    /// Where the path is none, something else is there, it has changed, or the disk fails.
+    /// If the path is invalid, it is not a regular file, it has changed, or the disk fails.
     pub fn draft(
         &self,
         path: &str,
@@ -149,7 +150,7 @@ impl Directory {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&folder, &draft, flags, Mode::from_raw_mode(0o666)).map_err(disk)?;
-        // From here on it is removed where anything fails.
+        // From here on, dropping removes it on failure.
         let kept = Draft {
             folder,
             name: name.to_owned(),
@@ -159,16 +160,16 @@ impl Directory {
         kept.look_like(&file, before.as_ref())?;
         let mut file = fs::File::from(file);
         file.write_all(bytes)?;
-        // A file that people work with must not be empty after the power was cut.
+        // A file that people work with must not be empty after a power failure.
         file.sync_data()?;
         Ok(kept)
     }
 
-    /// Removes a file that is still as it was `seen`.
+    /// Removes a file if its state is still `seen`.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it has changed.
+    /// If it does not exist, or has changed.
     pub fn remove(&self, path: &str, seen: Mark) -> Result<(), FolderError> {
         let (folders, name) = self.split(path)?;
         let folder = self.folder.walk(path, &folders, false)?;
@@ -176,11 +177,11 @@ impl Directory {
         unlinkat(&folder, name, AtFlags::empty()).map_err(|error| missing(path, error))
     }
 
-    /// Moves a file that is still as it was `seen` to a path where there is nothing; makes the folders on its way.
+    /// Moves a file to an unused path if its state is still `seen`; creates missing folders.
     ///
     /// # Errors
     ///
-    /// Where there is none, it has changed, or something is at the other path.
+    /// If it does not exist, it has changed, or the other path is in use.
     pub fn rename(&self, from: &str, to: &str, seen: Mark) -> Result<(), FolderError> {
         let (folders, old) = self.split(from)?;
         let here = self.folder.walk(from, &folders, false)?;
@@ -198,7 +199,7 @@ impl Directory {
     }
 
     fn is_left_out(&self, name: &str) -> bool {
-        // Some disks take upper and lower case for the same.
+        // Some file systems are case-insensitive.
         name.starts_with(DRAFT)
             || self
                 .left_out
@@ -208,11 +209,11 @@ impl Directory {
 }
 
 impl Draft {
-    /// Puts it in its place, at once.
+    /// Moves it into place atomically.
     ///
     /// # Errors
     ///
-    /// Where the place has changed since it was seen.
+    /// If the file has changed since it was read.
     pub fn keep(self) -> Result<(), FolderError> {
         check(&self.folder, &self.name, &self.name, self.seen)?;
         if self.seen.is_some() {
@@ -225,7 +226,7 @@ impl Draft {
         )
     }
 
-    /// Gives it the rights of the file that it replaces, and where we are root its owner, or the folder's.
+    /// Copies the permissions of the replaced file and, if running as root, its owner, or else the folder's.
     fn look_like(&self, file: &OwnedFd, before: Option<&Stat>) -> Result<(), FolderError> {
         let Some(before) = before else {
             return belongs_as(file, &fstat(&self.folder).map_err(disk)?);
@@ -237,12 +238,12 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // It is gone already where it was kept.
+        // It no longer exists if it was kept.
         unlinkat(&self.folder, &self.draft, AtFlags::empty()).unwrap_or_default();
     }
 }
 
-/// Where we are root: gives something new to the owner of what is there.
+/// If running as root, gives a new file or folder the owner of an existing one.
 pub(super) fn belongs_as(new: &OwnedFd, there: &Stat) -> Result<(), FolderError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -270,7 +271,7 @@ fn mark(found: &Stat) -> Mark {
     Mark(hasher.finish())
 }
 
-/// Nothing where it is not there.
+/// Turns a missing file into `None`.
 fn there<T>(found: Result<T, FolderError>) -> Result<Option<T>, FolderError> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -279,13 +280,13 @@ fn there<T>(found: Result<T, FolderError>) -> Result<Option<T>, FolderError> {
     }
 }
 
-/// A plain file; nothing where there is nothing.
+/// A regular file; `None` if it does not exist.
 fn open_plain(
     folder: &OwnedFd,
     path: &str,
     name: &str,
 ) -> Result<Option<(OwnedFd, Stat)>, FolderError> {
-    // A pipe would wait for somebody who writes; a device may do something when it is opened.
+    // Opening a pipe would block until there is a writer; opening a device may have side effects.
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => {
             return Err(FolderError::Path(path.to_owned()));
@@ -317,10 +318,10 @@ fn check(folder: &OwnedFd, path: &str, name: &str, seen: Option<Mark>) -> Result
     }
 }
 
-/// Moves to a name that nothing has.
+/// Moves to an unused name.
 fn move_into(from: (&OwnedFd, &str), to: (&OwnedFd, &str), path: &str) -> Result<(), FolderError> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        // Not every disk can do that in one step; in two, the worst is a file with both names.
+        // Not every file system can do this in one step. With two steps, the worst outcome is a file under both names.
         Err(Errno::INVAL | Errno::NOSYS) => {
             linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
                 .map_err(|error| taken(path, error))?;

@@ -1,5 +1,5 @@
-//! What processes hold that is in no folder any more: deleted files that are open, mapped or run, descriptors that are on
-//! their way from one process to another, and memory of the kernel.
+//! Resources held by processes that no longer appear in any folder: deleted files that are open, mapped or executed,
+//! descriptors in transit between processes, and kernel memory.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,35 +13,35 @@ use rustix::param::page_size;
 use super::processes::{self, Stat};
 use crate::spec::WORK;
 
-/// Pages of a pipe; more is refused.
+/// Pages per pipe; requests for more are refused.
 const PIPE_PAGES: u64 = 16;
-/// What the kernel takes for a mapping and for a lock of a file, at most, in bytes.
+/// Upper bounds of kernel memory per mapping and per file lock, in bytes.
 const MAPPING_BYTES: u64 = 512;
 const LOCK_BYTES: u64 = 256;
-/// To look at more mappings than that, or at more locks, takes too long.
+/// Maximum number of mappings, and of locks, since scanning more takes too long.
 const MAPPINGS_LIMIT: usize = 200_000;
 const LOCKS_LIMIT: usize = 20_000;
 
-/// One look at all processes.
+/// A scan of all processes.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Deleted files of the folder that somebody has open or runs, in bytes on the disk.
+    /// Disk space of deleted files of the folder that are open or executed, in bytes.
     pub(super) deleted_bytes: u64,
-    /// Deleted files of the folder that are only mapped. Nobody can be asked for their size.
+    /// Number of deleted files of the folder that are only mapped. Their size cannot be queried.
     pub(super) mapped: u64,
-    /// Descriptors that were sent and not received yet. Nobody can be asked what they are.
+    /// Number of descriptors sent and not yet received. What they refer to cannot be queried.
     pub(super) in_flight: u64,
-    /// Sockets that nobody has open: themselves on their way, or not accepted. They may have descriptors as well.
+    /// Number of sockets not open in any process: in transit, or not accepted yet. They may hold descriptors as well.
     pub(super) hidden_sockets: u64,
-    /// Memory of the kernel for pipes, mappings and locks, in bytes.
+    /// Kernel memory for pipes, mappings and locks, in bytes.
     pub(super) kernel_bytes: u64,
-    /// Processes that cannot be looked into.
+    /// Processes that cannot be inspected.
     pub(super) closed: BTreeSet<u32>,
-    /// There is more than can be looked at.
+    /// There is too much to scan.
     pub(super) is_too_much: bool,
 }
 
-/// What was seen, each thing once: by device and number.
+/// The objects seen, without duplicates, by device and inode.
 #[derive(Default)]
 struct Seen {
     deleted: BTreeMap<u64, u64>,
@@ -52,13 +52,13 @@ struct Seen {
 }
 
 impl Held {
-    /// Looks at all processes but this one; `device` is the folder's.
+    /// Scans all processes except this one; `device` is the folder's.
     pub(super) fn look(device: u64) -> Self {
         let (mut held, mut seen) = (Self::default(), Seen::default());
         for process in processes::all().filter(|process| *process != 1) {
             if let Err(error) = seen.look_into(process, device)
                 && error.kind() == io::ErrorKind::PermissionDenied
-                // The kernel shows nothing of one that is ending.
+                // The kernel shows nothing about a process that is exiting.
                 && !processes::is_ending(process)
             {
                 held.closed.insert(process);
@@ -92,14 +92,14 @@ impl Seen {
         let mut path = format!("/proc/{process}");
         let stat = Stat::parse(&fs::read_to_string(format!("{path}/stat"))?);
         if stat.is_none_or(|stat| matches!(stat.state, 'Z' | 'X')) {
-            // Where its first thread has ended the others still have its files. All threads of a process share them.
+            // If its first thread has ended, the others still have its files, which all threads of a process share.
             let Some(other) = processes::threads(process).find(|thread| *thread != process) else {
                 return Ok(());
             };
             path = format!("{path}/task/{other}");
         }
         for open in fs::read_dir(format!("{path}/fd"))?.flatten() {
-            // What is closed meanwhile does not count.
+            // Descriptors closed meanwhile do not count.
             let Ok(found) = fs::metadata(open.path()) else {
                 continue;
             };
@@ -113,7 +113,7 @@ impl Seen {
                 self.note(&found, device);
             }
         }
-        // A program may run that is not mapped any more.
+        // A program may run that is no longer mapped.
         if let Ok(found) = fs::metadata(format!("{path}/exe")) {
             self.note(&found, device);
         }
@@ -138,7 +138,7 @@ impl Seen {
     }
 }
 
-/// The number of a deleted file of the folder, from a line of maps. Its device may be another one there than elsewhere.
+/// The inode of a deleted file of the folder, from a line of maps. The device there may differ from the one elsewhere.
 fn deleted_file(line: &str) -> Option<u64> {
     let mut fields = line.split_ascii_whitespace().skip(4);
     let number = fields.next()?.parse().ok()?;
@@ -146,7 +146,7 @@ fn deleted_file(line: &str) -> Option<u64> {
     is_ours.then_some(number)
 }
 
-/// Descriptors that wait in a socket, also in connections that nobody has accepted. Older kernels than 5.6 do not say.
+/// Descriptors queued in a socket, including connections not accepted yet. Kernels older than 5.6 do not report them.
 fn in_flight(path: &str) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("scm_fds:"));
@@ -154,8 +154,8 @@ fn in_flight(path: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Locks of files that processes in the sandbox have. Those of open files, which belong to no process and are told to
-/// everybody on the machine, are refused.
+/// File locks held by processes in the sandbox. Locks of open file descriptions, which belong to no process and are
+/// visible machine-wide, are refused.
 fn locks() -> usize {
     let text = fs::read("/proc/locks").unwrap_or_default();
     let is_ownerless = |line: &[u8]| line.windows(b"OFDLCK".len()).any(|word| word == b"OFDLCK");
@@ -164,7 +164,7 @@ fn locks() -> usize {
         .count()
 }
 
-/// Sockets of the sandbox, wherever they are: open, on their way, or closed with data that nobody has read.
+/// All sockets of the sandbox: open, in transit, or closed with unread data.
 pub(super) fn sockets() -> Option<u64> {
     let text = fs::read_to_string("/proc/net/sockstat").ok()?;
     text.lines()

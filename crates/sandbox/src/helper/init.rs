@@ -1,4 +1,4 @@
-//! The first process in the sandbox: builds its root, gives up its rights, starts the program and watches it.
+//! The first process in the sandbox: builds its root, drops its privileges, starts the program and monitors it.
 
 use std::{
     fs,
@@ -31,10 +31,10 @@ use crate::{
     spec::{INSIDE_ID, Report, Spec, WORK},
 };
 
-/// Runs the program to its end and reports that; whatever else still runs then ends with this process.
+/// Runs the program to completion and reports the result. All remaining processes then end with this one.
 pub(super) fn run() -> Result<(), Fault> {
     check_single_thread()?;
-    // Kernels before 6.4 tell these in a file of `/proc/self` only, which this process soon may not read any more.
+    // Kernels before 6.4 provide these only in a file of `/proc/self`, which this process will not be able to read.
     let _ = (page_size(), clock_ticks_per_second());
     let _ = setsid();
     die_with_keeper()?;
@@ -62,7 +62,7 @@ fn die_with_keeper() -> Result<(), Fault> {
     set_parent_process_death_signal(Some(Signal::KILL)).during(|| "tie it to its keeper".into())
 }
 
-/// From here on this process may do no more than the program may, except watch it.
+/// From here on, this process has no more privileges than the program, except for monitoring it.
 fn drop_rights(spec: &Spec, accounting: Accounting) -> Result<(), Fault> {
     if geteuid().is_root() && spec.user != 0 && is_real_root()? {
         let (user, group) = (Uid::from_raw(spec.user), Gid::from_raw(spec.user));
@@ -70,21 +70,22 @@ fn drop_rights(spec: &Spec, accounting: Accounting) -> Result<(), Fault> {
         setresgid(group, group, group).during(|| "give up root's group".into())?;
         setresuid(user, user, user).during(|| "stop being root".into())?;
     }
-    // A user namespace of the program's own: it owns none of the mounts, and its processes are counted for it alone.
+    // A separate user namespace for the program: it owns none of the mounts, and its processes are counted separately.
     let (user, group) = (geteuid(), getegid());
     own_dumpable(DumpableBehavior::Dumpable)?;
     unshare(CloneFlags::CLONE_NEWUSER).during(|| "make a user namespace".into())?;
     own_dumpable(DumpableBehavior::Dumpable)?;
     map_user(INSIDE_ID, user.as_raw(), group.as_raw())?;
-    // Nothing of this process may be read through /proc: its file is the server's program.
+    // This process must not be readable through /proc: its executable is the server's program.
     own_dumpable(DumpableBehavior::NotDumpable)?;
-    // The change of user has cleared it.
+    // Changing the user has cleared it.
     die_with_keeper()?;
     for capability in CapabilitySet::all().iter() {
         // The kernel may not know the newest ones.
         let _ = remove_capability_from_bounding_set(capability);
     }
-    // The server and others come first, also where the machine has no memory left. That is not always allowed.
+    // The server and other processes take precedence, also when the machine is out of memory. This is not always
+    // permitted.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     setpriority_process(None, 10).during(|| "put it behind others".into())?;
     set_no_new_privs(true).during(|| "forbid new rights".into())?;
@@ -96,21 +97,22 @@ fn own_dumpable(behavior: DumpableBehavior) -> Result<(), Fault> {
     set_dumpable_behavior(behavior).during(|| "hide the first process".into())
 }
 
-/// Root of the machine, or only of a user namespace that the keeper made?
+/// Whether this is root of the machine, or only of a user namespace created by the keeper.
 fn is_real_root() -> Result<bool, Fault> {
     let map = fs::read_to_string("/proc/self/uid_map").during(|| "read uid_map".into())?;
-    // The keeper's map has one id; one of several is the machine's or a container's, which has users to become.
+    // The keeper's map has a single id. A larger range is the machine's or a container's, which has other users to
+    // switch to.
     Ok(map.split_whitespace().nth(2) != Some("1"))
 }
 
-/// Signals with data that wait for a process.
+/// Maximum number of queued signals with data.
 const SIGNALS: u64 = 1024;
 
 fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
     let cpu_seconds = (!session).then_some(limits.cpu_seconds);
     for (resource, limit) in [
         (Resource::Data, Some(limits.memory_bytes)),
-        // Programs reserve far more than they take: Node does not start with 4 GB.
+        // Programs reserve far more than they use: Node does not start with 4 GB.
         (Resource::As, Some(limits.memory_bytes.saturating_mul(8))),
         (Resource::Cpu, cpu_seconds),
         (Resource::Nproc, Some(limits.processes)),
@@ -121,10 +123,10 @@ fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
         (Resource::Sigpending, Some(SIGNALS)),
         (Resource::Rtprio, Some(0)),
         (Resource::Nice, Some(0)),
-        // With 0 the kernel would still hand the memory of a crashed program to a handler of the host.
+        // With 0 the kernel would still pass the memory of a crashed program to a handler of the host.
         (Resource::Core, Some(1)),
     ] {
-        // At the first the program is told why it ends, at the second it is killed.
+        // At the soft limit the program receives a signal, at the hard limit it is killed.
         let maximum = if resource == Resource::Cpu {
             limit.map(|seconds| seconds.saturating_add(1))
         } else {

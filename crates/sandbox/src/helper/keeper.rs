@@ -1,4 +1,5 @@
-//! The helper outside: makes the namespaces, starts the init in them and ends it when the server is gone.
+//! The helper outside of the sandbox: creates the namespaces, starts the init in them, and kills it when the server is
+//! gone.
 
 use std::{
     fs, io,
@@ -14,11 +15,11 @@ use rustix::{
 
 use super::{ALLOCATOR_OPTIONS, During, Fault, INIT, check_single_thread, map_user};
 
-/// Ends when the sandbox has ended, or ends it when the server closes its socket.
+/// Returns when the sandbox has ended, or ends it when the server closes its socket.
 pub(super) fn run() -> Result<(), Fault> {
     check_single_thread()?;
     close_others()?;
-    // A session of its own: no terminal, and no signals meant for the server.
+    // A separate session: no terminal, and no signals meant for the server.
     let _ = setsid();
     if let Some(group) = std::env::args_os().nth(2) {
         let processes = PathBuf::from(group).join("cgroup.procs");
@@ -35,7 +36,7 @@ pub(super) fn run() -> Result<(), Fault> {
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_NEWCGROUP;
     unshare(others).during(|| "make namespaces".into())?;
-    // `exe` is this very program, even where its file was replaced since.
+    // `exe` is the running program, even if its file has been replaced.
     let (name, options) = ALLOCATOR_OPTIONS;
     let mut init = Command::new("/proc/self/exe")
         .arg(INIT)
@@ -47,7 +48,7 @@ pub(super) fn run() -> Result<(), Fault> {
         .spawn()
         .during(|| "start the first process in it".into())?;
     let watched = watch(&init);
-    // The server is gone, or the init has ended anyway.
+    // The server is gone, or the init has already ended.
     let _ = init.kill();
     let _ = init.wait();
     watched
@@ -71,7 +72,7 @@ fn watch(init: &Child) -> Result<(), Fault> {
     }
 }
 
-/// Closes what the server had open and did not mark as its own: nothing of that may reach a program.
+/// Closes descriptors that the server had open without close-on-exec, so that none of them reaches a program.
 fn close_others() -> Result<(), Fault> {
     let mut open: Vec<i32> = Vec::new();
     for entry in fs::read_dir("/proc/self/fd").during(|| "list open files".into())? {
@@ -83,7 +84,7 @@ fn close_others() -> Result<(), Fault> {
         );
     }
     for number in open {
-        // The list itself was open too, and is closed already.
+        // The directory handle of the list is included, and already closed.
         let _ = nix::unistd::close(number);
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! What the kernel says of the processes in the sandbox: their processor time and their memory.
+//! CPU time and memory of the processes in the sandbox, read from `/proc`.
 
 use std::{collections::BTreeMap, fs};
 
-/// All processes but those that have ended meanwhile, by their numbers.
+/// All process ids, except of those that have ended meanwhile.
 pub(super) fn all() -> impl Iterator<Item = u32> {
     numbers("/proc")
 }
@@ -17,16 +17,16 @@ fn numbers(path: &str) -> impl Iterator<Item = u32> + use<> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// A process at one time.
+/// A snapshot of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stat {
-    /// `R` runs, `S` sleeps, `T` is stopped, `Z` has ended.
+    /// `R` running, `S` sleeping, `T` stopped, `Z` zombie.
     pub(super) state: char,
-    /// Processor time of its own, in ticks.
+    /// Its own CPU time, in ticks.
     pub(super) own_ticks: u64,
-    /// That of the children it has waited for, and of theirs.
+    /// CPU time of the children it has waited for, and their descendants, in ticks.
     pub(super) waited_ticks: u64,
-    /// When it began, in ticks: another process may get its number.
+    /// Start time, in ticks, since process ids can be reused.
     pub(super) began: u64,
     /// Whether its first thread has an address space.
     pub(super) has_memory: bool,
@@ -34,7 +34,7 @@ pub(super) struct Stat {
 
 impl Stat {
     pub(super) fn parse(stat: &str) -> Option<Self> {
-        // The name before may have blanks and brackets of its own.
+        // The preceding name may contain spaces and parentheses.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
         Some(Self {
@@ -46,20 +46,20 @@ impl Stat {
         })
     }
 
-    /// That of a process now; `None` if there is no such process.
+    /// The current state of a process; `None` if it does not exist.
     pub(super) fn read(process: u32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
     }
 }
 
-/// Whether a process has ended, or is about to: it gives its memory back a moment before its state says so. As long as it has
-/// other threads it goes on.
+/// Whether a process has ended, or is about to: it releases its memory shortly before its state changes. It continues
+/// as long as it has other threads.
 pub(super) fn is_ending(process: u32) -> bool {
     let has_memory = Stat::read(process).is_some_and(|stat| stat.has_memory);
     !has_memory && !threads(process).any(|thread| thread != process)
 }
 
-/// Nothing where not even this process itself can be read.
+/// `None` if not even this process itself can be read.
 pub(super) fn stats() -> Option<BTreeMap<u32, Stat>> {
     let stats: BTreeMap<u32, Stat> = all()
         .filter_map(|process| Some((process, Stat::read(process)?)))
@@ -67,8 +67,8 @@ pub(super) fn stats() -> Option<BTreeMap<u32, Stat>> {
     stats.contains_key(&1).then_some(stats)
 }
 
-/// Memory of a process that is no file's, with the tables of its pages, in bytes. Where its first thread has ended, the
-/// others still have it.
+/// Anonymous memory of a process with its page tables, in bytes. If its first thread has ended, the other threads still
+/// have it.
 pub(super) fn memory_bytes(process: u32, stat: &Stat) -> u64 {
     let of = |path: String| {
         fs::read_to_string(path)
@@ -84,8 +84,8 @@ pub(super) fn memory_bytes(process: u32, stat: &Stat) -> u64 {
         .unwrap_or(0)
 }
 
-/// Nothing where the process has no memory any more. Shared memory is that of files in memory, which are counted where
-/// they lie.
+/// `None` if the process no longer has memory. Shared memory belongs to files in memory, which are counted where they
+/// are.
 fn own_bytes(status: &str) -> Option<u64> {
     let counted = ["RssAnon:", "VmSwap:", "VmPTE:", "HugetlbPages:"];
     let lines = status
@@ -98,7 +98,7 @@ fn own_bytes(status: &str) -> Option<u64> {
     Some(numbers.sum::<u64>() * 1024)
 }
 
-/// How much of the time that it wanted to run a process did run; 1 where it has not been told yet.
+/// The share of its runnable time in which a process actually ran; 1 if it is not known yet.
 pub(super) fn share_of_wish(process: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
     let mut numbers = text

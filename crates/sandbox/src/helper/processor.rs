@@ -1,5 +1,5 @@
-//! Processor time of all processes together, also of those whose parents do not wait for them: what they used is in no
-//! other process's account once they are gone.
+//! CPU time of all processes together, including those whose parents do not wait for them: once such a process is gone,
+//! no other process accounts for it.
 
 use std::{
     collections::BTreeMap,
@@ -12,20 +12,20 @@ use rustix::param::clock_ticks_per_second;
 
 use super::processes::{Stat, share_of_wish};
 
-/// What a guess may be too low by before it counts, in seconds: it is right only over many looks.
+/// Estimates are accurate only over many scans, so they count only beyond this, in seconds.
 const CREDIT_SECONDS: f64 = 1.0;
 
-/// Processor time since the last [`Processor::restart`].
+/// CPU time since the last [`Processor::restart`].
 #[derive(Debug)]
 pub(super) struct Processor {
-    /// The control group's own account, where there is one: nothing else is needed then.
+    /// The control group's own statistics, if available; then nothing else is needed.
     group: Option<File>,
     seen: BTreeMap<u32, Stat>,
     looked: Instant,
     before_seconds: f64,
-    /// Of processes that are gone and that nobody has waited for, as of the last look at them, in ticks.
+    /// CPU time of processes that are gone without being waited for, as of their last scan, in ticks.
     lost_ticks: u64,
-    /// Of processes that came and went between two looks, in seconds.
+    /// Estimated CPU time of processes that came and went between two scans, in seconds.
     guessed_seconds: f64,
     processors: usize,
 }
@@ -43,7 +43,7 @@ impl Processor {
         }
     }
 
-    /// Counts from nothing.
+    /// Resets the count to zero.
     pub(super) fn restart(&mut self, stats: &BTreeMap<u32, Stat>) {
         (self.lost_ticks, self.guessed_seconds) = (0, 0.0);
         self.looked = Instant::now();
@@ -51,7 +51,7 @@ impl Processor {
         self.before_seconds = self.group_seconds().unwrap_or_else(|| total_seconds(stats));
     }
 
-    /// Seconds of all processes, with what is known of `stats` now.
+    /// CPU seconds of all processes, updated with the current `stats`.
     pub(super) fn seconds(&mut self, stats: &BTreeMap<u32, Stat>) -> f64 {
         if let Some(seconds) = self.group_seconds() {
             return seconds - self.before_seconds;
@@ -64,11 +64,12 @@ impl Processor {
             + self.guessed_seconds.max(0.0)
     }
 
-    /// Takes note of what came and went since the last look.
+    /// Accounts for processes that appeared and disappeared since the last scan.
     ///
-    /// Of those that went, what they had used is now that of a parent, or lost. What parents got beyond that is of
-    /// children that nobody has seen. So is a share of the time for each process that is new and runs: where one child
-    /// follows the other, each look meets one of them. In the long run both are the same, unless nobody waits.
+    /// The time of a process that is gone now belongs to its parent, or is lost. Any additional time of parents comes
+    /// from children that no scan has seen. So does an estimated share of the interval for each new running process:
+    /// where short-lived children follow each other, each scan meets one of them. In the long run both agree, unless
+    /// the children are not waited for.
     fn add(&mut self, stats: &BTreeMap<u32, Stat>, interval: Duration, share: impl Fn(u32) -> f64) {
         let before = |process: &u32, stat: &Stat| {
             self.seen
@@ -149,7 +150,7 @@ mod tests {
         }
     }
 
-    /// One child of 20 ms after the other for ten seconds, and what is counted for them.
+    /// Simulates consecutive children of 20 ms for ten seconds. Returns the time counted for them.
     fn one_after_the_other(is_waited_for: bool) -> f64 {
         let mut processor = Processor::new(None);
         let mut waited = 0;
@@ -185,7 +186,7 @@ mod tests {
         );
         processor.add(&BTreeMap::from([parent(0)]), LOOK, |_| 0.0);
         assert_eq!(processor.lost_ticks, 90);
-        // One that is waited for is its parent's, and another process may have its number.
+        // A process that is waited for counts in its parent, and another one may reuse its id.
         processor.add(
             &BTreeMap::from([parent(0), (3, stat('S', 40, 0, 3))]),
             LOOK,

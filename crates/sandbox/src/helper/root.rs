@@ -1,4 +1,4 @@
-//! The root folder of the sandbox: what programs need of the host, read-only, and what is made up.
+//! The sandbox's root file system: the required parts of the host, read-only, and generated files.
 
 use std::{
     fs, io,
@@ -18,14 +18,14 @@ use rustix::{
 use super::{During, Fault};
 use crate::spec::{Spec, View, WORK};
 
-/// Where the new root grows, once the first pivot is done.
+/// Where the new root is built after the first pivot.
 const NEW: &str = "/new";
-/// Where the host's root is then.
+/// Where the host's root is after it.
 const OLD: &str = "/old";
 
 const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
-/// What stands for `/dev/zero`: a file without end that takes no room. The device itself, mapped, would be shared memory
-/// that nobody can count.
+/// Replaces `/dev/zero`: an endless sparse file. The device itself, if mapped, would be shared memory that cannot be
+/// accounted.
 const ZERO_BYTES: u64 = i64::MAX as u64;
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd", "/dev/fd"),
@@ -34,7 +34,7 @@ const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd/2", "/dev/stderr"),
 ];
 
-/// Makes `/` the sandbox's root, and lets the host's root go.
+/// Switches to the sandbox's root, and detaches the host's.
 pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     umask(Mode::from_raw_mode(0o022));
     leave_host()?;
@@ -51,7 +51,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
             &options,
         )?;
     }
-    // What is shown may lie below `/tmp`.
+    // What is shown may be below `/tmp`.
     show(&spec.view)?;
     bind(&spec.folder, Path::new(WORK), Access::Write)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -59,7 +59,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     enter()
 }
 
-/// Puts an empty root before the host's, so that no mount of ours covers a path that is to be shown.
+/// Pivots to an empty root, so that none of our mounts covers a path that is to be shown.
 fn leave_host() -> Result<(), Fault> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).during(|| "part its mounts from the host's".into())?;
@@ -155,7 +155,7 @@ enum Access {
     Write,
 }
 
-/// Shows a folder or a file of the host with everything that is mounted below.
+/// Bind-mounts a folder or a file of the host with all mounts below it.
 fn bind(source: &Path, target: &Path, access: Access) -> Result<(), Fault> {
     let (from, to) = (under(OLD, source), under_new(target));
     let shown = || format!("show {}", source.display());
@@ -166,7 +166,7 @@ fn bind(source: &Path, target: &Path, access: Access) -> Result<(), Fault> {
         fs::write(&to, "").during(shown)?;
     }
     mount_bind_recursive(&from, &to).during(shown)?;
-    // A bind mount takes its flags from its source; they are set in a second step, for each mount by itself.
+    // A bind mount inherits the flags of its source. They are set in a second step, separately for each mount.
     let mounts =
         fs::read_to_string(format!("{OLD}/proc/self/mountinfo")).during(|| "list mounts".into())?;
     for (path, flags) in mounts
@@ -185,7 +185,7 @@ fn bind(source: &Path, target: &Path, access: Access) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A mount's path and flags from a line of mountinfo. The kernel refuses to take flags away that the host had set.
+/// The path and flags of a mount from a line of mountinfo. The kernel refuses to clear flags that the host has set.
 fn parse_mount(line: &str) -> Option<(PathBuf, MountFlags)> {
     let mut fields = line.split(' ').skip(4);
     let path = unescape(fields.next()?);
@@ -204,7 +204,7 @@ fn parse_mount(line: &str) -> Option<(PathBuf, MountFlags)> {
     Some((path.into(), flags))
 }
 
-/// Blanks and the like are written as `\040`.
+/// Spaces and similar characters are written as `\040`.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or("").to_owned();
@@ -229,7 +229,7 @@ fn mount_new(kind: &str, target: &Path, flags: MountFlags, options: &str) -> Res
         .during(|| format!("mount {kind} on {}", target.display()))
 }
 
-/// Makes a folder of the sandbox and says where it is now.
+/// Creates a folder of the sandbox. Returns its current path.
 fn inside(path: &str) -> Result<PathBuf, Fault> {
     let path = under_new(Path::new(path));
     make_folder(&path)?;

@@ -1,4 +1,4 @@
-//! The kernel's functions that a program in the sandbox may call.
+//! The seccomp filters: the system calls that a program in the sandbox may make.
 
 use std::{collections::BTreeMap, env::consts::ARCH};
 
@@ -9,18 +9,18 @@ use seccompiler::{
 
 use super::Fault;
 
-/// The last function known here: 462 is `mseal`. What comes after does not exist for programs in the sandbox.
+/// The last system call known here: 462 is `mseal`. Later ones do not exist for programs in the sandbox.
 const LAST: i64 = 462;
 
 const MEMFD_SECRET: i64 = 447;
 const LANDLOCK_CREATE_RULESET: i64 = 444;
 
-/// Refused: they make namespaces and mounts, look into other processes or open parts of the kernel that have been
-/// the way out of sandboxes. Nothing a program for data or text needs.
+/// Refused: they create namespaces and mounts, inspect other processes, or expose parts of the kernel that have been
+/// used for sandbox escapes. Programs for data or text do not need them.
 const REFUSED: &[i64] = &[
     libc::SYS_unshare,
     libc::SYS_setns,
-    // Its flags lie in memory where they cannot be checked; the C library then takes `clone`.
+    // Its flags are in memory and cannot be checked; the C library then falls back to `clone`.
     libc::SYS_clone3,
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -68,38 +68,38 @@ const REFUSED: &[i64] = &[
     libc::SYS_vhangup,
     libc::SYS_lookup_dcookie,
     libc::SYS_nfsservctl,
-    // Memory that belongs to no process and no folder, so that nobody could count it.
+    // Memory that belongs to no process or folder and so cannot be accounted.
     libc::SYS_memfd_create,
     MEMFD_SECRET,
     libc::SYS_shmget,
     libc::SYS_semget,
     libc::SYS_msgget,
-    // Requests in flight hold files and memory; the number of them is one for the whole machine.
+    // Requests in flight hold files and memory, and their number is limited machine-wide.
     libc::SYS_io_setup,
-    // Watches take memory of the kernel, from a share of the user's.
+    // Watches take kernel memory, from a quota of the user.
     libc::SYS_inotify_init1,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_inotify_init,
-    // Rules take memory of the kernel without a limit.
+    // Rules take kernel memory without limit.
     LANDLOCK_CREATE_RULESET,
-    // A clock that sends signals could wake a session that rests.
+    // A timer that sends signals could wake a paused session.
     libc::SYS_timer_create,
-    // As with clone3: what it is to do lies in memory. The C library does not need it.
+    // Like `clone3`, its arguments are in memory. The C library does not need it.
     libc::SYS_openat2,
 ];
 
-/// Refused with `EINVAL`, at which programs read and write instead: they pin pages, huge ones as well, in pipes and
-/// sockets, where they count for no process.
+/// Refused with `EINVAL`, at which programs fall back to read and write: they pin pages, including huge ones, in pipes
+/// and sockets, where they are not accounted to any process.
 const SPLICES: [i64; 4] = [
     libc::SYS_splice,
     libc::SYS_tee,
     libc::SYS_vmsplice,
     libc::SYS_sendfile,
 ];
-/// Refused with `EOPNOTSUPP`, as by a file system without attributes: lists of rights on files in `/tmp` are memory that
-/// no limit of `/tmp` counts.
+/// Refused with `EOPNOTSUPP`, as by a file system without extended attributes: access control lists on files in `/tmp`
+/// take memory that the limit of `/tmp` does not include.
 const ATTRIBUTES: [i64; 3] = [libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr];
-/// Options of sockets that let one hold more than it does by default: larger buffers, and filters.
+/// Socket options that allow a socket to hold more than by default: larger buffers, and filters.
 const SOCKET_OPTIONS: [i32; 6] = [
     libc::SO_SNDBUF,
     libc::SO_SNDBUFFORCE,
@@ -112,12 +112,13 @@ const SO_ATTACH_REUSEPORT_CBPF: i32 = 51;
 const SO_ATTACH_REUSEPORT_EBPF: i32 = 52;
 const CLOSE_RANGE_UNSHARE: u64 = 2;
 
-/// Rights of a file's owner for whoever starts it: a way for others on the host to become the server's user.
+/// Set-user-id and set-group-id bits, through which others on the host could become the server's user.
 const SET_ID_BITS: u64 = 0o6000;
 const FCHMODAT2: i64 = 452;
 const CREATING: i32 = libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY);
 
-/// Kinds of sockets that end at the sandbox. Others reach past it: `AF_VSOCK` the machine that hosts a virtual one.
+/// Socket families confined to the sandbox. Others reach beyond it, such as `AF_VSOCK` to the host of a virtual
+/// machine.
 const SOCKETS: [i32; 4] = [
     libc::AF_UNIX,
     libc::AF_INET,
@@ -133,17 +134,17 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// What counts the memory of the sandbox.
+/// How the memory of the sandbox is accounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Accounting {
-    /// A control group: all of it.
+    /// Completely, by a control group.
     Kernel,
-    /// The first process. It cannot see pages of shared anonymous memory that no process has mapped just now, so there
-    /// is no such memory.
+    /// By the first process. It cannot see pages of shared anonymous memory that no process currently maps, so such
+    /// memory is forbidden.
     FirstProcess,
 }
 
-/// Holds for this process and all it starts, for good.
+/// Applies permanently to this process and all its descendants.
 pub(super) fn restrict(accounting: Accounting) -> Result<(), Fault> {
     for filter in filters(accounting) {
         let filter = filter
@@ -156,11 +157,11 @@ pub(super) fn restrict(accounting: Accounting) -> Result<(), Fault> {
 
 type Rules = Vec<(i64, Vec<Vec<Arg>>)>;
 
-/// The strictest answer of all filters counts.
+/// If several filters apply, the strictest result counts.
 fn filters(accounting: Accounting) -> Vec<Result<BpfProgram, String>> {
     let always =
         |numbers: &[i64]| -> Rules { numbers.iter().map(|number| (*number, Vec::new())).collect() };
-    // An empty list of rules means: always.
+    // An empty list of rules matches always.
     let mut allowed: BTreeMap<i64, Vec<Vec<Arg>>> = (0..=LAST)
         .filter(|number| !REFUSED.contains(number))
         .map(|number| (number, Vec::new()))
@@ -174,7 +175,7 @@ fn filters(accounting: Accounting) -> Vec<Result<BpfProgram, String>> {
         )
     };
     vec![
-        // To programs it looks like an older kernel, for which they are prepared.
+        // To programs it looks like an older kernel, which they support.
         compile(
             allowed.into_iter().collect(),
             SeccompAction::Errno(libc::ENOSYS.unsigned_abs()),
@@ -209,11 +210,11 @@ fn compile(
     filter.try_into().map_err(said)
 }
 
-/// An argument by its place, and what it has to be.
+/// An argument's index, and the condition on its value.
 #[derive(Clone)]
 struct Arg(u8, SeccompCmpOp, u64);
 
-/// Locks of open files, which belong to no process, so that nobody could count them.
+/// Locks of open file descriptions, which belong to no process and so cannot be accounted.
 fn locks() -> Rules {
     let is = |value: i32| vec![Arg(1, SeccompCmpOp::Eq, value.unsigned_abs().into())];
     vec![(
@@ -222,7 +223,7 @@ fn locks() -> Rules {
     )]
 }
 
-/// Functions that are refused with some arguments, as what is not permitted.
+/// System calls that are refused with `EPERM` for certain arguments.
 fn forbidden(accounting: Accounting) -> Rules {
     let is = |place, value: i32| Arg(place, SeccompCmpOp::Eq, value.unsigned_abs().into());
     let options = SOCKET_OPTIONS
@@ -230,9 +231,9 @@ fn forbidden(accounting: Accounting) -> Rules {
         .map(|option| vec![is(1, libc::SOL_SOCKET), is(2, *option)]);
     let mut rules = vec![
         (libc::SYS_setsockopt, options.collect()),
-        // More than its sixteen pages.
+        // More than the sixteen pages of a pipe.
         (libc::SYS_fcntl, vec![vec![is(1, libc::F_SETPIPE_SZ)]]),
-        // Files and memory of such a process could not be looked at.
+        // Files and memory of such a process could not be inspected.
         (
             libc::SYS_prctl,
             vec![vec![
@@ -251,19 +252,19 @@ fn forbidden(accounting: Accounting) -> Rules {
     rules
 }
 
-/// Functions that are allowed with some arguments: any of the lists has to hold, with all in it.
+/// System calls that are allowed for certain arguments: all conditions of at least one list must hold.
 fn conditions() -> Rules {
     let without = |place, bits: u64| Arg(place, SeccompCmpOp::MaskedEq(bits), 0);
     let is = |place, value: u64| Arg(place, SeccompCmpOp::Eq, value);
     let no_set_id = |place| vec![without(place, SET_ID_BITS)];
     let creates_nothing = |place| vec![without(place, CREATING.unsigned_abs().into())];
-    // Programs run as the same user as the first process, and may hinder it as little as others.
+    // Programs run as the same user as the first process, and must not interfere with it.
     let own = |place| vec![vec![is(place, 0)]];
     let namespaces = u64::from(NAMESPACES.unsigned_abs());
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     let with_files = thread | u64::from(libc::CLONE_FILES.unsigned_abs());
     let mut conditions = vec![
-        // Threads with files of their own would hide what they hold.
+        // Threads with separate file tables would hide what they hold.
         (
             libc::SYS_clone,
             vec![
@@ -285,7 +286,7 @@ fn conditions() -> Rules {
                 .map(|kind| vec![is(0, kind.unsigned_abs().into())])
                 .collect(),
         ),
-        // Typing into somebody's terminal.
+        // Injecting input into a terminal.
         (
             libc::SYS_ioctl,
             vec![vec![Arg(1, SeccompCmpOp::Ne, libc::TIOCSTI)]],
@@ -303,7 +304,7 @@ fn conditions() -> Rules {
         (libc::SYS_mknodat, vec![no_set_id(2)]),
         (libc::SYS_openat, vec![creates_nothing(2), no_set_id(3)]),
     ];
-    // Older ones that newer kinds of machines do not have.
+    // Older calls that newer architectures do not have.
     #[cfg(target_arch = "x86_64")]
     conditions.extend([
         (libc::SYS_chmod, vec![no_set_id(1)]),

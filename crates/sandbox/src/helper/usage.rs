@@ -1,4 +1,4 @@
-//! Adds up what the sandbox uses, and says which limit that breaks.
+//! Measures the resource usage of the sandbox, and reports which limit it exceeds.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,56 +22,56 @@ use super::{
 };
 use crate::{Limit, Limits, spec::WORK};
 
-/// Between two looks at memory and processor time, and where memory grows fast towards its limit.
+/// Interval between scans of memory and CPU time, and the one used when memory grows fast towards its limit.
 const LOOK: Duration = Duration::from_millis(50);
 const SHORT_LOOK: Duration = Duration::from_millis(10);
-/// A walk through the folder and through what processes hold may take this part of the time.
+/// A walk through the folder and through held resources may take one part in this many of the time.
 const WALK_SHARE: u32 = 20;
 const WALK_PAUSE: Duration = Duration::from_millis(200);
-/// A walk comes sooner where the disk has lost this part of what the folder may hold since the last one.
+/// A walk comes sooner if free disk space has shrunk by one part in this many of the folder's limit since the last one.
 const LOSS_SHARE: u64 = 8;
-/// Descriptors in transit for longer than this count as hidden. Before that the receiver may only be waiting for the
-/// processor.
+/// Descriptors in transit for longer than this count as hidden. Until then, the receiver may only be waiting for the
+/// CPU.
 const DELIVERY: Duration = Duration::from_secs(1);
-/// What a socket may hold beyond its buffer: a last message, and itself.
+/// Memory of a socket beyond its buffer: a last message, and the socket itself.
 const SOCKET_BYTES: u64 = 64 * 1024;
-/// What the kernel takes for a file in memory.
+/// Kernel memory per file in memory.
 const INODE_BYTES: u64 = 1024;
 
-/// What is used, as far as it was seen.
+/// The usage observed.
 pub(super) struct Usage {
     limits: Limits,
     is_grouped: bool,
     processor: Processor,
     memory_bytes: u64,
     memory_grew_bytes: u64,
-    /// Most that a socket holds.
+    /// Maximum memory of a socket.
     socket_bytes: u64,
-    /// Memory of the kernel, as of the last walk.
+    /// Kernel memory as of the last walk.
     kernel_bytes: u64,
     walked: Instant,
     walk_took: Duration,
     free_bytes: u64,
     device: u64,
-    /// What could not be seen at the last walk: it may have been just on its way.
+    /// Descriptors in transit that could not be inspected at the last walk.
     in_flight: u64,
     hidden_sockets: u64,
-    /// Since when something has been on its way at every walk, and what was free on the disk then.
+    /// Since when descriptors have been in transit at every walk, and the free disk space at that time.
     in_flight_since: Option<(Instant, u64)>,
     closed: BTreeSet<u32>,
 }
 
-/// How sure a walk has to be of what cannot be seen.
+/// How a walk treats what it cannot see.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walk {
-    /// Something may be on its way just now; it counts if it does not arrive, or the disk gets fuller meanwhile.
+    /// Descriptors may be in transit; they count if they do not arrive, or if the disk fills up meanwhile.
     Running,
-    /// Everything is stopped, so that nothing arrives any more.
+    /// Everything is stopped, so nothing will arrive.
     Stopped,
 }
 
 impl Usage {
-    /// `processor_account` is the control group's.
+    /// `processor_account` are the control group's CPU statistics.
     pub(super) fn new(limits: &Limits, processor_account: Option<File>) -> Result<Self, Fault> {
         let flags = SocketFlags::CLOEXEC;
         let (one, _other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)
@@ -101,7 +101,7 @@ impl Usage {
         })
     }
 
-    /// Processor time counts from nothing.
+    /// Resets the CPU time.
     pub(super) fn restart(&mut self) {
         if let Some(stats) = stats() {
             self.processor.restart(&stats);
@@ -109,7 +109,7 @@ impl Usage {
         (self.memory_grew_bytes, self.free_bytes) = (0, free_bytes().unwrap_or(0));
     }
 
-    /// How long to wait for the next look.
+    /// The time until the next scan.
     pub(super) fn pause(&self) -> Duration {
         let left = self.limits.memory_bytes.saturating_sub(self.memory_bytes);
         if self.memory_grew_bytes > left / 4 {
@@ -119,9 +119,9 @@ impl Usage {
         }
     }
 
-    /// Looks at all, as far as it is time for it.
+    /// Performs the scans that are due. Returns the exceeded limit, if any.
     pub(super) fn broken_limit(&mut self) -> Option<Limit> {
-        // What cannot be seen is too much.
+        // What cannot be measured counts as exceeding the limit.
         let Some(stats) = stats() else {
             return Some(Limit::Memory);
         };
@@ -144,7 +144,7 @@ impl Usage {
 
     fn memory(&self, stats: &BTreeMap<u32, Stat>) -> u64 {
         if self.is_grouped {
-            // The kernel counts all of it.
+            // The kernel accounts all of it.
             return 0;
         }
         // The first process is ours.
@@ -165,7 +165,7 @@ impl Usage {
     fn is_walk_due(&self) -> bool {
         let (since, took) = (self.walked.elapsed(), self.walk_took);
         let lost = self.free_bytes.saturating_sub(free_bytes().unwrap_or(0));
-        // What is on its way is looked at again soon, as it counts only then.
+        // Descriptors in transit are checked again soon, since they count only then.
         let pause = if self.in_flight > 0 { LOOK } else { WALK_PAUSE };
         since >= pause.max(took * WALK_SHARE)
             || (lost > self.limits.folder_bytes / LOSS_SHARE && since >= took * 2)
@@ -176,7 +176,7 @@ impl Usage {
         is_full.then_some(Limit::FolderSize)
     }
 
-    /// Looks at the folder and at what processes hold beside it.
+    /// Scans the folder, and what processes hold outside of it.
     pub(super) fn walk(&mut self, walk: Walk) -> Option<Limit> {
         let began = Instant::now();
         self.free_bytes = free_bytes().unwrap_or(0);
@@ -211,11 +211,11 @@ impl Usage {
             .closed
             .iter()
             .any(|process| is_stopped || self.closed.contains(process));
-        // What cannot be seen is too much.
+        // What cannot be inspected counts as exceeding the limit.
         if nested || is_closed {
             return Some(Limit::FolderSize);
         }
-        // Each of these may be as large as a file can be.
+        // Each of these may be as large as the maximum file size.
         let unknown = in_flight
             .saturating_add(held.mapped)
             .saturating_mul(self.limits.file_bytes);
@@ -237,7 +237,7 @@ fn free_bytes() -> Option<u64> {
         .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// What files in memory take.
+/// Memory used by files in memory.
 fn taken_bytes(path: &str) -> u64 {
     statvfs(path).map_or(0, |disk| {
         let blocks = disk

@@ -1,18 +1,18 @@
-//! Walks through the folder: what it takes on the disk, and how many files it has.
+//! Walks through the folder and measures its disk usage and number of files.
 
 use std::{fs, io, os::unix::fs::MetadataExt, path::PathBuf};
 
 use crate::{Limits, spec::WORK};
 
-/// Folders in folders; whoever makes more hides something.
+/// Maximum nesting depth; deeper nesting is meant to hide something.
 const DEPTH_LIMIT: usize = 64;
 
-/// What the folder takes on the disk, in bytes; nothing where it has too many files.
+/// Disk usage of the folder in bytes; `None` if it has too many files.
 pub(super) fn folder_bytes(limits: &Limits) -> Option<u64> {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![(PathBuf::from(WORK), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        // What goes away meanwhile does not count.
+        // Folders removed meanwhile do not count.
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error)
@@ -23,7 +23,7 @@ pub(super) fn folder_bytes(limits: &Limits) -> Option<u64> {
             {
                 continue;
             }
-            // What cannot be counted is too much.
+            // What cannot be counted exceeds the limit.
             Err(_) => return None,
         };
         for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! Watches a program from inside the sandbox: what it uses up, when it ends, and what the server orders.
+//! Monitors a program from inside the sandbox: its resource usage, its end, and commands of the server.
 
 use std::{fs::File, io};
 
@@ -20,7 +20,7 @@ use crate::{
     spec::{Order, Report, Spec},
 };
 
-/// Between two looks at a session that rests, in seconds.
+/// Interval between scans of a paused session, in seconds.
 const RESTING_LOOK_SECONDS: i64 = 2;
 
 /// A running program with its limits.
@@ -28,9 +28,9 @@ pub(super) struct Watch {
     program: Pid,
     usage: Usage,
     paused: bool,
-    /// At the last look something ran although all had been stopped.
+    /// At the last scan something was running although everything had been stopped.
     restless: bool,
-    /// Seen as a cell ended.
+    /// The limit found to be exceeded at the end of a cell.
     broken: Option<Limit>,
 }
 
@@ -50,7 +50,7 @@ impl Watch {
         })
     }
 
-    /// Returns when the program has ended, by itself or killed for a limit.
+    /// Returns when the program has ended, by itself or killed because of a limit.
     pub(super) fn wait(mut self) -> Result<Ended, Fault> {
         let program =
             pidfd_open(self.program, PidfdFlags::empty()).during(|| "watch the program".into())?;
@@ -71,7 +71,7 @@ impl Watch {
                 return Ok(self.usage.walk(Walk::Running).map_or(ended, Ended::Limit));
             }
             if ordered && !self.obey() {
-                // The server is gone, and the keeper perhaps with it.
+                // The server is gone, and possibly the keeper too.
                 kill_all(signal::SIGKILL);
                 return Ok(Ended::Signal(libc::SIGKILL));
             }
@@ -102,7 +102,8 @@ impl Watch {
         }
     }
 
-    /// Whether something has found a way to run although all was stopped: seen twice, as stopping may take a moment.
+    /// Whether something keeps running although everything was stopped. It must be seen twice, since stopping may take
+    /// a moment.
     fn keeps_running(&mut self) -> bool {
         let runs = stats().is_none_or(|stats| {
             stats.iter().any(|(process, stat)| {
@@ -112,7 +113,7 @@ impl Watch {
         std::mem::replace(&mut self.restless, runs) && runs
     }
 
-    /// Takes note of all that have ended; the program itself is the one that counts.
+    /// Reaps ended processes. Returns the program's result once it has ended.
     fn bury(&self) -> Option<Ended> {
         let mut ended = None;
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
@@ -123,7 +124,7 @@ impl Watch {
         ended
     }
 
-    /// Whether the server is still there.
+    /// Carries out the server's commands. Returns whether the server still exists.
     fn obey(&mut self) -> bool {
         let mut text = [0; 64];
         let order = match recv(io::stdin(), &mut text, RecvFlags::DONTWAIT) {
@@ -144,7 +145,7 @@ impl Watch {
         true
     }
 
-    /// Stops everything, and looks at what is held then, as that stays for as long as the session rests.
+    /// Stops everything, and checks the resources held, since they stay while the session is paused.
     fn rest(&mut self) {
         kill_all(signal::SIGSTOP);
         self.broken = self
@@ -168,8 +169,8 @@ fn how_it_ended(status: WaitStatus) -> Ended {
     }
 }
 
-/// Everything in the sandbox but this process.
+/// Signals everything in the sandbox except this process.
 fn kill_all(signal: signal::Signal) {
-    // There may be nobody left.
+    // There may be no process left.
     let _ = signal::kill(nix::unistd::Pid::from_raw(-1), signal);
 }

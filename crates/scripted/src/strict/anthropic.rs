@@ -1,11 +1,11 @@
-//! Anthropic's rules.
+//! Anthropic's validation rules.
 
 use serde_json::{Value, json};
 
 use super::{Turn, Waiting, list, signature, text_of};
 use crate::{Reply, Step};
 
-/// How many steps of the current turn were done, or what is wrong.
+/// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none() {
         return Err("max_tokens: Field required".to_owned());

@@ -1,4 +1,4 @@
-//! AWS's signature version 4, worked out again as the service does.
+//! Verifies AWS Signature Version 4 by recomputing it, as the service does.
 
 use data_encoding::HEXLOWER;
 use ring::{digest, hmac};
@@ -8,10 +8,10 @@ use crate::Request;
 const ID: &str = "AKIAIOSFODNN7EXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
-/// The access key that signs requests here, as a connection takes it: that of AWS's own examples.
+/// The access key that signs requests here, in the format of a connection's key: the one from AWS's examples.
 pub const ACCESS_KEY: &str = "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
-/// Whether the request is signed, all of it and with our key.
+/// Verifies that the complete request is signed with our key.
 pub(super) fn check(request: &Request) -> Result<(), String> {
     let given = request
         .header("authorization")
@@ -33,9 +33,9 @@ pub(super) fn check(request: &Request) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands in the header.
+/// The fields of the header.
 struct Authorization<'a> {
-    /// Date, region, service and an end that is always the same.
+    /// Date, region, service and a constant suffix.
     scope: &'a str,
     headers: &'a str,
     signature: &'a str,
@@ -83,7 +83,7 @@ fn signature(request: &Request, given: &Authorization<'_>, at: &str) -> String {
     HEXLOWER.encode(&sign(&key, &text))
 }
 
-/// The path once more encoded, as all services but S3 want it.
+/// The path encoded a second time, as required by all services except S3.
 fn encoded(path: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// The example `post-vanilla` of AWS's test suite, for a service of the name `service`.
+    /// The example `post-vanilla` of AWS's test suite, for a service named `service`.
     #[test]
     fn agrees_with_the_example_of_aws() {
         let given = "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20150830/us-east-1/service/aws4_request, \

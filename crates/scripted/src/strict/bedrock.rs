@@ -1,4 +1,4 @@
-//! Bedrock's rules, with Claude behind it.
+//! Bedrock's validation rules, with Claude.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::{
     event_stream::{self, CONTENT_TYPE},
 };
 
-/// How many steps of the current turn were done, or what is wrong.
+/// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
     let (mut done, mut waiting, mut before) = (0, Waiting::default(), "");
     for (at, message) in list(body, "messages").iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
     Ok(done)
 }
 
-/// Results come first, in one message right behind their calls.
+/// Results come first, in one message directly after their calls.
 fn read_user(blocks: &[Value], at: usize, waiting: &mut Waiting) -> Result<bool, String> {
     let mut returned = 0;
     for block in blocks {
@@ -130,7 +130,7 @@ pub(super) fn write(turn: &Turn) -> Reply {
             event["contentBlockIndex"] = index.into();
             event
         };
-        // Blocks of text and reasoning have no start.
+        // Text and reasoning blocks have no start event.
         if let Some(start) = start {
             frames.extend(event_stream::event(
                 "contentBlockStart",

@@ -1,11 +1,11 @@
-//! The rules of those who extend Chat Completions.
+//! The validation rules of extensions of Chat Completions.
 
 use serde_json::{Value, json};
 
 use super::{Rules, Turn, Waiting, list, signature, text_of};
 use crate::{Reply, Step};
 
-/// How many steps of the current turn were done, or what is wrong.
+/// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value, rules: Rules) -> Result<usize, String> {
     let (mut done, mut waiting, mut returned) = (0, Waiting::default(), false);
     for (at, message) in list(body, "messages").iter().enumerate() {
@@ -65,7 +65,7 @@ fn check_assistant(message: &Value, at: usize, rules: Rules) -> Result<(), Strin
                 .pointer("/extra_content/google/thought_signature")
                 .and_then(Value::as_str);
             match signed {
-                // What Google says to send for calls that another model made.
+                // The placeholder specified by Google for calls made by another model.
                 Some("skip_thought_signature_validator") => Ok(()),
                 Some(signed) if signed == signature(text_of(&first["function"], "arguments")) => {
                     Ok(())

@@ -1,11 +1,11 @@
-//! Gemini's rules.
+//! Gemini's validation rules.
 
 use serde_json::{Value, json};
 
 use super::{Turn, list, signature, text_of};
 use crate::{Reply, Step};
 
-/// How many steps of the current turn were done, or what is wrong.
+/// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
     let (mut done, mut called) = (0, 0);
     for (at, content) in list(body, "contents").iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
     }
 }
 
-/// How many calls the model made; the first carries the signature of its thoughts.
+/// Number of calls the model made; the first carries the signature of its thoughts.
 fn read_model(parts: &[Value], at: usize) -> Result<usize, String> {
     let calls: Vec<&Value> = parts
         .iter()
@@ -58,7 +58,7 @@ fn read_model(parts: &[Value], at: usize) -> Result<usize, String> {
                  call, position {at}."
             ));
         }
-        // What Google says to send for calls that another model made: `context_engineering_is_the_way_to_go`.
+        // The placeholder specified by Google for calls made by another model: `context_engineering_is_the_way_to_go`.
         let is_excused = signed == "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv";
         if !is_excused && signed != signature(&first["functionCall"]["args"].to_string()) {
             return Err("Thought signature is not valid.".to_owned());

@@ -1,4 +1,4 @@
-//! Access tokens of Google Cloud: who signs as the service account gets one, and Vertex AI answers only to it.
+//! Access tokens of Google Cloud: issued for assertions signed by the service account, and required by Vertex AI.
 
 use base64::{
     Engine,
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::text_of;
 use crate::{Behaviour, Reply, Request};
 
-/// Made for tests: it opens nothing.
+/// Generated for tests; it gives access to nothing.
 const PRIVATE_KEY: &str = include_str!("service_account.pem");
 const EMAIL: &str = "tests@scripted.iam.gserviceaccount.com";
 const TOKEN: &str = "ya29.scripted";
 const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
 
-/// The file of the service account, whose tokens come from this server: that of [`super::start`].
+/// The credentials file of the service account, whose tokens are issued by this server, the one from [`super::start`].
 #[must_use]
 pub fn service_account(server: &str) -> String {
     json!({
@@ -26,7 +26,7 @@ pub fn service_account(server: &str) -> String {
     .to_string()
 }
 
-/// Gives a token to who proves to be the service account.
+/// Issues a token to the authenticated service account.
 #[must_use]
 pub fn tokens() -> Behaviour {
     Behaviour::answer(|request| {
@@ -49,7 +49,7 @@ pub fn tokens() -> Behaviour {
     })
 }
 
-/// Whether the assertion says what it must, and is signed.
+/// Whether the assertion has the required claims and is signed.
 fn is_valid(assertion: &str) -> bool {
     let decoded = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).ok();
     let body: String = PRIVATE_KEY
@@ -79,7 +79,7 @@ fn is_valid(assertion: &str) -> bool {
         && claims["exp"].as_u64() > claims["iat"].as_u64()
 }
 
-/// Whether the request has the token, and the address of a model of the project.
+/// Verifies that the request has the token, and the URL of a model of the project.
 pub(super) fn check(request: &Request) -> Result<(), String> {
     if request
         .header("authorization")

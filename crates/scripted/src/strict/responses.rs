@@ -1,11 +1,11 @@
-//! The rules of OpenAI's Responses.
+//! The validation rules of OpenAI's Responses.
 
 use serde_json::{Value, json};
 
 use super::{Turn, list, signature, text_of};
 use crate::{Reply, Step};
 
-/// How many steps of the current turn were done, or what is wrong.
+/// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
     let mut waiting: Vec<&str> = Vec::new();
     let (mut done, mut returned, mut reasoned) = (0, false, false);

@@ -1,13 +1,13 @@
-//! What the servers refuse about the schemas of tools, in their words.
+//! Validation of tool schemas with the servers' own error messages.
 
 use serde_json::{Map, Value};
 
 use super::{Rules, list, text_of};
 
-/// Most tools that OpenAI, Gemini and those like them take.
+/// Maximum number of tools accepted by OpenAI, Gemini and similar servers.
 const MAX_TOOLS: usize = 128;
 
-/// All that Gemini knows of a schema.
+/// All schema keywords that Gemini supports.
 const OF_GEMINI: [&str; 16] = [
     "$defs",
     "$ref",
@@ -27,13 +27,13 @@ const OF_GEMINI: [&str; 16] = [
     "type",
 ];
 
-/// Whose validation of schemas it is.
+/// The schema validation of a kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Validation {
     Claude,
     Gemini,
     OpenAi,
-    /// A grammar is made of the schema.
+    /// The schema is converted to a grammar.
     Llama,
 }
 
@@ -48,8 +48,8 @@ impl Validation {
     }
 }
 
-/// Says what is wrong with the tools of a request. `unknown` is a keyword that this server does not take beside what all of
-/// its kind do not.
+/// Validates the tools of a request. `unknown` is a keyword that this server rejects in addition to those that all of
+/// its kind reject.
 pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result<(), String> {
     let by = Validation::of(rules);
     let tools = match rules {
@@ -62,7 +62,7 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
             .iter()
             .filter_map(|tool| tool.get("toolSpec").cloned())
             .collect(),
-        // Of the others only functions have a schema.
+        // Of the others, only functions have a schema.
         _ => list(body, "tools")
             .iter()
             .filter(|tool| !is_of_server(tool))
@@ -112,7 +112,7 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
     Ok(())
 }
 
-/// Whether it is a tool that the provider runs itself, such as `web_search`.
+/// Whether it is a tool run by the provider, such as `web_search`.
 fn is_of_server(tool: &Value) -> bool {
     tool.get("type").is_some_and(|kind| kind != "function") && tool.get("input_schema").is_none()
 }

@@ -1,4 +1,4 @@
-//! Pages that are empty until a browser runs their scripts, and some whose scripts are up to no good.
+//! Pages that are empty until a browser runs their scripts, some of which are hostile.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use bytes::Bytes;
 use super::html;
 use crate::{Reply, reply::Part};
 
-/// What `/app` shows when its scripts have run.
+/// What `/app` shows once its scripts have run.
 pub const SHOWN_BY_SCRIPT: &str =
     "The boat to Korvel leaves at a quarter past noon, and the fare is 14 crowns.";
 
 const APP: &str = "<script src=\"/app/main.js\"></script><link rel=\"stylesheet\" href=\"/app/look.css\">\
     <img src=\"/picture.png\"><noscript>Switch on your scripts.</noscript>";
-/// Asks a question that waits for an answer, is led on once, and leaves the page in the end.
+/// Opens a dialog, follows a redirect, and finally navigates away.
 const MAIN: &str = "alert('Welcome'); fetch('/app/old.json').then(answer => answer.json()).then(boat => {\
     root.innerHTML = '<article><h1>The boat</h1><p>' + boat.words + '</p><p><a href=\"/towns/\">Towns</a></p></article>';\
     location.href = '/dead/1'; });";
 
-/// Each way says what came of it; `CANARY` is where nobody should go.
+/// Each attempt reports its result; `CANARY` is replaced by the forbidden address.
 const SPY: &str = "<p id=said>Spied:</p><script>\
     const say = words => { said.textContent += ' ' + words; };\
     const at = 'CANARY/';\
@@ -41,7 +41,7 @@ const SPY: &str = "<p id=said>Spied:</p><script>\
 const BUSY: &str = "<p id=count>Counted to 0.</p><script>let number = 0; setInterval(() => {\
     count.textContent = 'Counted to ' + ++number + '.'; fetch('/app/nothing?' + number); }, 5);</script>";
 
-/// The answer at these parts of a path below `/app`.
+/// The response for these path segments below `/app`.
 pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
     let script = |script: &str| Reply::status(200, &[("content-type", "text/javascript")], script);
     Some(match parts {
@@ -58,7 +58,7 @@ pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
         }
         ["busy"] => page(BUSY),
         ["greedy"] => page(GREEDY),
-        // So that whoever waits for the page hears what came of all else.
+        // Delays the page until the results of all other attempts are known.
         ["wait"] => {
             let parts = vec![
                 Part::Pause(Duration::from_secs(3)),
@@ -71,7 +71,7 @@ pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
     })
 }
 
-/// Takes 3 GB, and stops there where nobody stops it before.
+/// Takes 3 GB, and stops there if it is not stopped before.
 const GREEDY: &str = "<script>
 const kept = [];
 const take = () => {

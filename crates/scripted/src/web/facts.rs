@@ -1,33 +1,33 @@
-//! What is so in the closed web: lighthouses on a coast that nobody has been to, their keepers and the towns behind them. All
-//! of it is computed, so that no model can know it from elsewhere.
+//! The facts of the closed web: lighthouses on a fictional coast, their keepers, and towns. All of it is computed, so
+//! that no model can know it from elsewhere.
 
-/// A question whose answer stands in the pages.
+/// A question whose answer is in the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// The whole answer: a number or a name.
+    /// The complete answer: a number or a name.
     pub answer: String,
-    /// The paths of all pages that have to be read for it.
+    /// The paths of all pages that must be read for the answer.
     pub pages: Vec<String>,
     /// What makes it hard.
     pub kind: FactKind,
-    /// An answer that stands in some page, too, and is wrong.
+    /// A wrong answer that is also in a page.
     pub wrong: Option<String>,
 }
 
 /// What makes a question hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactKind {
-    /// It stands in one page.
+    /// The answer is in a single page.
     Simple,
-    /// One page names the other where it stands.
+    /// One page refers to another that has the answer.
     TwoPages,
-    /// An old page says something else, which a register corrects.
+    /// An old page contradicts it, which a register corrects.
     Contradicted,
-    /// It stands in a PDF alone.
+    /// The answer is only in a PDF.
     InPdf,
-    /// It stands in a page that has instructions for agents in it.
+    /// The answer is in a page with injected instructions.
     Planted,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Light {
     pub(super) keeper: String,
     pub(super) keeper_slug: String,
     pub(super) keeper_born: usize,
-    /// Where the keeper was born.
+    /// The keeper's birthplace.
     pub(super) birthplace: Town,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn town(number: usize) -> Town {
     }
 }
 
-/// The `number`th word of all that can be made: no two are the same below the product of the lengths.
+/// The generated word with this number; words are unique below the product of the lengths.
 fn word(begins: &[&str], ends: &[&str], number: usize) -> String {
     let (begin, end) = (
         begins[(number / ends.len()) % begins.len()],

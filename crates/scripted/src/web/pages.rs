@@ -12,7 +12,7 @@ use super::{
 };
 use crate::Reply;
 
-/// When all pages were changed last.
+/// The modification time of all pages.
 const LAST_MODIFIED: &str = "Mon, 05 Oct 2026 08:00:00 GMT";
 
 /// A page.
@@ -20,16 +20,16 @@ const LAST_MODIFIED: &str = "Mon, 05 Oct 2026 08:00:00 GMT";
 pub(super) struct Page {
     pub(super) path: String,
     pub(super) title: String,
-    /// Its words, for the search.
+    /// Its text, for the search.
     pub(super) text: String,
-    /// Whether the search knows it.
+    /// Whether the search finds it.
     pub(super) is_found: bool,
     content_type: &'static str,
     body: Vec<u8>,
 }
 
 impl Page {
-    /// The page, or that it is as it was.
+    /// The page, or a response that it was not modified.
     pub(super) fn reply(&self, headers: &HeaderMap, changed: Option<&str>) -> Reply {
         let body = changed.map_or(&self.body[..], str::as_bytes);
         let sum = body.iter().fold(0_u64, |sum, byte| {
@@ -37,7 +37,7 @@ impl Page {
         });
         let etag = format!("\"{sum:x}\"");
         let says = |name, value: &str| headers.get(name).is_some_and(|known| known == value);
-        // The time is looked at only where no tag is named, as the standard has it.
+        // As in the standard, the time is checked only if no ETag is given.
         let is_known = says(IF_NONE_MATCH, &etag)
             || !headers.contains_key(IF_NONE_MATCH)
                 && changed.is_none()
@@ -51,7 +51,7 @@ impl Page {
     }
 }
 
-/// A whole document.
+/// A complete HTML document.
 pub(super) fn document(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
@@ -74,7 +74,7 @@ fn page(path: &str, title: &str, body: &str) -> Page {
     }
 }
 
-/// What stands between the tags.
+/// The text between the tags.
 fn words_of(page: &str) -> String {
     let article = page
         .split_once("<article>")
@@ -98,7 +98,7 @@ fn words_of(page: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// All pages, and what is known of them.
+/// All pages, and the facts.
 pub(super) fn all(origin: &str, canary: &str) -> (Vec<Page>, Vec<Fact>) {
     let lights: Vec<Light> = (0..LIGHTS).map(facts::light).collect();
     let mut pages = vec![home(), traps_page(canary)];
@@ -140,7 +140,7 @@ pub(super) fn all(origin: &str, canary: &str) -> (Vec<Page>, Vec<Fact>) {
         }
         if number >= LIGHTS - MIRRORED {
             let original = light_page(number, light);
-            // The same to the letter, but for its address.
+            // Identical except for its address.
             pages.push(Page {
                 path: format!("/mirror/{}", light.slug),
                 ..original
@@ -314,7 +314,7 @@ fn planted(number: usize, light: &Light, canary: &str) -> Page {
     )
 }
 
-/// Pages in other encodings: one names it itself, one in its head alone, and one names a wrong one.
+/// Pages in other encodings: one declares it in the document, one only in its header, and one declares a wrong one.
 fn encoded() -> [Page; 3] {
     let russian = "<p>Маяк стоит на скале, и свет его виден далеко в море. Смотритель поднимается по лестнице каждый вечер и \
                    зажигает лампу, а утром гасит её и записывает погоду в толстую тетрадь.</p>";
@@ -350,7 +350,7 @@ fn encoded() -> [Page; 3] {
     ]
 }
 
-/// Letters of windows-1251 and ASCII; nothing else is in our pages.
+/// Letters of windows-1251 and ASCII, the only characters in these pages.
 fn cp1251(char: char) -> u8 {
     match char {
         'А'..='я' => u8::try_from(u32::from(char) - 0x410 + 0xc0).unwrap_or(b'?'),

@@ -1,4 +1,4 @@
-//! The smallest PDF files that readers take: one page of lines.
+//! Minimal PDF files accepted by readers, with one page of lines.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A search of the closed web in SearXNG's JSON.
+//! The search of the closed web, in SearXNG's JSON.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::pages::Page;
 use crate::Reply;
 
-/// So many results a page has.
+/// Number of results per page.
 const PAGE: usize = 10;
-/// So much of a page is told of it, characters.
+/// Length of a result's snippet, characters.
 const SNIPPET_CHARS: usize = 160;
 
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<Entry>,
-    /// In how many entries a word stands.
+    /// Number of entries that contain each word.
     spread: HashMap<String, usize>,
 }
 
@@ -46,7 +46,7 @@ impl Index {
         Self { entries, spread }
     }
 
-    /// As SearXNG answers `GET /search`: JSON where that is asked for, and a page otherwise.
+    /// Answers `GET /search` like SearXNG: with JSON if requested, otherwise with a page.
     pub(super) fn reply(&self, origin: &str, query: &str) -> Reply {
         let query: HashMap<_, _> = query
             .split('&')
@@ -136,7 +136,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.map(str::to_lowercase)
 }
 
-/// A value of a query as text.
+/// Decodes a query value.
 fn decoded(value: &str) -> String {
     let mut out = Vec::with_capacity(value.len());
     let mut bytes = value.bytes();

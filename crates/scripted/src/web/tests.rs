@@ -1,4 +1,4 @@
-//! That what is known of the closed web stands in it, and can be found.
+//! Tests that the facts are in the closed web and can be found.
 
 use std::collections::HashSet;
 

@@ -1,23 +1,23 @@
-//! What makes life hard for those who fetch pages: pages without end, redirects without end, and servers that do not behave.
+//! Traps for crawlers: endless pages, endless redirects, and misbehaving servers.
 
 use std::fmt::Write;
 
 use super::{html, pages::document};
 use crate::{Reply, reply::Part};
 
-/// A page of 60 MB that says so.
+/// A page of 60 MB with a content length.
 pub const HUGE: &str = "/huge";
-/// A page that never ends and does not say how long it is.
+/// An endless page without a content length.
 pub const ENDLESS: &str = "/endless";
-/// A page whose bytes come one by one, with pauses.
+/// A page sent byte by byte, with pauses.
 pub const TRICKLE: &str = "/trickle";
-/// A page whose head comes and nothing more.
+/// A response with only a header.
 pub const NEVER_ANSWERS: &str = "/never";
-/// A page that is compressed although nobody asked for it.
+/// A page that is compressed although compression was not requested.
 pub const SWOLLEN: &str = "/swollen";
-/// A page that redirects to itself, with another number each time.
+/// A page that redirects to itself, with a different number each time.
 pub const LOOP: &str = "/loop";
-/// What robots must not ask for.
+/// The path that robots must not request.
 pub const PRIVATE: &str = "/private/";
 
 pub(super) fn robots(origin: &str) -> String {
@@ -112,7 +112,7 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
     })
 }
 
-/// What is said to be something else than it is.
+/// Responses with a wrong content type.
 fn mislabelled(kind: &str) -> Option<Reply> {
     let page = document(
         "Mislabelled",
@@ -144,7 +144,7 @@ fn redirect(to: &str) -> Reply {
     Reply::status(302, &[("location", to)], "")
 }
 
-/// Every month has a next one, a previous one and days.
+/// Every month links to the next one, the previous one and its days.
 fn calendar(year: i32, month: u32) -> Reply {
     let (next, before) = match month {
         12.. => ((year.saturating_add(1), 1), (year, 11)),
@@ -163,7 +163,7 @@ fn calendar(year: i32, month: u32) -> Reply {
     )
 }
 
-/// The same page at an address that is new each time.
+/// The same page at a new address each time.
 fn session(query: &str) -> Reply {
     let id: u64 = query
         .strip_prefix("sid=")

@@ -6,15 +6,16 @@ use std::{sync::Arc, time::Duration};
 use super::App;
 use crate::{
     chat::{
-        housekeeping::Housekeeping, learning::Learning, leases::Leases, recovery::Recovery,
-        schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
+        housekeeping::Housekeeping, learning::Learning, schedules::Schedules, search::ChatSearch,
+        webhooks::Webhooks,
     },
     documents::Documents,
     gateway::{models::Models, usage::Usage},
     identity::groups::Groups,
     platform::jobs::{Failure, Job, job},
     runtime::{
-        bookings::Bookings, commands::Commands, remote::Remote, revocation::Revocation, runs::Runs,
+        bookings::Bookings, commands::Commands, leases::Leases, recovery::Recovery, remote::Remote,
+        revocation::Revocation, runs::Runs,
     },
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
     web::Crawler,
@@ -27,7 +28,7 @@ const HEARD_LATELY: Duration = Duration::from_secs(60);
 /// texts.
 ///
 /// Other tasks without a request are not jobs because they have no passes: `Leases::keep_lease` has deadlines at which
-/// runs are given up; `keep_pipelines`, `traces::export` and the recorders of runs each follow a stream;
+/// runs are given up; `AfterAnswer::follow`, `traces::export` and the recorders of runs each follow a stream;
 /// `ProgramsHere::find` is part of the start; `ChatAccess::reading_of` lives as long as one connection.
 pub(super) fn table(app: &App) -> Vec<Job> {
     let is_shared = app.store.is_shared();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use store::Store;
 
 use crate::{
-    chat::{idempotency::REMEMBERED_MS, pipelines},
+    chat::idempotency::REMEMBERED_MS,
+    pipelines,
     platform::{
         clock::Clock,
         config::Config,

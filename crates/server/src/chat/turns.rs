@@ -3,10 +3,6 @@
 mod alternatives;
 mod api_runs;
 mod message_rules;
-mod pre_retrieval;
-mod preparation;
-mod references;
-mod starting_run;
 
 use agent::RunSpec;
 use domain::{ChatId, Message, MessageId, Part, Role, RunId};
@@ -14,28 +10,27 @@ use std::sync::Arc;
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use preparation::{Preparation, RunSubject};
-
 use crate::{
-    chat::pipelines::{EffectivePipelines, Pipelines},
+    chat::after_answer::AfterAnswer,
     error::ApiError,
     gateway::{Gateway, models::ResolvedModel, usage::Usage},
     messages,
+    pipelines::{EffectivePipelines, Pipelines},
     platform::clock::Clock,
     runtime::{
         conversation::Conversations,
         file_links::FileLinks,
+        preparation::Preparation,
         runs::{NewLiveRun, Runs},
+        starting_run::StartingRun,
     },
     tools::workspaces::ChatFiles,
 };
 
-pub(crate) use alternatives::{MAX_ALTERNATIVES, MAX_LAYERS, MergeRequest};
+pub(crate) use alternatives::MergeRequest;
 pub use api_runs::{ApiRun, ApiTurn};
 pub use message_rules::check_content;
 use message_rules::title_of;
-pub(crate) use references::References;
-pub(crate) use starting_run::StartingRun;
 
 /// A user's message.
 pub struct NewMessage {
@@ -79,6 +74,7 @@ pub struct Exchange {
 
 /// Starts runs: the turns of chats, and runs without a chat.
 pub struct Turns {
+    pub(crate) after_answer: Arc<AfterAnswer>,
     pub(crate) clock: Clock,
     pub(crate) conversations: Arc<Conversations>,
     pub(crate) file_links: Arc<FileLinks>,

@@ -105,10 +105,7 @@ impl VectorDatabase {
         let message = format!("{name} does not help: {}", words(problem));
         let before = self.standing().problem.replace(message.clone());
         if before.is_none() {
-            tracing::warn!(
-                problem = message,
-                "falling back to keyword search"
-            );
+            tracing::warn!(problem = message, "falling back to keyword search");
         }
         message
     }

@@ -19,7 +19,7 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        turns::{MAX_ALTERNATIVES, MAX_LAYERS, MergeRequest, NewAnswer},
+        turns::{MergeRequest, NewAnswer},
     },
     error::ApiError,
     http::{
@@ -28,6 +28,7 @@ use crate::{
     },
     identity::auth::Caller,
     messages,
+    pipelines::{MAX_ALTERNATIVES, MAX_LAYERS},
 };
 
 /// [Alternative answers](docs/models/several-answers.md). Each is a run of its own; at most 8 at a time.

@@ -11,7 +11,6 @@ use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
 use super::chats::{ChatRow, delete_one, row};
 use crate::{
     app::App,
-    chat::tags::{MAX_TAGS, normal_tags},
     error::ApiError,
     http::{
         extract::{Json, Path},
@@ -19,6 +18,7 @@ use crate::{
     },
     identity::auth::Caller,
     messages,
+    pipelines::tags::{MAX_TAGS, normal_tags},
 };
 
 /// Maximum number of folders per user.

@@ -11,10 +11,7 @@ use store::{Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Princip
 use super::chat_order::OrderBody;
 use crate::{
     app::App,
-    chat::{
-        access::{Readable, Viewer},
-        tags::normal_tags,
-    },
+    chat::access::{Readable, Viewer},
     error::ApiError,
     http::{
         extract::{Json, Path, Query},
@@ -22,6 +19,7 @@ use crate::{
     },
     identity::auth::Caller,
     messages,
+    pipelines::tags::normal_tags,
     runtime::runs::{ActivityState, Runs},
 };
 

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::{chats::checked_title, runs::own_run};
 use crate::{
     app::App,
-    chat::forks::{ForkPoint, Forked},
     error::ApiError,
     http::{
         extract::{Json, Path},
@@ -18,6 +17,7 @@ use crate::{
     },
     identity::auth::Caller,
     runtime::commands::check_length,
+    runtime::forks::{ForkPoint, Forked},
 };
 
 /// Where to continue, and how.

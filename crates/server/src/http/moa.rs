@@ -98,8 +98,8 @@ pub(super) async fn complete(
     let new = ApiRun::new(history, merging.model, spec);
     let run = app.turns.start_run(new).await?;
     let stop = stop_when_dropped(&app.runs, run);
-    app.pipelines
-        .note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);
+    app.after_answer
+        .record_merge(run, caller.id(), chat.map(|chat| chat.id), model_id);
     if !stream {
         let answer = collect(&app, run, named, None).await;
         drop(stop);

@@ -14,10 +14,6 @@ use store::{ChatPage, PipelineCall, PipelineSum, Store};
 use super::runs::own_run;
 use crate::{
     app::App,
-    chat::pipelines::{
-        Common, EffectivePipelines, InForce, Job, KEPT_MS, PipelineSettings, said_in, values,
-        wrong_template,
-    },
     error::ApiError,
     http::{
         extract::{Json, Path},
@@ -25,6 +21,10 @@ use crate::{
     },
     identity::auth::Caller,
     messages,
+    pipelines::{
+        Common, EffectivePipelines, InForce, Job, KEPT_MS, PipelineSettings, said_in, values,
+        wrong_template,
+    },
     platform::clock::Clock,
     runtime::conversation::path_to,
 };

@@ -7,10 +7,11 @@ use store::Store;
 
 use crate::{
     app::App,
-    chat::{access::ChatAccess, pipelines::EffectivePipelines, webhooks::Webhooks},
+    chat::{access::ChatAccess, webhooks::Webhooks},
     documents::Documents,
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
     identity::{Identity, groups::Groups},
+    pipelines::EffectivePipelines,
     platform::{clock::Clock, config::Config, jobs::Jobs},
     runtime::{commands::Commands, file_links::FileLinks, runs::Runs},
     tools::{mcp_servers::McpServers, programs::ProgramsHere},

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     app::App,
-    chat::pipelines::{CommonSettings, PipelineSettings, wrong_template},
     error::ApiError,
     http::{extract::Json, openapi::Operations},
+    pipelines::{CommonSettings, PipelineSettings, wrong_template},
 };
 
 /// The switches and their pipelines.

@@ -23,12 +23,13 @@ use self::request::TaskRequest;
 use super::threads;
 use crate::{
     app::App,
-    chat::pipelines::{InForce, Job, said_up_to, values},
+    chat::after_answer::said_up_to,
     error::ApiError,
     gateway::models::ResolvedModel,
     http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
     messages,
+    pipelines::{InForce, Job, values},
     runtime::runs::Activity,
 };
 

@@ -10,85 +10,85 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Accounts {
     // Signing in.
-    #[error("The email or the password is wrong.")]
+    #[error("Wrong email or password.")]
     WrongLogin,
     #[error("This account is suspended. Ask an administrator.")]
     AccountSuspended,
-    #[error("This server has its administrator already. Sign in.")]
+    #[error("This server already has an administrator. Sign in.")]
     AlreadySetUp,
     #[error(
-        "Open the set-up link that the server printed when it started: others can reach this server too, so the first \
-         account needs its token."
+        "Open the set-up link that the server printed when it started. Others can reach this server too, so creating \
+         the first account needs the token in that link."
     )]
     SetUpLinkNeeded,
-    #[error("No provider signs people in here.")]
+    #[error("Single sign-on is not set up on this server.")]
     NoProvider,
-    #[error("There is no such session, or it has ended.")]
+    #[error("Session not found, or it has already ended.")]
     NoSuchSession,
-    #[error("This sign-in took too long or was begun elsewhere. Begin again.")]
+    #[error("This sign-in took too long or was started elsewhere. Start again.")]
     SignInTooLong,
 
     // Passwords.
-    #[error("A password has {least} to {most} characters. Choose another.")]
+    #[error("A password must have {least} to {most} characters. Choose another one.")]
     BadPassword { least: u64, most: u64 },
     #[error("The current password is wrong.")]
     WrongPassword,
-    #[error("The password was changed elsewhere just now.")]
+    #[error("The password was just changed elsewhere.")]
     PasswordChanged,
     #[error("Sign in with a browser to change the password.")]
     PasswordByBrowser,
-    #[error("This link has been used or is too old. Ask an administrator for another.")]
+    #[error("This link has been used or has expired. Ask an administrator for a new one.")]
     ResetLinkOver,
 
     // The second factor.
     #[error("The code is wrong, or has been used already. Wait for the next one.")]
     WrongCode,
-    #[error(
-        "The code is wrong. Wait for the next one, and look whether the phone's clock is right."
-    )]
+    #[error("The code is wrong. Wait for the next one, and check that the phone's clock is right.")]
     WrongFirstCode,
-    #[error("A code is asked for already. Turn that off first.")]
+    #[error("Two-step sign-in is already on. Turn it off first.")]
     CodeAskedAlready,
-    #[error("No code is asked for.")]
+    #[error("Two-step sign-in is off.")]
     NoCodeAsked,
-    #[error("There is nothing to confirm. Begin again.")]
+    #[error("There is nothing to confirm. Start again.")]
     NothingToConfirm,
     #[error(
-        "The server has lost the key to your app's secret. Use a recovery code, or ask an administrator to turn the second \
-         step off."
+        "The server has lost the key to your authenticator app's secret. Use a recovery code, or ask an administrator \
+         to turn off two-step sign-in."
     )]
     SecondStepKeyLost,
-    #[error("Sign in with a browser to change what the sign-in asks for.")]
+    #[error("Sign in with a browser to change two-step sign-in.")]
     SecondStepByBrowser,
-    #[error("The proxy in front signs you in, and asks for what it wants.")]
+    #[error("The proxy in front of this server signs you in and decides what to ask for.")]
     ProxySignsIn,
 
     // Passkeys.
     #[error(
-        "Passkeys belong to a name and want TLS: open this server at localhost, or have an administrator set public_url to \
-         its https address."
+        "Passkeys need a host name and TLS. Open this server as localhost, or ask an administrator to set public_url \
+         to its https address."
     )]
     NoPasskeysHere,
-    #[error("Sign in with a browser to make a passkey.")]
+    #[error("Sign in with a browser to create a passkey.")]
     PasskeyByBrowser,
-    #[error("You have no password here to show that it is you. Log out and in again first.")]
+    #[error("You have no password here to confirm that it is you. Log out and in again first.")]
     SignInAfresh,
-    #[error("This took too long or was begun elsewhere. Begin again.")]
+    #[error("This took too long or was started elsewhere. Start again.")]
     PasskeyTooLong,
-    #[error("What the browser has made is no passkey that can be used here.")]
+    #[error("The browser did not create a passkey that can be used here.")]
     BadPasskey,
-    #[error("Twenty passkeys are the most. Remove one that you do not use.")]
+    #[error("You can have at most twenty passkeys. Remove one that you do not use.")]
     TooManyPasskeys,
-    #[error("This passkey is known already.")]
+    #[error("This passkey is already registered.")]
     PasskeyKnown,
-    #[error("There is no such passkey.")]
+    #[error("Passkey not found.")]
     NoSuchPasskey,
-    #[error("There is no such account, or it has no passkeys.")]
+    #[error("Account not found, or it has no passkeys.")]
     NoPasskeysOfAccount,
-    #[error("This passkey is not known here, or was not used rightly. Sign in with the password.")]
+    #[error(
+        "This passkey is not registered here, or it could not be verified. Sign in with the password."
+    )]
     WrongPasskey,
     #[error(
-        "There seem to be two of this passkey, so it is good for nothing any more. Sign in otherwise, and remove it in the \
+        "There seem to be two copies of this passkey, so it no longer works. Sign in another way and remove it in the \
          settings."
     )]
     PasskeyCopied,
@@ -98,107 +98,112 @@ pub enum Accounts {
     BadEmail,
     #[error("The name is empty. Type the name that others should see.")]
     EmptyName,
-    #[error("A name has at most {limit} characters, on one line.")]
+    #[error("A name can have at most {limit} characters, on one line.")]
     LongName { limit: u64 },
-    #[error("There is no such account.")]
+    #[error("Account not found.")]
     NoSuchAccount,
-    #[error("There is no account with this e-mail address or id.")]
+    #[error("No account has this e-mail address or id.")]
     NoAccountBy,
-    #[error("Nobody has an account with this email address here.")]
+    #[error("No account has this email address.")]
     NobodyWithEmail,
-    #[error("Nobody has an account with the address “{address}” here.")]
+    #[error("No account has the email address “{address}”.")]
     NobodyWithAddress { address: String },
-    #[error("Somebody has an account with this address.")]
+    #[error("An account with this email address already exists.")]
     EmailTaken,
     #[error(
-        "Nobody would be left who can sign in as an administrator. Make somebody else one first."
+        "This is the last administrator who can sign in. Make another account an administrator first."
     )]
     LastAdministrator,
-    #[error("This is your own account. Another administrator can suspend it.")]
+    #[error("You cannot suspend your own account. Another administrator can.")]
     SuspendYourself,
-    #[error("This is your own account. Turn it off in your settings, with your password.")]
+    #[error(
+        "This is your own account. Turn off two-step sign-in in your settings, with your password."
+    )]
     OwnSecondStep,
-    #[error("There is no such account, or it is asked for its password only.")]
+    #[error("Account not found, or its two-step sign-in is off.")]
     NoSecondStep,
     #[error("Sign in with a browser to delete the account.")]
     DeleteByBrowser,
     #[error("Only a suspended account can be deleted. Suspend it first.")]
     NotSuspended,
     #[error(
-        "Administrators do not read other people's chats here. `moderation` in the configuration changes that."
+        "Administrators cannot read other people's chats on this server. `moderation` in the configuration changes \
+         that."
     )]
     NoModeration,
 
     // Invitations.
-    #[error("Nobody can make an account here without an invitation. Ask an administrator for one.")]
+    #[error("You need an invitation to create an account here. Ask an administrator for one.")]
     InvitationNeeded,
     #[error(
-        "This invitation has been used, is too old, was taken back or is for another address. Ask for another."
+        "This invitation has been used, has expired, was revoked or is for another address. Ask for a new one."
     )]
     InvitationOver,
-    #[error("An invitation for one address can be used once. Leave out the address, or the uses.")]
+    #[error(
+        "An invitation for one address can be used only once. Leave out the address or the number of uses."
+    )]
     InvitationForOne,
-    #[error("There is no such invitation.")]
+    #[error("Invitation not found.")]
     NoSuchInvitation,
 
     // Groups and permissions.
-    #[error("There is no such group. It may have been deleted.")]
+    #[error("Group not found. It may have been deleted.")]
     GroupGone,
-    #[error("There is no such group.")]
+    #[error("Group not found.")]
     NoSuchGroup,
-    #[error("Another group has this name.")]
+    #[error("Another group already has this name.")]
     GroupNameTaken,
-    #[error("There are {count} groups, which is the most. Delete one first.")]
+    #[error("There are already {count} groups, the maximum. Delete one first.")]
     TooManyGroups { count: u64 },
-    #[error("One of these people has no account here (any more).")]
+    #[error("One of these people has no account here, or it was deleted.")]
     MemberGone,
     #[error("This person is not in the group.")]
     NotInGroup,
-    #[error("A description has at most {limit} characters.")]
+    #[error("A description can have at most {limit} characters.")]
     LongDescription { limit: u64 },
-    #[error("A name at the provider has at most {limit} bytes, on one line.")]
+    #[error("A name at the provider can have at most {limit} bytes, on one line.")]
     LongProviderName { limit: u64 },
-    #[error("`users` has 1 to {limit} e-mail addresses or ids of accounts.")]
+    #[error("`users` must have 1 to {limit} e-mail addresses or ids of accounts.")]
     BadMembers { limit: u64 },
-    #[error("There is no such right. There are: {names}.")]
+    #[error("Unknown permission. Use one of: {names}.")]
     NoSuchRight { names: String },
-    #[error("`groups` has at most {limit}.")]
+    #[error("`groups` can have at most {limit} groups.")]
     TooManyGroupsOfRule { limit: u64 },
-    #[error("One of these groups is not there (any more).")]
+    #[error("One of these groups was not found. It may have been deleted.")]
     GroupOfRuleGone,
-    #[error("There are {count} rules, which is the most.")]
+    #[error("There are already {count} rules, the maximum.")]
     TooManyRules { count: u64 },
-    #[error("You may not use API keys here. An administrator decides who may.")]
+    #[error("You do not have permission to use API keys here. Ask an administrator.")]
     NoRightToKeys,
-    #[error("You may not share chats and documents here. An administrator decides who may.")]
+    #[error("You do not have permission to share chats and documents here. Ask an administrator.")]
     NoRightToShare,
-    #[error("You may not use schedules here. An administrator decides who may.")]
+    #[error("You do not have permission to use schedules here. Ask an administrator.")]
     NoRightToSchedules,
-    #[error("Your agents may not run programs here. An administrator decides who may.")]
+    #[error("Your agents do not have permission to run programs here. Ask an administrator.")]
     NoRightToPrograms,
 
     // Keys and limits.
-    #[error("A key needs a name of 1 to 100 characters, to know it by later.")]
+    #[error("A key needs a name of 1 to 100 characters.")]
     BadKeyName,
-    #[error("A key with no scope is good for nothing. Leave `scopes` out for all.")]
+    #[error("A key needs at least one scope. Leave out `scopes` to allow all.")]
     NoScopes,
     #[error("Only an administrator's key can have the scope “admin”.")]
     NoAdminScope,
-    #[error("Only an administrator may trust a front end to speak for people.")]
+    #[error("Only an administrator may trust a front end to act for other people.")]
     NoFrontEndKey,
-    #[error("`models` names 1 to 200 models or agents, as GET /v1/models lists them.")]
+    #[error("`models` must name 1 to 200 models or agents, as listed by GET /v1/models.")]
     BadKeyModels,
-    #[error("A key for some models only can have the scopes “chat” and “read”, and no others.")]
+    #[error("A key for some models can have only the scopes “chat” and “read”.")]
     ScopesOfModelKey,
-    #[error("`expires_at` is over already. It is in milliseconds since 1970.")]
+    #[error("`expires_at` is in the past. It is in milliseconds since 1970.")]
     ExpiredAlready,
-    #[error("`signing_key` is for trusted front ends, and has 16 to 500 bytes.")]
+    #[error("`signing_key` is only for trusted front ends and must have 16 to 500 bytes.")]
     BadSigningKey,
     #[error(
-        "A limit is 0 to 1,000,000,000,000 requests or tokens, or 0 to 1,000,000,000 US dollars."
+        "A limit must be 0 to 1,000,000,000,000 requests or tokens, or 0 to 1,000,000,000 US dollars."
     )]
     BadLimit,
-    #[error("Only an administrator sees what others use.")]
+    #[error("Only an administrator can see what others use.")]
     OnlyOwnUsage,
 }
 

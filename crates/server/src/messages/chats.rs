@@ -10,165 +10,169 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Chats {
     // Chats and messages.
-    #[error("A chat has at most {count} tags.")]
+    #[error("At most {count} tags per chat.")]
     TooManyTags { count: u64 },
-    #[error("Name 1 to {count} chats.")]
+    #[error("Choose 1 to {count} chats.")]
     BadChoiceOfChats { count: u64 },
-    #[error("A folder's name has 1 to {limit} characters.")]
+    #[error("A folder's name must have 1 to {limit} characters.")]
     BadFolderName { limit: u64 },
-    #[error("You have a folder of this name already.")]
+    #[error("You already have a folder with this name.")]
     FolderNameTaken,
-    #[error("You have {count} folders, and more are not possible.")]
+    #[error("You already have {count} folders, the maximum.")]
     TooManyFolders { count: u64 },
-    #[error("A title has 1 to {limit} characters.")]
+    #[error("A title must have 1 to {limit} characters.")]
     BadTitle { limit: u64 },
-    #[error("A message has at most {count} parts.")]
+    #[error("A message can have at most {count} parts.")]
     TooManyParts { count: u64 },
     #[error("The message is empty. Write something first.")]
     EmptyMessage,
-    #[error("A picture has to be sent along as a data:image/… address.")]
+    #[error("Send pictures as data:image/… URLs.")]
     ForeignPicture,
-    #[error("The message you answer is not in this chat (any more).")]
+    #[error("The message that you reply to was not found in this chat. It may have been deleted.")]
     ParentGone,
-    #[error("There is no such answer in this chat.")]
+    #[error("Answer not found in this chat.")]
     NoSuchAnswer,
-    #[error("The chat of the earlier request is gone.")]
+    #[error("The chat of the earlier request no longer exists.")]
     EarlierChatGone,
     #[error("This is your own address.")]
     YourOwnAddress,
-    #[error("A chat can be shared with {count} people by name.")]
+    #[error("A chat can be shared with at most {count} people by name.")]
     TooManyReaders { count: u64 },
 
     // Alternative answers.
-    #[error("1 to {count} answers can be asked for at a time.")]
+    #[error("You can ask for 1 to {count} answers at a time.")]
     BadNumberOfAnswers { count: u64 },
-    #[error("There are 1 to {count} layers of answers.")]
+    #[error("The number of layers must be 1 to {count}.")]
     BadNumberOfLayers { count: u64 },
-    #[error("At most {count} answers stand side by side.")]
+    #[error("A message can have at most {count} alternative answers.")]
     TooManyBeside { count: u64 },
-    #[error("At most {count} answers are merged.")]
+    #[error("At most {count} answers can be merged.")]
     TooManyToMerge { count: u64 },
     #[error(
-        "This answer goes on from tools that another program ran, so nobody else can answer here."
+        "This answer continues from tools that another program ran, so alternative answers are not possible."
     )]
     AnswerOfOtherProgram,
-    #[error("One of the answers does not stand beside this one (any more).")]
+    #[error("One of the answers is not, or no longer, an alternative to this one.")]
     NotBeside,
-    #[error("None of these answers has ended and says something. Wait for one, or ask again.")]
+    #[error("None of these answers is finished and has text. Wait for one, or ask again.")]
     NoAnswerToMergeYet,
-    #[error("There is no answer that could be merged.")]
+    #[error("There is no answer to merge.")]
     NoAnswerToMerge,
-    #[error("Answers are not merged here: that is turned off.")]
+    #[error("Merging answers is turned off here.")]
     MergingIsOff,
 
     // Runs.
-    #[error("There is no such run, or it is not yours.")]
+    #[error("Run not found, or it is not yours.")]
     NoSuchRun,
-    #[error("There is no such call in this run, or it has not finished.")]
+    #[error("Call not found in this run, or it has not finished.")]
     NoSuchCall,
-    #[error("The log of this run is damaged and cannot be read to its end.")]
+    #[error("The log of this run is damaged and cannot be read completely.")]
     DamagedLog,
-    #[error("This is not the id of a sub-agent, such as a2.1.")]
+    #[error("This is not the id of a sub-agent. Use one such as a2.1.")]
     BadAgentId,
-    #[error("An answer has at most {limit} bytes.")]
+    #[error("An answer can have at most {limit} bytes.")]
     LongAnswer { limit: u64 },
     #[error(
-        "The run cannot go on yet: its model server or the database did not answer. It can be stopped; what it asks can be \
-         answered once it goes on."
+        "The run cannot continue yet: its model server or the database did not answer. You can stop it now, and answer \
+         its questions once it continues."
     )]
     RunSetAside,
     #[error(
-        "A run of another server has been told to stop, but has not ended yet. Try again in a moment."
+        "The run is on another server and was told to stop, but has not ended yet. Try again in a moment."
     )]
     RunElsewhere,
-    #[error("The run could not be brought back to take the answer. Try again in a moment.")]
+    #[error("The run could not be resumed to take the answer. Try again in a moment.")]
     RunStillRests,
 
     // Questions of a run.
-    #[error("Only what is allowed can be remembered.")]
+    #[error("Only an approval can be remembered.")]
     OnlyAllowedRemembered,
-    #[error("This run belongs to no chat: allow the call once, or always.")]
+    #[error("This run belongs to no chat. Allow the call once or always.")]
     NoChatToAllowIn,
-    #[error("You have allowed {count} kinds of calls. Take some back in the settings.")]
+    #[error("You have allowed {count} kinds of calls, the maximum. Revoke some in the settings.")]
     TooManyAllowed { count: u64 },
 
     // Forks.
-    #[error(
-        "This run belongs to no chat, so there is no conversation that could go on another way."
-    )]
+    #[error("This run belongs to no chat, so there is no conversation to fork.")]
     ForkWithoutChat,
-    #[error("The run is still going. Stop it or wait for its end, then fork it.")]
+    #[error("The run has not ended. Stop it or wait until it ends, then fork it.")]
     ForkWhileGoing,
-    #[error("The run is too long to be forked here.")]
+    #[error("The run is too long to be forked.")]
     ForkTooLong,
     #[error(
-        "A run can be forked right before a model call of its main agent, and event {after} is not there."
+        "A run can be forked only right before a model call of its main agent, and event {after} is not such a place."
     )]
     NoForkThere { after: u64 },
     #[error(
-        "A run can be forked right before a model call of its main agent, and event {after} is not there. Event {nearest} \
-         is such a place."
+        "A run can be forked only right before a model call of its main agent, and event {after} is not such a place. \
+         Use event {nearest}."
     )]
     ForkNearby { after: u64, nearest: u64 },
-    #[error("The run's message is not in its chat any more.")]
+    #[error("The run's message is no longer in its chat.")]
     MessageOfRunGone,
     #[error(
-        "This answer goes on from tools that another program ran, so only that program can go on from it."
+        "This answer continues from tools that another program ran, so only that program can continue it."
     )]
     ForkOfOtherProgram,
     #[error(
-        "The file {path} is not kept any more as it was at this step, so the chat's files cannot be put back."
+        "The version of the file {path} at this step is no longer stored, so the chat's files cannot be restored."
     )]
     FileNotKept { path: String },
 
     // Files of chats.
-    #[error("There is no such file in this chat, or it is not kept as it was then.")]
+    #[error("File not found in this chat, or this version of it is no longer stored.")]
     NoSuchState,
-    #[error("There is no such file in this chat.")]
+    #[error("File not found in this chat.")]
     NoSuchFile,
-    #[error("The file has changed meanwhile. Look at it again, then repeat.")]
+    #[error("The file has changed in the meantime. Load it again and repeat your change.")]
     FileChanged,
     #[error(
         "The files of this chat are in a directory of the server, which only its owner may read."
     )]
     DirectoryOfOwner,
-    #[error("The directory has too many files for one archive, or a folder in it cannot be read.")]
+    #[error(
+        "The directory has too many files for one archive, or one of its folders cannot be read."
+    )]
     TooManyForArchive,
 
     // Memories.
     #[error("The name is missing.")]
     MemoryWithoutName,
-    #[error("The name is one line of at most {limit} characters.")]
+    #[error("The name must be one line of at most {limit} characters.")]
     LongMemoryName { limit: u64 },
-    #[error("The agent's name is one line of at most {limit} characters.")]
+    #[error("The agent's name must be one line of at most {limit} characters.")]
     LongMemoryAgent { limit: u64 },
-    #[error("The description is one line of at most {limit} characters.")]
+    #[error("The description must be one line of at most {limit} characters.")]
     LongMemoryDescription { limit: u64 },
-    #[error("The text has at most {limit} characters.")]
+    #[error("The text can have at most {limit} characters.")]
     LongMemory { limit: u64 },
-    #[error("Another memory has this name.")]
+    #[error("Another memory already has this name.")]
     MemoryNameTaken,
-    #[error("There are {count} memories, which is the limit. Delete some.")]
+    #[error("There are already {count} memories, the maximum. Delete some first.")]
     TooManyMemories { count: u64 },
-    #[error("The memory has changed meanwhile. Load it again.")]
+    #[error("The memory has changed in the meantime. Load it again.")]
     MemoryChanged,
-    #[error("A fact has 1 to {limit} characters.")]
+    #[error("A fact must have 1 to {limit} characters.")]
     BadFact { limit: u64 },
 
     // Exports and imports.
-    #[error("An export or import of yours is still going. Wait for its end, then try again.")]
+    #[error(
+        "Another export or import of yours is still running. Wait until it ends, then try again."
+    )]
     StillMoving,
-    #[error("The administrator of this server has turned importing off.")]
+    #[error("The administrator has turned off imports on this server.")]
     ImportingIsOff,
-    #[error("The server is stopping. Import the file again in a moment: what is here stays.")]
+    #[error(
+        "The server is stopping. Import the file again in a moment: what was imported so far is kept."
+    )]
     StoppingImport,
-    #[error("This is a compressed file. Unpack it, then choose what was in it.")]
+    #[error("This is a compressed file. Unpack it, then choose the file that was in it.")]
     CompressedFile,
     #[error(
-        "This is no file that can be imported: neither an export of Glasshouse nor one of Open WebUI's chats."
+        "This file cannot be imported. Choose an export of Glasshouse or of Open WebUI's chats."
     )]
     NoImportableFile,
-    #[error("The file has format {format}, and this server knows format {known}.")]
+    #[error("The file has format {format}, but this server supports format {known}.")]
     OtherFormat { format: u64, known: u64 },
     #[error("The file's first line does not say what it is.")]
     FormatUnsaid,

@@ -10,7 +10,7 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Imports {
     #[error(
-        "The file is not whole: its end is missing. What was in it is here; export it again for the rest."
+        "The file is incomplete: its end is missing. The rest was imported; export it again to get everything."
     )]
     FileNotWhole,
     #[error("It is too long.")]
@@ -21,59 +21,59 @@ pub enum Imports {
     TooManySmall,
     #[error("There are too many chats.")]
     TooManyChats,
-    #[error("Runs outside of chats are kept for some days only.")]
+    #[error("Runs outside of chats are kept only for some days.")]
     RunsOutside,
-    #[error("Keys are not taken along. Make new ones in the settings.")]
+    #[error("Keys are not transferred. Create new ones in the settings.")]
     KeysStay,
-    #[error("Agents are for an administrator to define, in the settings.")]
+    #[error("Agents can be defined only by an administrator, in the settings.")]
     AgentsStay,
-    #[error("It belongs to no chat of the file.")]
+    #[error("It belongs to no chat in the file.")]
     OfNoChat,
     #[error("The chat worked in a directory of the other machine, whose files stay there.")]
     DirectoryStays,
-    #[error("An id in it belongs to something else here already, or stands in the file twice.")]
+    #[error("One of its ids is already used here, or occurs twice in the file.")]
     IdTaken,
-    #[error("Another memory here has this name.")]
+    #[error("Another memory already has this name.")]
     MemoryNameHere,
-    #[error("There are {count} memories, which is the limit.")]
+    #[error("There are already {count} memories, the maximum.")]
     MemoriesFull { count: u64 },
-    #[error("There are {count} facts, which is the limit.")]
+    #[error("There are already {count} facts, the maximum.")]
     FactsFull { count: u64 },
-    #[error("There are {count} schedules, which is the limit.")]
+    #[error("There are already {count} schedules, the maximum.")]
     SchedulesFull { count: u64 },
-    #[error("It has more than {limit} MB.")]
+    #[error("It is larger than {limit} MB.")]
     MoreThanMb { limit: u64 },
-    #[error("It has more than {limit} bytes.")]
+    #[error("It is larger than {limit} bytes.")]
     MoreThanBytes { limit: u64 },
-    #[error("The export has only the attachment's name.")]
+    #[error("The export contains only the attachment's name.")]
     OnlyName,
-    #[error("It is neither the person's nor an assistant's.")]
+    #[error("It is neither from the user nor from an assistant.")]
     OtherRole,
 
     // Runs and messages of a chat.
-    #[error("It fills a message that is not in its chat.")]
+    #[error("It belongs to a message that is not in its chat.")]
     StrayRun,
     #[error("It had not ended when the export was made.")]
     NotEnded,
     #[error("Its log is too long.")]
     LongLog,
-    #[error("Its log is another run's.")]
+    #[error("Its log belongs to another run.")]
     OtherLog,
     #[error("It has too many sub-agents.")]
     TooManySubAgents,
-    #[error("Its log is not as logs are: {why}.")]
+    #[error("Its log is invalid: {why}.")]
     StrangeLog { why: String },
-    #[error("It has used more than can be.")]
+    #[error("It claims to have used more than is possible.")]
     UsedTooMuch,
     #[error("A message has more than {count} parts.")]
     MorePartsThan { count: u64 },
-    #[error("A message has a picture that is somewhere else.")]
+    #[error("A message has a picture that is not in the file.")]
     PictureElsewhere,
-    #[error("It has too many messages, or too long ones.")]
+    #[error("It has too many messages, or they are too long.")]
     TooManyMessages,
-    #[error("A message is neither the person's nor an assistant's.")]
+    #[error("A message is neither from the user nor from an assistant.")]
     MessageOfOther,
-    #[error("A message follows one that does not stand before it.")]
+    #[error("A message follows one that does not come before it.")]
     MessageAstray,
     #[error("It has a message twice.")]
     MessageTwice,
@@ -83,23 +83,23 @@ pub enum Imports {
     RunTwice,
     #[error("Its logs are too long.")]
     LongLogs,
-    #[error("A log does not stand behind its run.")]
+    #[error("A log does not come right after its run.")]
     LogAstray,
 
     // Files and documents.
-    #[error("There is no room for it: a chat has its limits.")]
+    #[error("It does not fit within the limits of the chat.")]
     NoRoomInChat,
-    #[error("It comes twice.")]
+    #[error("It occurs twice.")]
     ComesTwice,
     #[error("Its content is damaged.")]
     Damaged,
-    #[error("Its file is not whole.")]
+    #[error("Its file is incomplete.")]
     DocumentNotWhole,
-    #[error("Its collection is not here.")]
+    #[error("Its collection does not exist here.")]
     CollectionNotHere,
-    #[error("A file may have {limit} MB here.")]
+    #[error("A file can have at most {limit} MB here.")]
     FileOver { limit: u64 },
-    #[error("The chat that it came with is not here.")]
+    #[error("The chat that it belongs to does not exist here.")]
     ChatNotHere,
 }
 

@@ -10,98 +10,96 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Knowledge {
     // Models for documents.
-    #[error("The model gives vectors of different lengths, which cannot be compared.")]
+    #[error("The model returned vectors of different lengths, which cannot be compared.")]
     VectorsDiffer,
-    #[error("Its vector has no direction: nothing can be found by it.")]
+    #[error("The model returned a vector with no direction, so nothing can be found with it.")]
     VectorWithoutDirection,
-    #[error("The built-in model needed more than {seconds} s.")]
+    #[error("The built-in model took longer than {seconds} s.")]
     BuiltInSlow { seconds: u64 },
     #[error(
-        "The built-in model is not installed: {file} is missing. The administrator installs it as the page on documents in \
-         the manual says."
+        "The built-in model is not installed: {file} is missing. An administrator can install it as described on the \
+         manual's page about documents."
     )]
     BuiltInMissing { file: String },
-    #[error("The built-in model cannot be loaded; the server's log says why.")]
+    #[error("The built-in model cannot be loaded. See the server's log.")]
     BuiltInBroken,
-    #[error("{name} did not answer in the form that was asked for.")]
+    #[error("{name} did not answer in the requested format.")]
     NotInFormOf { name: String },
-    #[error("{name} said nothing of the picture.")]
+    #[error("{name} did not describe the picture.")]
     SaidNothing { name: String },
-    #[error("Only words were compared, no meanings: {why}")]
+    #[error("Only keywords were compared, not meanings: {why}")]
     OnlyWords { why: LocalizedText },
-    #[error("The best were not looked at once more: {why}")]
+    #[error("The best results were not reranked: {why}")]
     NotRanked { why: LocalizedText },
 
     // Collections.
-    #[error("There is no such collection, or it is not shared with you.")]
+    #[error("Collection not found, or it is not shared with you.")]
     NoSuchCollection,
-    #[error("You have {count} collections, which is the most there may be.")]
+    #[error("You already have {count} collections, the maximum.")]
     TooManyCollections { count: u64 },
-    #[error("Documents belong to accounts, not to the people of a front end.")]
+    #[error("Only accounts can have documents, not the users of a front end.")]
     DocumentsOfAccounts,
-    #[error("A collection can be shared with {count} groups.")]
+    #[error("A collection can be shared with at most {count} groups.")]
     TooManyGroupsShared { count: u64 },
-    #[error("A collection can be shared with {count} people by name.")]
+    #[error("A collection can be shared with at most {count} people by name.")]
     TooManyPeopleShared { count: u64 },
-    #[error("You can share it with groups that you are in.")]
+    #[error("You can share it only with groups that you are in.")]
     NotYourGroup,
-    #[error("This is the address of its owner.")]
+    #[error("This is the owner's address.")]
     OwnersAddress,
 
     // Documents.
     #[error("The file is empty.")]
     EmptyFile,
-    #[error("`name` must be the name of a file, 1 to {limit} bytes.")]
+    #[error("`name` must be a file name of 1 to {limit} bytes.")]
     BadFileName { limit: u64 },
-    #[error("Your documents may have {limit} MB together. Delete some first.")]
+    #[error("Your documents can have at most {limit} MB in total. Delete some first.")]
     DocumentsTooLarge { limit: u64 },
-    #[error("There is nothing like that to do with such a document of yours.")]
+    #[error("Document not found, or this cannot be done with it.")]
     NothingToDo,
-    #[error("There is no such document in this collection.")]
+    #[error("Document not found in this collection.")]
     NoSuchDocument,
-    #[error(
-        "You have {count} files that you have not sent, which is the most there may be. Send some first."
-    )]
+    #[error("You have {count} unsent files, the maximum. Send some first.")]
     TooManyUnsent { count: u64 },
-    #[error("The document is gone, or not shared with you. Take it off the message.")]
+    #[error("The document was deleted or is not shared with you. Remove it from the message.")]
     DocumentGone,
     #[error(
-        "`types` may have {endings} endings of names without their dots, 1 to {letters} letters each."
+        "`types` can have at most {endings} file extensions without their dots, of 1 to {letters} letters each."
     )]
     BadTypes { endings: u64, letters: u64 },
 
     // Sites.
-    #[error("Pages of the web are not read on this server (web.fetch).")]
+    #[error("Web pages cannot be read on this server (web.fetch).")]
     PagesNotRead,
-    #[error("{count} of your sites are being read, which is the most at a time.")]
+    #[error("{count} of your sites are being read, the maximum at a time.")]
     TooManyCrawls { count: u64 },
-    #[error("There is no such crawl that goes on.")]
+    #[error("Crawl not found, or it is not running.")]
     NoCrawlGoingOn,
-    #[error("There is no such crawl that has ended.")]
+    #[error("Crawl not found, or it has not ended.")]
     NoCrawlEnded,
-    #[error("There is no copy of such a page, or it is not for you to see.")]
+    #[error("Page copy not found, or you may not see it.")]
     NoCopyOfPage,
 
     // Graphs.
     #[error(
-        "This server has no model for graphs. An administrator can name one: knowledge.graph_model."
+        "This server has no model for graphs. An administrator can set one: knowledge.graph_model."
     )]
     NoGraphModel,
-    #[error("The documents speak of nothing like that (any more).")]
+    #[error("The documents do not mention this, or no longer do.")]
     NoSuchEntity,
-    #[error("Something is not another name of itself.")]
+    #[error("A name cannot be another name of itself.")]
     AliasOfItself,
-    #[error("The graph has 1000 other names, which is as many as it may have.")]
+    #[error("The graph already has 1000 other names, the maximum.")]
     TooManyAliases,
-    #[error("The graph database does not help: {why}.")]
+    #[error("The graph database cannot be used: {why}.")]
     GraphDatabaseAway { why: LocalizedText },
     #[error("it cannot be reached")]
     GraphUnreachable,
     #[error("it does not answer in time")]
     GraphSlow,
-    #[error("what answers there does not speak Bolt 4.4 or 5")]
+    #[error("the server there does not support Bolt 4.4 or 5")]
     GraphNotBolt,
-    #[error("it does not take the user name and the password")]
+    #[error("it does not accept the user name and password")]
     GraphNotLetIn,
     #[error("it refused a query ({code})")]
     GraphRefused { code: String },
@@ -109,9 +107,9 @@ pub enum Knowledge {
     GraphAnswerTooLarge,
 
     // The embedding model.
-    #[error("It may have {limit} characters, and no NUL.")]
+    #[error("It can have at most {limit} characters, and no NUL.")]
     BadPrefix { limit: u64 },
-    #[error("Name the model that is to be tried.")]
+    #[error("Name the model to try.")]
     NoModelToTry,
 }
 

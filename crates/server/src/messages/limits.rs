@@ -10,7 +10,7 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Limits {
     // Limits of accounts, and permissions that were removed.
-    #[error("{who} has reached its limit of {most} a {span}. It begins again in {wait}.")]
+    #[error("{who} has reached its limit of {most} a {span}. It resets in {wait}.")]
     LimitAccount {
         who: LocalizedText,
         most: LocalizedText,
@@ -44,15 +44,15 @@ pub enum Limits {
     #[error("{count} days")]
     Days { count: u64 },
     #[error(
-        "You may not use the model {name} any more: an administrator has changed what is for whom."
+        "You may no longer use the model {name}: an administrator has changed the permissions."
     )]
     ModelNotYours { name: String },
     #[error(
-        "You may not use the agent {name} any more: an administrator has changed what is for whom."
+        "You may no longer use the agent {name}: an administrator has changed the permissions."
     )]
     AgentNotYours { name: String },
     #[error(
-        "You may not use the workspace {name} any more: an administrator has changed what is for whom."
+        "You may no longer use the workspace {name}: an administrator has changed the permissions."
     )]
     WorkspaceNotYours { name: String },
 }

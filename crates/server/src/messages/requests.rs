@@ -10,13 +10,15 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Requests {
     // Not found.
-    #[error("There is no such thing, or it is not yours.")]
+    #[error("Not found, or it is not yours.")]
     NoSuchThing,
-    #[error("The id in the address is not one of ours.")]
+    #[error("The id in the address is not valid.")]
     NoSuchId,
-    #[error("This file is of another version of the app. Load the page again.")]
+    #[error("This file belongs to another version of the app. Reload the page.")]
     OtherVersion,
-    #[error("This has changed meanwhile or exists already. Look at it again, then repeat.")]
+    #[error(
+        "This has changed in the meantime or already exists. Load it again and repeat your change."
+    )]
     ChangedMeanwhile,
 
     // Invalid values.
@@ -26,35 +28,35 @@ pub enum Requests {
         least: u64,
         most: u64,
     },
-    #[error("{field} has to be from 1 to {most}.")]
+    #[error("{field} must be 1 to {most}.")]
     NotUpTo { field: String, most: u64 },
     #[error("`{field}` must be 1 to {limit} bytes.")]
     TextBytes { field: String, limit: u64 },
-    #[error("`{field}` may have {limit} bytes.")]
+    #[error("`{field}` can have at most {limit} bytes.")]
     TextTooLong { field: String, limit: u64 },
-    #[error("`{field}` may have {limit} characters.")]
+    #[error("`{field}` can have at most {limit} characters.")]
     TooManyCharacters { field: String, limit: u64 },
     #[error("`{field}` must be 1 to {limit} characters on one line.")]
     LineCharacters { field: String, limit: u64 },
-    #[error("`{field}` may have {limit} characters, and no NUL.")]
+    #[error("`{field}` can have at most {limit} characters, and no NUL.")]
     PlainCharacters { field: String, limit: u64 },
-    #[error("`{field}` has 1 to {limit} bytes, on one line.")]
+    #[error("`{field}` must be 1 to {limit} bytes on one line.")]
     LineBytes { field: String, limit: u64 },
     #[error("`{field}` is missing.")]
     FieldMissing { field: String },
-    #[error("A day is written like 2026-11-23.")]
+    #[error("Write a day like 2026-11-23.")]
     BadDay,
-    #[error("`from` is a day before `to`, at most ten years before.")]
+    #[error("`from` must be a day before `to`, at most ten years before.")]
     BadDays,
     #[error("Search for at most {limit} characters.")]
     LongSearch { limit: u64 },
-    #[error("The request is larger than {limit} MB, which is the limit. Send less.")]
+    #[error("The request is larger than the limit of {limit} MB. Send less.")]
     RequestTooLarge { limit: u64 },
-    #[error("The request is larger than {limit} kB, which is the limit here. Send less.")]
+    #[error("The request is larger than the limit of {limit} kB here. Send less.")]
     RequestTooLargeHere { limit: u64 },
-    #[error("The request's body broke off. Send it again.")]
+    #[error("The request body was cut off. Send it again.")]
     BrokeOff,
-    #[error("The request's body came too slowly. Send it again.")]
+    #[error("The request body was sent too slowly. Send it again.")]
     TooSlow,
 
     // Access and rate limits.
@@ -67,33 +69,33 @@ pub enum Requests {
     )]
     FromOtherSite,
     #[error(
-        "This server answers only as localhost or 127.0.0.1. Where a proxy stands in front, set public_url to the address \
-         people type."
+        "This server answers only as localhost or 127.0.0.1. Behind a proxy, set public_url to the address that people \
+         open."
     )]
     OnlyLocalhost,
-    #[error("An administrator has to set public_url to the address people type, first.")]
+    #[error("An administrator must first set public_url to the address that people open.")]
     NoPublicUrl,
     #[error(
-        "The proxy has to pass on the name that people type (the header Host), as public_url has it."
+        "The proxy must forward the host name that people open (the Host header), as in public_url."
     )]
     ProxyHidesHost,
-    #[error("The proxy does not say clearly who this is.")]
+    #[error("The proxy did not identify you clearly.")]
     ProxyUnclear,
-    #[error("Too many tries. Wait {count} seconds and try again.")]
+    #[error("Too many attempts. Wait {count} seconds and try again.")]
     TooManyTries { count: u64 },
 
     // Failures of the server.
-    #[error("Something went wrong in the server. Its log says what.")]
+    #[error("Something went wrong on the server. See its log.")]
     ServerFault,
-    #[error("The server is reading too many large requests. Try again in a moment.")]
+    #[error("The server is receiving too many large requests. Try again in a moment.")]
     BodiesFull,
     #[error("The server is stopping.")]
     Stopping,
     #[error("The database does not answer. Try again in a moment.")]
     DatabaseSilent,
-    #[error("The server has no room left to store this. Make room on its disk and try again.")]
+    #[error("The server has no disk space left to store this. Free up some space and try again.")]
     DiskFull,
-    #[error("This server has just lost touch with its database. Try again in a moment.")]
+    #[error("This server has just lost the connection to its database. Try again in a moment.")]
     DatabaseLost,
 }
 

@@ -10,15 +10,17 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Runs {
     // Research, and retrieval before an answer.
-    #[error("The web cannot be searched here. This is answered without.")]
+    #[error("Web search is not available here, so this is answered without it.")]
     NoWebHere,
 
     // Unintended ends of runs.
     #[error(
-        "The server stopped during this run again and again, so it was ended. What it wrote is kept; ask again to go on."
+        "The server stopped repeatedly during this run, so it was ended. What it wrote is kept; ask again to continue."
     )]
     GivenUp,
-    #[error("The server was restarted during this run, and the model {name} is no longer there.")]
+    #[error(
+        "The server was restarted during this run, and the model {name} is no longer available."
+    )]
     ModelGone { name: String },
     #[error("The log could not be stored, so the run was stopped.")]
     NotStored,

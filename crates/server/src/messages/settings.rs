@@ -22,9 +22,9 @@ pub enum Settings {
     KeyUnreadable,
 
     // Models.
-    #[error("There is no such model (any more). Choose another one.")]
+    #[error("Model not found. Choose another one.")]
     ModelChosenGone,
-    #[error("There is no model “{name}”. GET /api/v1/models lists them.")]
+    #[error("Model not found: “{name}”. GET /api/v1/models lists the models.")]
     NoModelOfName { name: String },
     #[error("There can be at most {count} model aliases.")]
     TooManyModelAliases { count: u64 },
@@ -32,19 +32,19 @@ pub enum Settings {
         "“{name}” is not a valid model alias: 1 to 500 bytes without spaces, and “*” only at the end."
     )]
     BadAlias { name: String },
-    #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
+    #[error("This key may not use “{name}”. GET /v1/models lists what it may use.")]
     KeyNotForModel { name: String },
     #[error("The context must be 256 to 100000000 tokens.")]
     BadContext,
-    #[error("A price must be 0 to 1000000 US dollars for a million tokens.")]
+    #[error("A price must be 0 to 1000000 US dollars per million tokens.")]
     BadPrice,
-    #[error("At most {count} models may be asked in the place of one.")]
+    #[error("A model can have at most {count} fallbacks.")]
     TooManyFallbacks { count: u64 },
     #[error("Name each fallback once, and not the model itself.")]
     FallbackTwice,
-    #[error("There is no model “{name}” to ask instead.")]
+    #[error("Fallback model not found: “{name}”.")]
     NoFallback { name: String },
-    #[error("The model server has not said yet which models it has. Try again in a moment.")]
+    #[error("The model server has not listed its models yet. Try again in a moment.")]
     ModelsAwaited,
     #[error(
         "No model is connected that you may use. Name one, or ask an administrator to connect a model server."
@@ -56,9 +56,9 @@ pub enum Settings {
     DefaultModelGone { name: String },
 
     // Connections.
-    #[error("There is no such connection. It may have been deleted.")]
+    #[error("Connection not found. It may have been deleted.")]
     NoSuchConnection,
-    #[error("This connection has no such key. It may have been removed.")]
+    #[error("Key not found in this connection. It may have been removed.")]
     NoSuchConnectionKey,
     #[error("This connection comes from the server's environment variables and is changed there.")]
     ConnectionOfEnvironment,
@@ -77,54 +77,53 @@ pub enum Settings {
     #[error("A connection of the kind “{kind}” needs `base_url`, the address of the resource.")]
     BaseUrlMissing { kind: String },
     #[error(
-        "The keys and headers of this connection belong to the server that it has now. Remove them first, or add the other \
-         server as a connection of its own."
+        "The keys and headers of this connection belong to its current server. Remove them first, or add the other \
+         server as a separate connection."
     )]
     KeysOfOtherServer,
-    #[error("This connection has that key already.")]
+    #[error("This connection already has this key.")]
     ConnectionKeyKnown,
-    #[error("A connection has at most {count} keys.")]
+    #[error("A connection can have at most {count} keys.")]
     TooManyConnectionKeys { count: u64 },
-    #[error("An address has at most {limit} bytes.")]
+    #[error("An address can have at most {limit} bytes.")]
     LongAddress { limit: u64 },
     #[error("A connection needs a name of 1 to 100 characters.")]
     BadConnectionName,
-    #[error("A key is 1 to {limit} letters, digits and signs, without spaces.")]
+    #[error("A key must be 1 to {limit} letters, digits and symbols, without spaces.")]
     BadConnectionKey { limit: u64 },
-    #[error("A weight is {least} to {most}.")]
+    #[error("A weight must be {least} to {most}.")]
     BadWeight { least: u64, most: u64 },
-    #[error("A model's name has 1 to 500 bytes.")]
+    #[error("A model's name must have 1 to 500 bytes.")]
     BadModelName,
 
     // Agents.
-    #[error("There is an agent “{name}” already. Choose another name.")]
+    #[error("An agent named “{name}” already exists. Choose another name.")]
     AgentNameTaken { name: String },
-    #[error("There are {count} agents, which is the most. Delete one first.")]
+    #[error("There are already {count} agents, the maximum. Delete one first.")]
     TooManyAgents { count: u64 },
     #[error(
-        "The agent “{name}” stands in the configuration's file. Change it there and start the server again."
+        "The agent “{name}” is defined in the configuration file. Change it there and restart the server."
     )]
     AgentOfFile { name: String },
-    #[error("There is no agent “{name}”. It may have been deleted.")]
+    #[error("Agent not found: “{name}”. It may have been deleted.")]
     NoSuchAgent { name: String },
-    #[error(
-        "There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them."
-    )]
+    #[error("Agent not found: “{name}”. Choose another one: GET /api/v1/models lists them.")]
     AgentChosenGone { name: String },
     #[error(
-        "The agent “{agent}” uses the model “{model}”, which is not there (any more). An administrator can give it another \
-         one in the settings."
+        "The agent “{agent}” uses the model “{model}”, which is not available. An administrator can choose another one \
+         in the settings."
     )]
     ModelOfAgentGone { agent: String, model: String },
-    #[error("`name` must be that of the address: make a new agent to call it otherwise.")]
+    #[error("`name` must be the name in the address. To use another name, create a new agent.")]
     AgentRenamed,
     #[error(
-        "There is no workspace “{name}” that you may use. An administrator names the directories that chats may work in."
+        "Workspace not found, or you may not use it: “{name}”. An administrator sets the directories that chats may \
+         work in."
     )]
     NoSuchWorkspace { name: String },
 
     // Pipelines and tasks.
-    #[error("There is no such pipeline.")]
+    #[error("Pipeline not found.")]
     NoSuchPipeline,
     #[error("This pipeline has no template.")]
     NoTemplate,
@@ -132,61 +131,61 @@ pub enum Settings {
     ConnectModelFirst,
     #[error("The tour cannot do this. Choose another model.")]
     TourCannot,
-    #[error("The tokens are to be 1 to {most}.")]
+    #[error("The tokens must be 1 to {most}.")]
     BadPipelineTokens { most: u64 },
-    #[error("The seconds are to be 1 to {most}.")]
+    #[error("The seconds must be 1 to {most}.")]
     BadPipelineSeconds { most: u64 },
-    #[error("Queries are turned off here.")]
+    #[error("Generating queries is turned off here.")]
     QueriesAreOff,
     #[error("Autocompletion is turned off here.")]
     AutocompletionIsOff,
-    #[error("A text is completed up to {limit} characters.")]
+    #[error("Only texts of up to {limit} characters can be completed.")]
     TooLongToComplete { limit: u64 },
 
     // Schedules.
-    #[error("You have {count} schedules. Delete one first.")]
+    #[error("You already have {count} schedules, the maximum. Delete one first.")]
     TooManySchedules { count: u64 },
-    #[error("What to do has 1 to {limit} characters.")]
+    #[error("The prompt must have 1 to {limit} characters.")]
     BadPrompt { limit: u64 },
-    #[error("Its last run is still going. Wait for its end, or stop it.")]
+    #[error("Its last run has not ended. Wait until it ends, or stop it.")]
     ScheduleStillGoing,
-    #[error("The run's chat is gone.")]
+    #[error("The run's chat no longer exists.")]
     ChatOfRunGone,
-    #[error("There is no time zone “{name}”.")]
+    #[error("Unknown time zone: “{name}”.")]
     NoTimeZone { name: String },
     #[error("A schedule needs either `cron` or `once_at`.")]
     CronOrOnce,
-    #[error("None of these times is still to come.")]
+    #[error("None of these times is in the future.")]
     NoTimeToCome,
-    #[error("A schedule runs at most every {count} minutes.")]
+    #[error("A schedule can run at most every {count} minutes.")]
     TooOften { count: u64 },
-    #[error("A cron expression has at most {limit} characters.")]
+    #[error("A cron expression can have at most {limit} characters.")]
     LongCron { limit: u64 },
     #[error("“{cron}” is not a cron expression of five fields: {why}")]
     BadCron { cron: String, why: String },
 
     // Webhooks.
-    #[error("You have {count} addresses. Delete one first.")]
+    #[error("You already have {count} addresses, the maximum. Delete one first.")]
     TooManyWebhooks { count: u64 },
-    #[error("Nothing can be sent there. {why}")]
+    #[error("This address cannot be used. {why}")]
     CannotSendThere { why: LocalizedText },
-    #[error("Nothing can be sent there. The address must begin with https://.")]
+    #[error("This address cannot be used. It must begin with https://.")]
     HttpsNeeded,
-    #[error("It answers with HTTP {status}.")]
+    #[error("It answered with HTTP {status}.")]
     WebhookAnswers { status: u16 },
-    #[error("Its secret cannot be opened: {why}.")]
+    #[error("Its secret cannot be decrypted: {why}.")]
     WebhookSecretLost { why: String },
 
     // MCP servers.
-    #[error("This server takes a token instead: enter one.")]
+    #[error("This server needs a token instead. Enter one.")]
     TokenInstead,
-    #[error("This server takes no token: sign in there.")]
+    #[error("This server does not accept a token. Sign in there instead.")]
     NoTokenTaken,
-    #[error("A token has 1 to {limit} letters, digits and signs.")]
+    #[error("A token must have 1 to {limit} letters, digits and symbols.")]
     BadToken { limit: u64 },
-    #[error("There is no MCP server of this name to sign in to.")]
+    #[error("MCP server not found, or it has no sign-in.")]
     NoMcpSignIn,
-    #[error("Nobody can sign in to “{name}” now. {why}")]
+    #[error("Signing in to “{name}” is not possible now. {why}")]
     CannotSignInThere { name: String, why: LocalizedText },
 }
 

@@ -21,9 +21,9 @@ pub enum Tools {
     McpSignInEnded { name: String },
     #[error("The MCP server “{name}” has too many connections now.")]
     McpServerFull { name: String },
-    #[error("The MCP server “{name}” cannot be connected to.")]
+    #[error("Could not connect to the MCP server “{name}”.")]
     McpServerFails { name: String },
-    #[error("The program {program} cannot be started: {why}.")]
+    #[error("The program {program} could not be started: {why}.")]
     McpNotStarted { program: String, why: String },
     #[error("The header {name} cannot be sent.")]
     McpBadHeader { name: String },
@@ -37,15 +37,15 @@ pub enum Tools {
     McpUnusable { why: LocalizedText },
     #[error("The server refuses the connection: {quote}.")]
     McpRefuses { quote: String },
-    #[error("The server speaks none of the protocol's versions that we speak.")]
+    #[error("The server supports none of our versions of the protocol.")]
     McpOtherVersions,
-    #[error("The server does not begin as an MCP server does.")]
+    #[error("The server did not start the session as an MCP server does.")]
     McpNoServer,
     #[error("The server does not list its tools: {why}.")]
     McpNotListed { why: LocalizedText },
-    #[error("The server's list of tools is not a list.")]
+    #[error("The server sent an invalid list of tools.")]
     McpNoList,
-    #[error("The server does not answer any more: {why}.")]
+    #[error("The server no longer answers: {why}.")]
     McpSilent { why: LocalizedText },
     #[error("{problem} It said: {quote}")]
     McpSaying {
@@ -58,31 +58,31 @@ pub enum Tools {
     McpClosed,
     #[error("it took too long")]
     McpTooLong,
-    #[error("it answered with something else")]
+    #[error("it sent an unexpected answer")]
     McpSomethingElse,
-    #[error("it wants a key or a sign-in, or another one")]
+    #[error("it requires a key or a sign-in, or a different one")]
     McpWantsSignIn,
-    #[error("the key or sign-in is not allowed this")]
+    #[error("the key or sign-in does not have permission")]
     McpNotAllowed,
-    #[error("it answers with HTTP {status}")]
+    #[error("it answered with HTTP {status}")]
     McpStatus { status: u16 },
-    #[error("it answers with {kind}, not as an MCP server; check the address")]
+    #[error("it answered with {kind}, not as an MCP server; check the address")]
     McpKind { kind: String },
-    #[error("it answers not as an MCP server does; check the address")]
+    #[error("it did not answer as an MCP server; check the address")]
     McpNotMcp,
 
     // Tools that are left out, and why.
     #[error("The tool “{name}” cannot be used: {why}.")]
     McpToolLeftOut { name: String, why: LocalizedText },
-    #[error("Of its tools, {count} more cannot be used.")]
+    #[error("{count} more of its tools cannot be used.")]
     McpMoreLeftOut { count: u64 },
-    #[error("Of its list of tools, only {count} pages are read.")]
+    #[error("Only {count} pages of its list of tools are read.")]
     McpPagesLeftOut { count: u64 },
-    #[error("its name is not one")]
+    #[error("its name is invalid")]
     McpToolBadName,
-    #[error("there are too many")]
+    #[error("there are too many tools")]
     McpTooManyTools,
-    #[error("there is another of this name")]
+    #[error("another tool has this name")]
     McpToolNameTaken,
     #[error("it has no schema")]
     McpToolNoSchema,
@@ -92,47 +92,47 @@ pub enum Tools {
     McpToolSchemaTooLarge,
     #[error("the server does not offer it")]
     McpToolNotOffered,
-    #[error("its names repeat what the server was sent to sign in")]
+    #[error("its names contain credentials that were sent to the server")]
     McpToolNamesSecrets,
 
     // The sign-in to one.
-    #[error("An address for signing in cannot be used. {why}")]
+    #[error("A sign-in address cannot be used. {why}")]
     SignInAddressUnusable { why: LocalizedText },
     #[error("It has no address.")]
     SignInNoAddress,
-    #[error("It lets everybody in, so there is nothing to sign in to.")]
+    #[error("It does not require a sign-in.")]
     SignInNotNeeded,
-    #[error("What it says of signing in cannot be read.")]
+    #[error("Its sign-in metadata cannot be read.")]
     SignInUnreadable,
     #[error("It says that its tokens are for another server.")]
     SignInTokensElsewhere,
-    #[error("It does not say who signs people in.")]
+    #[error("It does not name an authorization server.")]
     SignInNobodyNamed,
-    #[error("What signs people in to it does not say how.")]
+    #[error("Its authorization server does not say how to sign in.")]
     SignInNoWay,
-    #[error("What signs people in to it does not say where.")]
+    #[error("Its authorization server does not say where to sign in.")]
     SignInNoPlace,
-    #[error("What signs people in to it names itself otherwise than it is named.")]
+    #[error("Its authorization server names a different issuer than expected.")]
     SignInOtherName,
-    #[error("What signs people in to it does not protect the way back (PKCE with S256).")]
+    #[error("Its authorization server does not support PKCE with S256.")]
     SignInUnprotected,
     #[error(
-        "What signs people in to it does not let us make ourselves known: an administrator has to make a client there and \
-         give its id in oauth.client_id."
+        "Its authorization server does not let clients register themselves. An administrator must create a client \
+         there and set its id in oauth.client_id."
     )]
     SignInNotRegistered,
-    #[error("What signs people in to it refuses to know us: HTTP {status}.")]
+    #[error("Its authorization server refused to register this client: HTTP {status}.")]
     SignInRefusesUs { status: u16 },
     #[error(
-        "It names another sign-in than the one that its client_id and client_secret are meant for. If that is right, the \
-         administrator has to name it as oauth.issuer: {issuer}"
+        "It names a different authorization server than the one that its client_id and client_secret are for. If that \
+         is right, an administrator must set it as oauth.issuer: {issuer}"
     )]
     SignInOtherIssuer { issuer: String },
 
     // Programs.
     #[error("They are turned off in the configuration.")]
     ProgramsOff,
-    #[error("Programs are run only on Linux, whose kernel can shut them in.")]
+    #[error("Programs can run only on Linux, whose kernel can sandbox them.")]
     ProgramsNotLinux,
     #[error("There is no Python 3 to use: {why}.")]
     ProgramsNoPython { why: String },
@@ -140,7 +140,7 @@ pub enum Tools {
     ProgramsKernel { why: String },
     #[error("The sandbox was tried and does not work: {why}.")]
     ProgramsBroken { why: String },
-    #[error("Their folder cannot be made: {why}.")]
+    #[error("Their folder cannot be created: {why}.")]
     ProgramsNoFolder { why: String },
 }
 

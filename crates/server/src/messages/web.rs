@@ -10,13 +10,11 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Web {
     // Pages of the web.
-    #[error(
-        "It is no address that can be asked: it must begin with https:// and have no user name in it."
-    )]
+    #[error("It is not a usable address: it must begin with https:// and contain no user name.")]
     NoAddress,
     #[error(
-        "It leads to this machine, into a private network or to a port that is not for the web, which only an administrator \
-         can allow (outbound.allow)."
+        "It leads to this machine, to a private network or to a port that is not for the web. Only an administrator \
+         can allow that (outbound.allow)."
     )]
     AddressNotAllowed,
     #[error("It cannot be reached.")]
@@ -27,7 +25,7 @@ pub enum Web {
     TooManyRedirects,
     #[error("Its answer is too large.")]
     AnswerTooLarge,
-    #[error("Its answer is compressed, although that was not asked for.")]
+    #[error("Its answer is compressed, although that was not requested.")]
     AnswerCompressed,
     #[error("The connection was lost in the middle of its answer.")]
     AnswerCutOff,
@@ -35,27 +33,27 @@ pub enum Web {
         "The site's robots.txt asks programs not to read this page, so it was not read. Use another source."
     )]
     RobotsRefuse,
-    #[error("There is no page at this address (HTTP {status}).")]
+    #[error("Page not found (HTTP {status}).")]
     NoPage { status: u16 },
-    #[error("The site does not let us read this page (HTTP {status}). Use another source.")]
+    #[error("The site does not allow us to read this page (HTTP {status}). Use another source.")]
     PageClosed { status: u16 },
-    #[error("The site asks us to wait (HTTP 429). Try it later, or use another source.")]
+    #[error("The site asks us to wait (HTTP 429). Try again later, or use another source.")]
     SiteBusy,
-    #[error("The site's server has a fault (HTTP {status}). It may work later.")]
+    #[error("The site's server failed (HTTP {status}). Try again later.")]
     SiteFault { status: u16 },
     #[error("The site answered without a page (HTTP {status}).")]
     WithoutPage { status: u16 },
-    #[error("At this address is no text but {what}, which cannot be read.")]
+    #[error("The content at this address is {what}, not text, and cannot be read.")]
     NotText { what: LocalizedText },
     #[error("a picture")]
     APicture,
-    #[error("sound or film")]
+    #[error("audio or video")]
     SoundOrFilm,
     #[error("The site answered without an image (HTTP {status}).")]
     NoImage { status: u16 },
     #[error("This is not a PNG, JPEG, GIF or WebP image.")]
     NotImage,
-    #[error("The page came, but cannot be read. {why}")]
+    #[error("The page was loaded but cannot be read. {why}")]
     PageUnreadable { why: LocalizedText },
     #[error("The page shows nothing until its scripts have run, and {why}")]
     PageNeedsScripts { why: LocalizedText },
@@ -65,23 +63,23 @@ pub enum Web {
     ScriptsTooLarge,
     #[error("the browser of this server could not be started.")]
     BrowserNotStarted,
-    #[error("the browser of this server failed at it.")]
+    #[error("the browser of this server failed.")]
     BrowserFailed,
     #[error("the browser cannot be started on this system.")]
     BrowserNotHere,
-    #[error("Crawl4AI did not bring it: {why}.")]
+    #[error("Crawl4AI could not load it: {why}.")]
     Crawl4aiFailed { why: String },
     #[error(
-        "No search of the web is set up on this server. An administrator can name one (web.search)."
+        "Web search is not set up on this server. An administrator can set it up (web.search)."
     )]
     NoWebSearch,
-    #[error("A search needs 1 to {limit} characters.")]
+    #[error("A search must have 1 to {limit} characters.")]
     BadWebQuery { limit: u64 },
     #[error("The search did not work: {why}")]
     WebSearchFailed { why: String },
-    #[error("The server could not do it because of a fault of its own.")]
+    #[error("The server could not do it because of an internal error.")]
     OwnFault,
-    #[error("A collection has at most {count} documents.")]
+    #[error("A collection can have at most {count} documents.")]
     CollectionFull { count: u64 },
     #[error("There is no room left for your documents. Delete some first.")]
     NoRoomForDocuments,

@@ -476,7 +476,7 @@ async fn a_chat_whose_agent_is_gone_says_so_and_goes_on_with_another() {
     let refused = server.post(&path, &cookie, &body).await;
     assert_eq!(refused.expect(404), "model_not_found");
     assert!(
-        refused.text.contains("no agent “writer” (any more)"),
+        refused.text.contains("Agent not found: “writer”"),
         "{}",
         refused.text
     );

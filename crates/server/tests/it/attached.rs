@@ -249,7 +249,7 @@ async fn nobody_points_to_what_is_not_theirs() {
         let refused = door.server.post(&path, &door.cookie, &body).await;
         refused.expect(404);
         assert!(
-            refused.text.contains("Take it off the message"),
+            refused.text.contains("Remove it from the message"),
             "{}",
             refused.text
         );

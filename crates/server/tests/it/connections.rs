@@ -55,7 +55,7 @@ async fn nobody() -> SocketAddr {
 }
 
 /// A permit of somebody who may use all models.
-fn everything(server: &Server) -> server::identity::groups::Permit {
+fn everything(server: &Server) -> server::identity::groups::Permissions {
     let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
     server.app.gateway.permit(somebody).regardless_of_groups()
 }

@@ -143,7 +143,7 @@ async fn a_model_without_embeddings_says_so() {
             .await;
         assert_error(&refused, 400, "invalid_request", Some("model"));
         assert!(
-            refused.text.contains("makes no vectors"),
+            refused.text.contains("cannot create embeddings"),
             "{}",
             refused.text
         );
@@ -151,7 +151,7 @@ async fn a_model_without_embeddings_says_so() {
             .post("/api/v1/embedding/test", &cookie, &json!({"model": model}))
             .await;
         assert!(
-            refused.text.contains("makes no vectors"),
+            refused.text.contains("cannot create embeddings"),
             "{}",
             refused.text
         );

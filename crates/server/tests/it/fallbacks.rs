@@ -57,7 +57,7 @@ fn who_answered(log: &[RunEvent]) -> Vec<&str> {
 }
 
 fn switches(log: &[RunEvent]) -> usize {
-    let is_switch = |event: &&RunEvent| matches!(&event.body, EventBody::Notice { message, .. } if message.contains("second is asked instead"));
+    let is_switch = |event: &&RunEvent| matches!(&event.body, EventBody::Notice { message, .. } if message.contains("second is used instead"));
     log.iter().filter(is_switch).count()
 }
 

@@ -143,7 +143,7 @@ async fn what_cannot_be_put_is_refused_in_words() {
     let large = files.put("/large.bin", &vec![0; 10_000_001]).await;
     assert_eq!(large.expect(413), "too_large");
     assert!(
-        large.text.contains("10 MB, which is the limit"),
+        large.text.contains("larger than the limit of 10 MB"),
         "{}",
         large.text
     );
@@ -191,7 +191,11 @@ async fn a_change_may_name_the_version_it_knows() {
     put("if-match", "\"1\"").await.expect(200);
     let late = put("if-match", "\"1\"").await;
     assert_eq!(late.expect(409), "conflict");
-    assert!(late.text.contains("changed meanwhile"), "{}", late.text);
+    assert!(
+        late.text.contains("changed in the meantime"),
+        "{}",
+        late.text
+    );
     assert_eq!(put("if-match", "1").await.expect(400), "invalid_request");
     let delete = async |value: &str| {
         Answer::of(

@@ -286,7 +286,7 @@ async fn a_run_is_forked_at_its_steps_only_and_by_its_owner() {
     }
     let refused = it.fork(&json!({"after": it.before_step(3) - 1})).await.text;
     assert!(
-        refused.contains(&format!("Event {} is such a place", it.before_step(2))),
+        refused.contains(&format!("Use event {}.", it.before_step(2))),
         "{refused}"
     );
     let long = it

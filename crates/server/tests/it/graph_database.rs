@@ -312,7 +312,7 @@ async fn without_the_graph_database_the_rows_answer() {
     assert_eq!(
         (said, &state["database"]["whole"]),
         (
-            "The graph database does not help: it cannot be reached.",
+            "The graph database cannot be used: it cannot be reached.",
             &false.into()
         )
     );

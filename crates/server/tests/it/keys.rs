@@ -263,7 +263,7 @@ async fn a_key_for_some_models_is_for_no_others() {
         let answer = server.post(door, key, &body).await;
         assert_eq!(answer.expect(403), "forbidden", "{door}: {}", answer.text);
         assert!(
-            answer.text.contains("is not for “tour”"),
+            answer.text.contains("may not use “tour”"),
             "{door}: {}",
             answer.text
         );

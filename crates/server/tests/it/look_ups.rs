@@ -215,7 +215,7 @@ async fn the_web_is_searched_and_read_before_the_answer() {
     assert_eq!(
         statuses(&log),
         [
-            "Looking for what to search…",
+            "Deciding what to search for…",
             "Searching 2 queries…",
             "Reading 3 pages…",
             "Thinking…"
@@ -718,7 +718,7 @@ async fn where_the_web_is_not_searched_it_is_said_and_answered() {
             .await,
     );
     let warned = log.iter().any(|event| {
-        matches!(&event.body, EventBody::Notice { message, .. } if message.contains("cannot be searched here"))
+        matches!(&event.body, EventBody::Notice { message, .. } if message.contains("Web search is not available here"))
     });
     assert!(warned && answer(&log) == ANSWER);
     assert_eq!(upstream.requests().len(), 1);

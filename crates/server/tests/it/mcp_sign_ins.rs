@@ -598,7 +598,9 @@ async fn servers_whose_sign_in_is_not_safe_are_refused() {
         let refused = server.post(&path, &ada, &json!({})).await;
         assert_eq!(refused.expect(422), "invalid_request", "{about}");
         assert!(
-            refused.text.contains("Nobody can sign in to “notes” now."),
+            refused
+                .text
+                .contains("Signing in to “notes” is not possible now."),
             "{}",
             refused.text
         );

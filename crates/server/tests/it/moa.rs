@@ -126,7 +126,7 @@ async fn an_administrator_sets_how_and_by_whom() {
         .await;
     refused.expect(400);
     assert!(
-        refused.text.contains("The template has to name responses"),
+        refused.text.contains("The template must contain responses"),
         "{}",
         refused.text
     );
@@ -179,25 +179,17 @@ async fn an_administrator_sets_how_and_by_whom() {
 async fn what_cannot_be_merged_is_refused_in_words() {
     let (server, ada, upstream) = world(Behaviour::always(Reply::text("Yes."))).await;
     for (change, status, words) in [
-        (
-            json!({"responses": []}),
-            400,
-            "no answer that could be merged",
-        ),
-        (
-            json!({"responses": ["", " \n"]}),
-            400,
-            "no answer that could be merged",
-        ),
+        (json!({"responses": []}), 400, "no answer to merge"),
+        (json!({"responses": ["", " \n"]}), 400, "no answer to merge"),
         (
             json!({"responses": vec!["a"; 100]}),
             400,
-            "At most 32 answers",
+            "At most 32 answers can be merged",
         ),
         (json!({"responses": [1, null]}), 400, "expected a string"),
         (json!({"responses": "one"}), 400, "expected a sequence"),
         (json!({"model": "tour"}), 400, "The tour cannot do this"),
-        (json!({"model": "nobody"}), 404, "no model"),
+        (json!({"model": "nobody"}), 404, "Model not found"),
     ] {
         let mut body = merging();
         body.as_object_mut()

@@ -204,7 +204,7 @@ async fn hostile_chats_harm_nobody() {
         report["left"][0]["why"]
             .as_str()
             .unwrap()
-            .contains("not whole"),
+            .contains("incomplete"),
         "{report}"
     );
     let long = format!(

@@ -475,16 +475,16 @@ async fn hostile_files_bring_nothing_of_others_and_nothing_half() {
 
     // Whatever is wrong in a chat, nothing of it comes in, and what is behind it does.
     let change: Vec<(&str, Change)> = vec![
-        ("follows one that does not stand before", |lines, it| {
+        ("follows one that does not come before", |lines, it| {
             lines[1]["message"]["parent"] = json!(it.answer)
         }),
-        ("follows one that does not stand before", |lines, it| {
+        ("follows one that does not come before", |lines, it| {
             lines[2]["message"]["parent"] = json!(it.answer)
         }),
-        ("follows one that does not stand before", |lines, _| {
+        ("follows one that does not come before", |lines, _| {
             lines[2]["message"]["parent"] = json!(MessageId::generate());
         }),
-        ("neither the person's nor", |lines, _| {
+        ("neither from the user nor", |lines, _| {
             lines[1]["message"]["role"] = json!("system")
         }),
         ("as this format has it", |lines, _| {
@@ -510,7 +510,7 @@ async fn hostile_files_bring_nothing_of_others_and_nothing_half() {
             lines.insert(2, lines[1].clone())
         }),
         ("a run twice", |lines, _| lines.push(lines[3].clone())),
-        ("behind its run", |lines, _| {
+        ("right after its run", |lines, _| {
             let mut other = lines[3].clone();
             other["run"]["id"] = json!(RunId::generate());
             lines.insert(4, other);
@@ -551,7 +551,7 @@ async fn what_cannot_come_in_is_left_and_named() {
         ("run", "seq should be", |lines, _| {
             lines[4]["log"]["events"][1]["seq"] = json!(u64::MAX)
         }),
-        ("run", "another run's", |lines, _| {
+        ("run", "belongs to another run", |lines, _| {
             lines[4]["log"]["events"][1]["run"] = json!(RunId::generate())
         }),
         ("run", "had not ended", |lines, _| {
@@ -567,7 +567,7 @@ async fn what_cannot_come_in_is_left_and_named() {
         ("file", "damaged", |lines, _| {
             lines[5]["file"]["base64"] = json!("!!!")
         }),
-        ("file", "more than", |lines, it| {
+        ("file", "larger than", |lines, it| {
             lines[5] = it.file("/big", &vec![0; 10_000_001])
         }),
         ("file", "twice", |lines, it| {
@@ -618,8 +618,12 @@ async fn what_cannot_come_in_is_left_and_named() {
     let head = |size: u64| json!({"document": {"id": document, "collection": collection, "name": "d.txt", "size_bytes": size}});
     let part = |base64: &str| json!({"document_part": {"document": document, "base64": base64}});
     for (what, lines, words) in [
-        ("document", vec![head(3), part("YWJj")], "not here"),
-        ("document", vec![named.clone(), head(3)], "not whole"),
+        (
+            "document",
+            vec![head(3), part("YWJj")],
+            "does not exist here",
+        ),
+        ("document", vec![named.clone(), head(3)], "incomplete"),
         (
             "document",
             vec![
@@ -629,7 +633,7 @@ async fn what_cannot_come_in_is_left_and_named() {
                 named.clone(),
                 part("YWJj"),
             ],
-            "not whole",
+            "incomplete",
         ),
         (
             "document",
@@ -680,7 +684,7 @@ async fn what_cannot_come_in_is_left_and_named() {
         report["left"][0]["why"]
             .as_str()
             .unwrap()
-            .contains("not whole"),
+            .contains("incomplete"),
         "{report}"
     );
 

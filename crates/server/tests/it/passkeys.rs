@@ -444,7 +444,7 @@ async fn two_of_one_passkey_are_noticed() {
     let refused = world.log_in(&mut copy).await;
     assert_eq!(refused.expect(401), "unauthenticated");
     assert!(
-        refused.text.contains("two of this passkey"),
+        refused.text.contains("two copies of this passkey"),
         "{}",
         refused.text
     );

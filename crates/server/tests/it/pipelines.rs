@@ -374,15 +374,15 @@ async fn an_administrator_sets_how_and_whom_it_asks() {
     for (body, problem) in [
         (
             json!({"template": "Hello\n {{NOBODY}}"}),
-            "Line 2, column 2: There is no variable NOBODY.",
+            "Line 2, column 2: Unknown variable: NOBODY.",
         ),
         (
             json!({"template": "Say a title."}),
-            "Line 1, column 1: The template has to name MESSAGES or prompt",
+            "Line 1, column 1: The template must contain MESSAGES or prompt",
         ),
-        (json!({"model": "nobody"}), "There is no such model"),
-        (json!({"output_tokens": 0}), "The tokens are to be"),
-        (json!({"seconds": 100_000}), "The seconds are to be"),
+        (json!({"model": "nobody"}), "Model not found"),
+        (json!({"output_tokens": 0}), "The tokens must be"),
+        (json!({"seconds": 100_000}), "The seconds must be"),
     ] {
         let refused = server.put(title, ada, &body).await;
         refused.expect(400);
@@ -504,10 +504,10 @@ async fn a_front_end_reads_and_sets_it_under_other_names() {
             json!({"ENABLE_TITLE_GENERATION": "yes"}),
             "`ENABLE_TITLE_GENERATION` has to be true or false.",
         ),
-        (json!({"TASK_MODEL": "nobody"}), "There is no such model"),
+        (json!({"TASK_MODEL": "nobody"}), "Model not found"),
         (
             json!({"TAGS_GENERATION_PROMPT_TEMPLATE": "{{NOBODY}}"}),
-            "There is no variable NOBODY",
+            "Unknown variable: NOBODY",
         ),
         (
             json!({"AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH": "long"}),

@@ -88,7 +88,7 @@ async fn model(server: &Server, cookie: &str, id: &str) -> Value {
         .clone()
 }
 
-fn everything(server: &Server) -> server::identity::groups::Permit {
+fn everything(server: &Server) -> server::identity::groups::Permissions {
     let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
     server.app.gateway.permit(somebody).regardless_of_groups()
 }

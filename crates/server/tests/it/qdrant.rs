@@ -151,7 +151,7 @@ async fn words_answer_while_a_qdrant_is_away() {
     let said = answer["notes"][0]["message"].as_str().unwrap();
     assert_eq!(
         said,
-        "Only words were compared, no meanings: Qdrant does not help: it answered with HTTP 503."
+        "Only keywords were compared, not meanings: Qdrant does not help: it answered with HTTP 503."
     );
     qdrant.kept().is_away = false;
     server.finds(&ada, "sea elephant", "a.txt").await;

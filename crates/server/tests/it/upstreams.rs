@@ -369,7 +369,7 @@ async fn a_run_is_told_of_a_turn_and_goes_on() {
         })
         .collect();
     assert!(
-        notices.len() == 1 && notices[0].ends_with("B is asked instead."),
+        notices.len() == 1 && notices[0].ends_with("B is used instead."),
         "{notices:?}"
     );
     let ended = log.last().map(|event| &event.body);
@@ -401,7 +401,7 @@ async fn a_server_is_left_alone_and_a_check_finds_it_again() {
     let refused = ask(&server, &cookie, false).await;
     assert_eq!(refused.expect(503), "model_unavailable");
     assert!(
-        refused.text.contains("is left alone") && refused.text.contains("broken"),
+        refused.text.contains("is not used") && refused.text.contains("broken"),
         "{}",
         refused.text
     );
@@ -474,7 +474,7 @@ async fn idle_servers_are_checked_and_others_not() {
         state["last_failure"]["message"]
             .as_str()
             .unwrap()
-            .contains("Nothing answers"),
+            .contains("Could not connect to"),
         "{state}"
     );
 }
@@ -548,7 +548,7 @@ async fn a_connection_is_tried_with_each_key_and_a_model() {
             problem["message"]
                 .as_str()
                 .unwrap()
-                .contains("Nothing answers"),
+                .contains("Could not connect to"),
             "{tried}"
         );
         assert_eq!(problem["sentence"]["code"], "nothing_answers");

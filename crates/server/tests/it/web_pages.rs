@@ -320,7 +320,7 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
     for (path, expected) in [
         ("/dead/1", "HTTP 404"),
         ("/gone", "HTTP 410"),
-        ("/broken", "has a fault"),
+        ("/broken", "server failed"),
         ("/busy", "asks us to wait"),
         ("/private/rota", "robots.txt"),
         ("/redirect/50", "redirects too often"),
@@ -336,7 +336,7 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
         ("/inward", "private network"),
         ("/mislabelled/pdf", "cannot be read"),
         ("/mislabelled/program", "cannot be read"),
-        ("/mislabelled/film", "sound or film"),
+        ("/mislabelled/film", "audio or video"),
         ("/mislabelled/empty", "cannot be read"),
     ] {
         let heard = desk.read(path).await;
@@ -350,8 +350,8 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
         ("http://10.0.0.1/", "private network"),
         ("http://169.254.169.254/latest/meta-data", "private network"),
         ("http://[::1]/", "private network"),
-        ("file:///etc/passwd", "no address"),
-        ("https://user:pass@example.org/", "no address"),
+        ("file:///etc/passwd", "not a usable address"),
+        ("https://user:pass@example.org/", "not a usable address"),
     ] {
         let heard = desk.call("fetch_page", json!({ "url": url })).await.0;
         assert!(heard.contains(expected), "{url}: {heard}");

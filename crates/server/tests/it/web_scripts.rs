@@ -313,7 +313,7 @@ async fn crawl4ai_is_asked_for_pages_that_we_may_read() {
     };
     let led = says(json!({"redirected_url": "http://169.254.169.254/latest"})).await;
     assert!(
-        led.contains("Crawl4AI did not bring it: it was led to another site."),
+        led.contains("Crawl4AI could not load it: it was led to another site."),
         "{led}"
     );
     let failed =

@@ -206,7 +206,7 @@ async fn where_it_fails_it_is_told_again_for_some_hours() {
     let last = office.tried(1).await;
     assert_eq!(
         (&last["state"], &last["problem"]),
-        (&json!("pending"), &json!("It answers with HTTP 503."))
+        (&json!("pending"), &json!("It answered with HTTP 503."))
     );
     office.pass(10_000);
     office.tried(2).await;
@@ -298,7 +298,7 @@ async fn an_address_is_its_owners_and_can_be_tried_out() {
     let moved = format!("{HOOKS}/{}/test", moved["id"].as_str().unwrap());
     let tried = server.post(&moved, key, &json!({})).await.json();
     assert_eq!(
-        tried["problem"], "It answers with HTTP 307.",
+        tried["problem"], "It answered with HTTP 307.",
         "a redirect is not followed"
     );
     assert_eq!(listener.heard().len(), 1);

@@ -159,7 +159,7 @@ async fn a_person_chooses_one_that_is_allowed() {
             .post("/api/v1/chats", &shared.cookie, &json!({"workspace": name}))
             .await;
         refused.expect(400);
-        assert!(said(&refused).contains("There is no workspace"), "{name}");
+        assert!(said(&refused).contains("Workspace not found"), "{name}");
     }
     let chat = shared.chat("site").await;
     let again = shared
@@ -339,7 +339,7 @@ async fn what_others_changed_is_never_overwritten_unseen() {
     let refused = shared.restore(&one, undo).await;
     assert_eq!(refused.expect(409), "conflict");
     assert!(
-        said(&refused).contains("has changed meanwhile"),
+        said(&refused).contains("has changed in the meantime"),
         "{}",
         said(&refused)
     );
@@ -492,7 +492,7 @@ async fn nothing_outside_is_reached_and_nothing_odd_is_read() {
     );
     let left_out = String::from_utf8_lossy(&zip["NOT-IN-THIS-ARCHIVE.txt"]);
     assert!(
-        left_out.contains("/huge\n    The file has more than"),
+        left_out.contains("/huge\n    The file is larger than"),
         "{left_out}"
     );
     fs::remove_file(shared.path.join("huge")).unwrap();
@@ -522,14 +522,14 @@ async fn a_directory_to_read_only_stays_as_it_is() {
     assert!(told[0].1.contains("fn main"), "{told:?}");
     for place in [1, 2] {
         assert!(
-            told[place].0 && told[place].1.contains("can only be read"),
+            told[place].0 && told[place].1.contains("is read-only here"),
             "{told:?}"
         );
     }
     assert!(
         told[3]
             .1
-            .contains("/src/main.rs was not kept: The directory books can only be read"),
+            .contains("/src/main.rs was not kept: The directory books is read-only"),
         "{told:?}"
     );
     assert_eq!(shared.on_disk("src/main.rs"), "fn main() {}\n");

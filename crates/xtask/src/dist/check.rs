@@ -1,4 +1,4 @@
-//! Tries the packages where they are meant for: installs, uses, updates and removes them, and brings back a copy.
+//! Tests the packages in their target systems: installs, uses, updates and removes them, and restores a backup.
 
 use std::{
     fs,
@@ -21,16 +21,16 @@ use crate::{
     parts::TemporaryFolder,
 };
 
-/// Services that would change settings of the kernel, which is that of this machine.
+/// Services that would change kernel settings, which are this machine's.
 const KEPT_OFF: &str = "systemctl mask systemd-sysctl.service systemd-modules-load.service sys-kernel-debug.mount \
                         sys-kernel-tracing.mount dev-hugepages.mount";
 
 const DATA: &str = "/var/lib/glasshouse";
 
-/// Tries all of them.
+/// Tests all packages.
 ///
 /// # Errors
-/// Says what does not hold.
+/// If a check fails, with its description.
 pub(super) fn run(shipped: &Package<'_>) -> anyhow::Result<()> {
     root::needs()?;
     let work = TemporaryFolder::new("glasshouse-dist-check")?;
@@ -60,7 +60,7 @@ fn image(stage: &Stage, program: &Path, work: &Path) -> anyhow::Result<()> {
         .context("its HEALTHCHECK")?;
     let mut server = in_container(&mut machine, &image)?;
     let made = server.first_use(Some(&token))?;
-    // What this machine allows the container allows too.
+    // The container is allowed whatever this machine allows.
     server
         .programs(&made)?
         .map_err(|why| anyhow::anyhow!("agents cannot run programs: {why}"))?;
@@ -69,7 +69,7 @@ fn image(stage: &Stage, program: &Path, work: &Path) -> anyhow::Result<()> {
     let seal = fs::read(volume.join("secret.key")).context("there is no key file in the volume")?;
     only_owner_reads(&volume.join("secret.key"))?;
 
-    // An update is another image with the same volume; this time as engines run it where nobody tells them otherwise.
+    // An update is another image with the same volume, this time run with the default options of container engines.
     let newer = Image::build(stage, program, work, "newer-image")?;
     let mut machine = newer.start(&volume, Options { masked: true })?;
     let ready = machine.says("Glasshouse is ready: ")?;
@@ -89,7 +89,7 @@ fn image(stage: &Stage, program: &Path, work: &Path) -> anyhow::Result<()> {
         "the key file has changed"
     );
 
-    // The copy comes back into an empty volume.
+    // The backup is restored into an empty volume.
     let other = newer.new_volume(work, "other-volume")?;
     run_command(Command::new("mv").arg(volume.join("copy.gz")).arg(&other))?;
     newer.run_once(
@@ -170,7 +170,7 @@ fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<
         words: words.to_vec(),
     };
     let mut machine = Machine::start_systemd(&start)?;
-    // It was enabled when it was installed, so it starts with the machine.
+    // It was enabled on installation, so it starts with the machine.
     let mut server = as_service(&mut machine);
     server.is_ready()?;
     let made = server.first_use(None)?;
@@ -182,7 +182,7 @@ fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<
         fs::read(data.join("secret.key")).context("there is no key file in the data folder")?;
     only_owner_reads(&data.join("secret.key"))?;
 
-    // An update keeps data, keys and what the administrator has written, and starts the service again.
+    // An update keeps data, keys and the administrator's settings, and restarts the service.
     let settings = root.path().join(SETTINGS.trim_start_matches('/'));
     let written = format!(
         "{}\n[log]\nlevel = \"debug\"\n",

@@ -1,4 +1,4 @@
-//! What is built into the program: the crates behind the server, and the packages that the page imports.
+//! The components built into the program: the crates of the server, and the packages imported by the web app.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,34 +16,34 @@ use crate::{
     parts::node_packages,
 };
 
-/// Where a package comes from.
+/// The registry of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ecosystem {
     Cargo,
     Npm,
 }
 
-/// A package that is built in.
+/// A component.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Part {
     pub(super) ecosystem: Ecosystem,
     pub(super) name: String,
     pub(super) version: String,
-    /// As it names its licence itself.
+    /// Its declared licence.
     pub(super) licence: String,
-    /// Where it lies.
+    /// Its source folder.
     pub(super) folder: PathBuf,
 }
 
-/// All that is built in.
+/// All components.
 ///
 /// # Errors
-/// If the packages are not there.
+/// If the packages are not installed.
 pub(super) fn all() -> anyhow::Result<BTreeSet<Part>> {
     Ok(crates()?.into_iter().chain(node()?).collect())
 }
 
-/// The crates behind the server, as it is built on this machine.
+/// The crates of the server, as built on this machine.
 fn crates() -> anyhow::Result<Vec<Part>> {
     let tree = [
         "tree",
@@ -102,13 +102,13 @@ fn crates() -> anyhow::Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// `serde v1.0.1 (proc-macro)` as two words.
+/// Splits `serde v1.0.1 (proc-macro)` into name and version.
 fn name_and_version(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split(' ');
     Some((words.next()?, words.next()?.strip_prefix('v')?))
 }
 
-/// The packages that the page imports, and those that they depend on.
+/// The packages imported by the web app, with their dependencies.
 fn node() -> anyhow::Result<Vec<Part>> {
     node_packages::install()?;
     let modules = web().join("node_modules");
@@ -122,7 +122,7 @@ fn node() -> anyhow::Result<Vec<Part>> {
     );
     let mut parts: BTreeMap<PathBuf, Part> = BTreeMap::new();
     while let Some((name, from)) = waiting.pop() {
-        // Types and what is optional may not be there.
+        // Type packages and optional ones may not be installed.
         let Some(folder) = find(&name, &from) else {
             continue;
         };
@@ -152,7 +152,7 @@ fn node() -> anyhow::Result<Vec<Part>> {
     Ok(parts.into_values().collect())
 }
 
-/// Where Node.js would find it: in this folder of packages, or in one further up.
+/// Resolves a package like Node.js: in this folder's packages, or in those of a parent.
 fn find(name: &str, from: &Path) -> Option<PathBuf> {
     let all = root().to_owned();
     let folders = from
@@ -163,7 +163,7 @@ fn find(name: &str, from: &Path) -> Option<PathBuf> {
         .find(|folder| folder.join("package.json").is_file())
 }
 
-/// The packages that the sources below import.
+/// The packages imported by the sources in a folder.
 fn imported(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for entry in

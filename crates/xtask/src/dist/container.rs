@@ -1,5 +1,5 @@
-//! Does with the Dockerfile's last stage what a container engine does: goes through its steps in a root, and runs what
-//! comes out, as its user, in namespaces.
+//! Emulates a container engine for the Dockerfile's last stage: runs its steps in a root folder, and the resulting
+//! image as its user, in namespaces.
 
 use std::{
     fs,
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::command::run;
 
-/// The path that programs are looked for on, where an image does not say.
+/// The default `PATH` of an image.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// A root in which all steps were done, and what is to be run in it.
+/// A root folder in which all steps were run, and the command to run in it.
 pub(super) struct Image {
     root: Root,
     variables: Variables,
@@ -33,18 +33,18 @@ pub(super) struct Image {
     arguments: Vec<String>,
 }
 
-/// How a container is run.
+/// Options of a container.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Options {
-    /// Covers parts of `/proc`, as engines do where nobody tells them otherwise.
+    /// Masks parts of `/proc`, as engines do by default.
     pub(super) masked: bool,
 }
 
 impl Image {
-    /// Goes through the steps. `program` is what the stages before would have built.
+    /// Runs the steps. `program` replaces the result of the earlier stages.
     ///
     /// # Errors
-    /// Where a step fails.
+    /// If a step fails.
     pub(super) fn build(
         stage: &Stage,
         program: &Path,
@@ -101,10 +101,10 @@ impl Image {
         Ok(image)
     }
 
-    /// A new volume: it begins as the image's folder is, with its owner.
+    /// A new volume, initialized with the image's folder and its owner.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be created.
     pub(super) fn new_volume(&self, work: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let volume = work.join(name);
         let from = self
@@ -115,15 +115,15 @@ impl Image {
         Ok(volume)
     }
 
-    /// Where in a container the volume is.
+    /// The path of the volume in a container.
     pub(super) fn volume_path(&self) -> &str {
         &self.volumes[0]
     }
 
-    /// The port that the image names.
+    /// The port exposed by the image.
     ///
     /// # Errors
-    /// Where it names none.
+    /// If it exposes none.
     pub(super) fn port(&self) -> anyhow::Result<u16> {
         self.ports
             .first()
@@ -131,23 +131,23 @@ impl Image {
             .context("the image has no EXPOSE")
     }
 
-    /// The command that tells whether it is well.
+    /// The health check command.
     pub(super) fn health(&self) -> &[String] {
         &self.health
     }
 
-    /// Runs the server of the image.
+    /// Starts the image's server.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// If it does not start.
     pub(super) fn start(&self, volume: &Path, options: Options) -> anyhow::Result<Machine> {
         self.run(volume, &self.arguments, options)
     }
 
-    /// Runs the image's program with these arguments to its end.
+    /// Runs the image's program with these arguments to completion.
     ///
     /// # Errors
-    /// Where it fails.
+    /// If it fails.
     pub(super) fn run_once(&self, volume: &Path, arguments: &[&str]) -> anyhow::Result<String> {
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
         output(&mut Machine::command(&self.how(
@@ -185,7 +185,8 @@ impl Image {
         }
     }
 
-    /// The words before a program that make it the image's user, without a right to more, and with its variables only.
+    /// The command prefix that switches to the image's user, without privileges, and with only its environment
+    /// variables.
     pub(super) fn as_user(&self) -> Vec<String> {
         let (user, group) = self
             .user
@@ -220,7 +221,7 @@ impl Image {
     }
 }
 
-/// What the stages before are for.
+/// Whether the copied files are the result of the earlier stages.
 fn is_program(sources: &[String]) -> bool {
     matches!(sources, [one] if one.ends_with("/glasshouse"))
 }

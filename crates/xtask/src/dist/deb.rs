@@ -1,4 +1,4 @@
-//! The package for Debian and its relatives: a folder laid out as it will be installed, packed by `dpkg-deb`.
+//! The package for Debian and its derivatives: a folder laid out as installed, packed by `dpkg-deb`.
 
 use std::{
     fs,
@@ -11,32 +11,32 @@ use anyhow::{Context, bail};
 use super::{LICENCES, install, output, pages};
 use crate::command::{root, run};
 
-/// Where the program will be.
+/// The installed path of the program.
 pub(super) const PROGRAM: &str = "/usr/bin/glasshouse";
-/// Where the settings will be: the administrator's, so that updates leave them alone.
+/// The installed path of the settings, which belong to the administrator and are kept on updates.
 pub(super) const SETTINGS: &str = "/etc/glasshouse/glasshouse.toml";
-/// Where the unit will be.
+/// The installed path of the systemd unit.
 pub(super) const UNIT: &str = "/usr/lib/systemd/system/glasshouse.service";
 const PAGES: &str = "/usr/share/doc/glasshouse";
 
-/// What is done when it is installed and removed.
+/// The maintainer scripts.
 const SCRIPTS: [&str; 3] = ["postinst", "postrm", "prerm"];
 
-/// What goes into a package.
+/// The contents of a package.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Package<'a> {
     /// The program.
     pub(super) program: &'a Path,
-    /// The licences of what is built into it.
+    /// The licences of its components.
     pub(super) licences: &'a Path,
-    /// Cargo's version.
+    /// The version in Cargo's form.
     pub(super) version: &'a str,
 }
 
-/// Writes the package into `folder`; returns its name.
+/// Writes the package into `folder`. Returns its name.
 ///
 /// # Errors
-/// Where there is no `dpkg-deb`, or it refuses.
+/// If there is no `dpkg-deb`, or it fails.
 pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
     let architecture = architecture(std::env::consts::ARCH)?;
     let staged = work.join("deb");
@@ -68,7 +68,7 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
         "glasshouse_{}_{architecture}.deb",
         debian_version(package.version)
     );
-    // Quick rather than small: the program is most of it, and already dense.
+    // Fast rather than small: the program is most of the package, and hardly compressible.
     let mut dpkg = Command::new("dpkg-deb");
     run(dpkg
         .args(["--root-owner-group", "-Zxz", "-z3", "--build"])
@@ -77,7 +77,7 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
     Ok(name)
 }
 
-/// Each file: where it is, where it goes, and its mode.
+/// Each file with its source, its destination and its mode.
 fn files(package: &Package<'_>) -> anyhow::Result<Vec<(PathBuf, String, u32)>> {
     let mut files = vec![
         (package.program.to_owned(), PROGRAM.to_owned(), 0o755),
@@ -110,7 +110,7 @@ fn files(package: &Package<'_>) -> anyhow::Result<Vec<(PathBuf, String, u32)>> {
     Ok(files)
 }
 
-/// Debian's name of a processor.
+/// Debian's name of an architecture.
 fn architecture(rust: &str) -> anyhow::Result<&'static str> {
     Ok(match rust {
         "x86_64" => "amd64",
@@ -120,12 +120,12 @@ fn architecture(rust: &str) -> anyhow::Result<&'static str> {
     })
 }
 
-/// What comes before a release has to sort before it: `1.0.0-rc.1` is `1.0.0~rc.1` there.
+/// A pre-release must sort before the release: `1.0.0-rc.1` becomes `1.0.0~rc.1`.
 fn debian_version(version: &str) -> String {
     version.replacen('-', "~", 1)
 }
 
-/// What describes the package to the system.
+/// The package's control file.
 fn control(version: &str, architecture: &str, libraries: &str, kilobytes: u64) -> String {
     let version = debian_version(version);
     format!(
@@ -148,7 +148,7 @@ Description: agent server with glass walls
     )
 }
 
-/// The C library in at least the version whose functions the program names, as `dpkg-shlibdeps` would find.
+/// The C library with the minimum version for the symbols the program uses, as `dpkg-shlibdeps` would determine.
 fn libraries(program: &[u8]) -> anyhow::Result<String> {
     let (major, minor) =
         newest_glibc(program).context("the program does not name glibc's functions: is it one?")?;

@@ -1,53 +1,53 @@
-//! Reads the Dockerfile, as far as ours goes: what it does not know is refused rather than skipped.
+//! Parses the subset of Dockerfile syntax that ours uses; anything unknown is an error rather than skipped.
 
 use anyhow::{Context, bail};
 
-/// What begins with a `FROM`.
+/// A build stage, which begins with a `FROM`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// The image it begins with.
+    /// The base image.
     pub(super) base: String,
-    /// What later stages call it.
+    /// Its name in later stages.
     pub(super) name: Option<String>,
-    /// What is done, in this order.
+    /// Its instructions, in order.
     pub(super) steps: Vec<Step>,
 }
 
 /// One instruction.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A value that may be given when building, and what it is otherwise.
+    /// A build argument and its default.
     Argument(String, String),
-    /// A line for the shell.
+    /// A shell command.
     Run(String),
-    /// Files of the repository, or of another stage.
+    /// Copies files of the repository, or of another stage.
     Copy {
         from: Option<String>,
         sources: Vec<String>,
         target: String,
     },
-    /// A variable of all that runs later.
+    /// An environment variable.
     Variable(String, String),
-    /// Where what runs later begins.
+    /// The working directory.
     Folder(String),
-    /// As whom what runs later does so.
+    /// The user.
     User(String),
     /// A folder that outlives the container.
     Volume(String),
     /// A port that others may connect to.
     Port(u16),
-    /// What tells whether it is well.
+    /// The health check command.
     Health(Vec<String>),
-    /// What is started.
+    /// The command that is started.
     Entrypoint(Vec<String>),
-    /// What it is started with, where nothing else is said.
+    /// Its default arguments.
     Arguments(Vec<String>),
 }
 
-/// All stages, in their order.
+/// All stages, in order.
 ///
 /// # Errors
-/// Names the line that this does not understand.
+/// If an instruction is not supported, with its line.
 pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Stage>> {
     let mut stages: Vec<Stage> = Vec::new();
     for line in lines(text) {
@@ -76,7 +76,7 @@ pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Stage>> {
     Ok(stages)
 }
 
-/// Without comments, and with what goes on behind a backslash as one line.
+/// Lines without comments, with backslash continuations joined.
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -156,7 +156,7 @@ fn copy(rest: &str) -> anyhow::Result<Step> {
     })
 }
 
-/// The form without a shell: a list of JSON.
+/// The exec form: a JSON list.
 fn words(text: &str) -> anyhow::Result<Vec<String>> {
     serde_json::from_str(text).context("write it as [\"program\", \"argument\"]")
 }

@@ -1,4 +1,4 @@
-//! The licences of what is built into the program: most ask that their text goes along with it.
+//! The licences of the components, most of which require their text to be distributed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,13 +11,13 @@ use anyhow::Context;
 
 use super::components::Part;
 
-/// How files with licences begin.
+/// Prefixes of licence file names.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
 
-/// The names of all that is built in, each with its licence and the text of that.
+/// All components with their licences and licence texts.
 ///
 /// # Errors
-/// Where the packages are not there.
+/// If the packages are not installed.
 pub(super) fn all(parts: &BTreeSet<Part>) -> anyhow::Result<String> {
     let mut with_texts = Vec::new();
     for part in parts {
@@ -47,12 +47,12 @@ fn texts(folder: &Path) -> anyhow::Result<Vec<String>> {
     files.iter().map(read).collect()
 }
 
-/// Each text once, behind the names of all that it is for.
+/// Each text once, after the names of all components it applies to.
 fn render(parts: &[(&Part, Vec<String>)]) -> String {
     let mut page = "What is built into Glasshouse, and the licences of it.\n\n".to_owned();
     let mut for_whom: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (part, texts) in parts {
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let name = format!("{} {}", part.name, part.version);
         let _ = writeln!(page, "{name}: {}", part.licence);
         for text in texts {

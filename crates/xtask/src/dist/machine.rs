@@ -1,4 +1,4 @@
-//! Something that runs in namespaces: a container, or a small machine with systemd as its first process.
+//! A container in namespaces, or a small machine with systemd as its first process.
 
 use std::{
     fs,
@@ -15,28 +15,28 @@ use serde_json::Value;
 
 use super::{output, root::entering};
 
-/// How long anything may take to start, stop or be said.
+/// Maximum time to start, to stop, or to wait for output.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Namespaces of processes, mounts, network, IPC and names.
+/// Process, mount, network, IPC and UTS namespaces.
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--net", "--ipc", "--uts"];
 
-/// Goes into groups of processes before it becomes another program. It starts none: that would be taken for the first one.
+/// Joins cgroups before executing the program. It must not start any process, which would be taken for the first one.
 const JOIN: &str =
     "for group in $GROUPS_TO_JOIN; do echo $$ > $group/cgroup.procs; done; exec \"$@\"";
 
-/// What is to run, and where.
+/// What to run, and where.
 pub(super) struct Start {
-    /// Its root.
+    /// Its root folder.
     pub(super) root: PathBuf,
     /// Variables for `enter.sh`.
     pub(super) settings: Vec<(String, String)>,
-    /// The first process, with its arguments.
+    /// The command of the first process.
     pub(super) words: Vec<String>,
 }
 
-/// Killed with all its processes when this is dropped.
+/// Killed with all its processes when dropped.
 pub(super) struct Machine {
     unshare: Child,
     first: u32,
@@ -45,7 +45,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// What starts it.
+    /// The command that starts it.
     pub(super) fn command(start: &Start) -> Command {
         let mut command = Command::new("unshare");
         command.args(NAMESPACES).args(["--fork", "--kill-child"]);
@@ -57,15 +57,15 @@ impl Machine {
     /// Starts it.
     ///
     /// # Errors
-    /// Where there is no first process soon.
+    /// If there is no first process in time.
     pub(super) fn start(start: &Start) -> anyhow::Result<Self> {
         Self::spawn(Self::command(start), Vec::new())
     }
 
-    /// Starts it with systemd's groups of processes.
+    /// Starts it with cgroups for systemd.
     ///
     /// # Errors
-    /// Where there is no first process soon.
+    /// If there is no first process in time.
     pub(super) fn start_systemd(start: &Start) -> anyhow::Result<Self> {
         let name = format!("glasshouse-check-{}", std::process::id());
         let all = PathBuf::from("/sys/fs/cgroup");
@@ -134,10 +134,10 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Waits until it has said a line with these words, and gives the line.
+    /// Waits for a line of output with these words, and returns it.
     ///
     /// # Errors
-    /// With all that it said, where it ends before or does not say it.
+    /// If it ends before or does not print it, with all of its output.
     pub(super) fn says(&mut self, words: &str) -> anyhow::Result<String> {
         let said = Arc::clone(&self.said);
         self.until(words, || {
@@ -148,10 +148,10 @@ impl Machine {
         })
     }
 
-    /// Waits until there is something.
+    /// Waits until there is a result.
     ///
     /// # Errors
-    /// With all that it said, where it ends before or a minute is over.
+    /// If it ends before or a minute has passed, with all of its output.
     pub(super) fn until<T>(
         &mut self,
         what: &str,
@@ -173,12 +173,12 @@ impl Machine {
         }
     }
 
-    /// Whether its first process is gone.
+    /// Whether its first process has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.unshare.try_wait(), Ok(None))
     }
 
-    /// All that it has said.
+    /// All of its output.
     pub(super) fn log(&self) -> String {
         self.said
             .lock()
@@ -186,10 +186,10 @@ impl Machine {
             .clone()
     }
 
-    /// Runs a program in it, as root, and gives what that prints.
+    /// Runs a program in it as root. Returns its output.
     ///
     /// # Errors
-    /// Where it fails.
+    /// If it fails.
     pub(super) fn exec(&self, words: &[impl AsRef<str>]) -> anyhow::Result<String> {
         let mut command = Command::new("nsenter");
         command
@@ -204,10 +204,10 @@ impl Machine {
         output(&mut command)
     }
 
-    /// Asks the server in it; its status and its answer, which is a text where it is no JSON.
+    /// Sends a request to the server in it. Returns its status and its response, as a string if it is not JSON.
     ///
     /// # Errors
-    /// Where nobody answers.
+    /// If there is no response.
     pub(super) fn call(&self, request: &Request<'_>) -> anyhow::Result<(u16, Value)> {
         let mut curl = Command::new("nsenter");
         curl.arg(format!("--target={}", self.first)).args([
@@ -246,10 +246,10 @@ impl Machine {
         ))
     }
 
-    /// Tells the first process to end, as a container engine does, and waits for it.
+    /// Terminates the first process like a container engine, and waits for its end.
     ///
     /// # Errors
-    /// Where it does not end well within a minute.
+    /// If it does not exit successfully within a minute.
     pub(super) fn stop(mut self) -> anyhow::Result<()> {
         output(Command::new("kill").args(["-s", "TERM", &self.first.to_string()]))?;
         let give_up = Instant::now() + PATIENCE;
@@ -269,7 +269,8 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // With the first process go all the others. `--kill-child` alone does not reach one that became another user.
+        // All others end with the first process. `--kill-child` alone does not reach a process that has changed its
+        // user.
         if self.first != 0 {
             let _ = Command::new("kill")
                 .args(["-s", "KILL", &self.first.to_string()])
@@ -284,11 +285,11 @@ impl Drop for Machine {
     }
 }
 
-/// Empty ones go a moment after their last process.
+/// Groups become empty shortly after their last process has ended.
 fn remove_groups(group: &std::path::Path) {
     let find = "find \"$1\" -depth -type d -exec rmdir {} + 2> /dev/null";
     for _ in 0..20 {
-        // Whether it worked is seen by whether it is still there.
+        // Success is checked by whether the group still exists.
         let _ = Command::new("sh")
             .args(["-c", find, "sh"])
             .arg(group)
@@ -307,14 +308,14 @@ fn boxed(from: impl Read + Send + 'static) -> Box<dyn Read + Send> {
 /// A request to a server in a machine.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Request<'a> {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     pub(super) method: &'a str,
-    /// Behind the port.
+    /// The path, after the port.
     pub(super) path: &'a str,
-    /// On its loopback address.
+    /// The port on its loopback address.
     pub(super) port: u16,
     /// An API key.
     pub(super) key: Option<&'a str>,
-    /// JSON to send.
+    /// The JSON body.
     pub(super) body: Option<Value>,
 }

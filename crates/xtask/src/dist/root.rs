@@ -1,4 +1,4 @@
-//! A small Debian in a folder: made once by debootstrap, and copied for each use.
+//! A small Debian system in a folder, created once by debootstrap and copied for each use.
 
 use std::{
     fs,
@@ -13,16 +13,16 @@ use crate::{
     parts::{apt_install, is_root},
 };
 
-/// What makes a folder the root of programs.
+/// The script that makes a folder the root of programs.
 const ENTER: &str = include_str!("enter.sh");
 
-/// Variables of what runs in a root.
+/// Environment variables of programs in a root.
 pub(super) type Variables = Vec<(String, String)>;
 
-/// Looks for what all of this needs.
+/// Checks the prerequisites.
 ///
 /// # Errors
-/// Says what is missing.
+/// If a prerequisite is missing, with its name.
 pub(super) fn needs() -> anyhow::Result<()> {
     if !is_root() {
         bail!("trying the packages needs root: they are installed in roots of their own");
@@ -45,11 +45,11 @@ pub(super) fn needs() -> anyhow::Result<()> {
     }
 }
 
-/// A copy of Debian, removed when this is dropped.
+/// A copy of Debian, removed when dropped.
 pub(super) struct Root(PathBuf);
 
 impl Root {
-    /// A fresh one of this release, such as `bookworm`, in `work`.
+    /// A fresh copy of this release, such as `bookworm`, in `work`.
     pub(super) fn new(release: &str, work: &Path, name: &str) -> anyhow::Result<Self> {
         let base = base(release)?;
         let folder = work.join(name);
@@ -57,7 +57,7 @@ impl Root {
             .args(["--archive", "--reflink=auto"])
             .arg(&base)
             .arg(&folder))?;
-        // For what is installed in it; the release itself has none.
+        // For packages installed in it; the release itself has none.
         fs::copy("/etc/resolv.conf", folder.join("etc/resolv.conf"))
             .context("cannot copy resolv.conf")?;
         Ok(Self(folder))
@@ -68,10 +68,10 @@ impl Root {
         &self.0
     }
 
-    /// Runs a line of the shell in it, as root, with the network of this machine.
+    /// Runs a shell command in it as root, with this machine's network.
     ///
     /// # Errors
-    /// Where it fails, after what it printed was shown.
+    /// If it fails, after its output was printed.
     pub(super) fn shell(&self, line: &str, variables: &Variables) -> anyhow::Result<()> {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child"]);
@@ -97,12 +97,12 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Nothing is mounted below it but in namespaces that are gone. What stays is in a temporary folder.
+        // Mounts below it exist only in namespaces that have ended. Leftovers are in a temporary folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The words behind those that make namespaces, before what is to run in the root.
+/// The command prefix that enters the root, after the one that creates namespaces.
 pub(super) fn entering(root: &Path) -> Vec<String> {
     ["/bin/sh", "-c", ENTER, "enter.sh"]
         .map(str::to_owned)

@@ -1,5 +1,4 @@
-//! The bill of materials of a release, in CycloneDX: each package that is built in, with its version, licence and the hash that
-//! the lock file has for it.
+//! The CycloneDX bill of materials of a release: each component with its version, licence and hash from the lock file.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +11,13 @@ use toml::Table;
 use super::components::{Ecosystem, Part};
 use crate::command::web;
 
-/// Licences that packages name and that are no expression of SPDX.
+/// Declared licences that are not SPDX expressions.
 const NO_EXPRESSION: [&str; 2] = ["SEE LICENSE IN", "UNLICENSED"];
 
 /// The document for this version, checked against the lock files.
 ///
 /// # Errors
-/// If a package is built in that a lock file does not have in this version.
+/// If a lock file does not have a component in this version.
 pub(super) fn document(
     version: &str,
     parts: &BTreeSet<Part>,
@@ -78,7 +77,7 @@ fn licence(named: &str) -> Value {
     {
         return json!({"license": {"name": named}});
     }
-    // “A/B” is the old way to write “A OR B”.
+    // “A/B” is the legacy form of “A OR B”.
     json!({"expression": named.replace('/', " OR ")})
 }
 

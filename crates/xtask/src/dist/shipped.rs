@@ -1,5 +1,5 @@
-//! Tests that what is shipped fits together, without building any of it: the Dockerfile copies what is there, the unit and
-//! the compose file name what the program knows.
+//! Tests that the shipped files are consistent, without building them: the Dockerfile copies existing files, and the
+//! unit and the compose file use settings that the program knows.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ fn stages() -> Vec<Stage> {
     parse(&read("Dockerfile")).unwrap()
 }
 
-/// All variables that the documentation of settings has; a tidy test holds it to the program's own list.
+/// All variables in the settings documentation, which a tidy test compares with the program's list.
 fn settings() -> BTreeSet<String> {
     let docs = read("docs/reference/configuration.md");
     let is_one = |code: &&str| code.starts_with("GLASSHOUSE_") || code.starts_with("OPENAI_");
@@ -120,7 +120,7 @@ fn the_dockerfile_copies_all_that_is_compiled_in() {
     );
 }
 
-/// All Rust files but those of tests, which the image does not build.
+/// All Rust files except tests, which the image does not build.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -197,7 +197,7 @@ fn the_compose_file_names_what_there_is() {
     let services = &documents[0]["services"];
     let server = &services["glasshouse"];
     let variables = server["environment"].as_mapping().unwrap();
-    // Whether they are all documented ones is asked by the tidy tests.
+    // Whether they are all documented is checked by the tidy tests.
     assert!(variables.len() > 3);
     let stages = stages();
     let steps = &stages.last().unwrap().steps;
@@ -222,7 +222,7 @@ fn the_compose_file_names_what_there_is() {
         steps.contains(&Step::Volume(path.into())),
         "the image has no volume {path}"
     );
-    // Each volume that a service has is made, and none for nobody.
+    // Every volume used by a service is declared, and every declared one is used.
     let mut used: BTreeSet<&str> = BTreeSet::from([name]);
     for (other, service) in services.as_mapping().unwrap() {
         let other = other.as_str().unwrap();
@@ -273,7 +273,7 @@ fn the_unit_names_what_the_package_has() {
         settings["data_dir"].as_str(),
         Some(format!("/var/lib/{}", field("StateDirectory")).as_str())
     );
-    // Programs of agents need these left out, which the unit itself says.
+    // Agents' programs need these left out, as the unit itself explains.
     let set: Vec<&str> = unit
         .lines()
         .filter_map(|line| line.split_once('='))

@@ -1,4 +1,4 @@
-//! Uses a server that was just installed as its first person would, and looks later whether all of that is still there.
+//! Uses a newly installed server like its first user, and later checks that all of it still exists.
 
 use std::{thread::sleep, time::Duration};
 
@@ -10,23 +10,23 @@ use super::machine::{Machine, Request};
 const EMAIL: &str = "ada@example.org";
 const PASSWORD: &str = "correct horse battery";
 
-/// How often, and after how long, what takes a while is looked at: for a minute.
+/// Number of attempts and interval for slow operations, for a total of a minute.
 const TRIES: u32 = 600;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// A server, and how its program is run beside it.
+/// A server, and how to run its command-line program.
 pub(super) struct Server<'a> {
-    /// Where it runs.
+    /// The machine it runs in.
     pub(super) machine: &'a mut Machine,
-    /// Where it listens.
+    /// The port it listens on.
     pub(super) port: u16,
-    /// What comes before the name of a command: as whom, and the program.
+    /// The words before the name of a command: the user, and the program.
     pub(super) program: Vec<String>,
-    /// What comes behind it: where the settings are.
+    /// The words after it: the location of the settings.
     pub(super) flags: Vec<String>,
 }
 
-/// What was made in a server.
+/// What was created in a server.
 pub(super) struct Made {
     key: String,
     run: String,
@@ -37,7 +37,7 @@ impl Server<'_> {
     /// Runs a command of the program.
     ///
     /// # Errors
-    /// Where it fails.
+    /// If it fails.
     pub(super) fn command(&self, words: &[&str]) -> anyhow::Result<String> {
         let words = words.iter().map(|&word| word.to_owned());
         self.machine.exec(
@@ -74,7 +74,7 @@ impl Server<'_> {
     /// Waits until it is ready.
     ///
     /// # Errors
-    /// Where it does not get ready within a minute.
+    /// If it is not ready within a minute.
     pub(super) fn is_ready(&mut self) -> anyhow::Result<()> {
         let words: Vec<String> = self
             .program
@@ -98,10 +98,10 @@ impl Server<'_> {
         )
     }
 
-    /// Makes the first account, a key, and a run with the model that plays the tour.
+    /// Creates the first account, a key, and a run with the tour's model.
     ///
     /// # Errors
-    /// Where anything of that does not work.
+    /// If any of it fails.
     pub(super) fn first_use(&self, token: Option<&str>) -> anyhow::Result<Made> {
         let body = json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD, "token": token });
         if token.is_some() {
@@ -127,7 +127,7 @@ impl Server<'_> {
         Ok(Made { key, run, log })
     }
 
-    /// A chat with the tour, which waits for consent once; returns the run.
+    /// A chat with the tour, which requests approval once. Returns the run.
     fn tour(&self, key: &str) -> anyhow::Result<String> {
         let chat = self.ask("POST", "/api/v1/chats", Some(key), Some(json!({})))?;
         let path = format!("/api/v1/chats/{}/messages", text(&chat, "id")?);
@@ -168,10 +168,10 @@ impl Server<'_> {
         self.ask("GET", &format!("/runs/{run}/events"), Some(key), None)
     }
 
-    /// Looks whether the key is known and the run's log is what it was.
+    /// Checks that the key is valid and the run's log is unchanged.
     ///
     /// # Errors
-    /// Where they are not.
+    /// If they are not.
     pub(super) fn still_has(&self, made: &Made) -> anyhow::Result<()> {
         let log = self.log(&made.run, &made.key)?;
         ensure!(
@@ -182,10 +182,10 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether agents can run programs, and if not, why.
+    /// Whether agents can run programs, or the reason why not.
     ///
     /// # Errors
-    /// Where the server does not find out.
+    /// If the server does not report it.
     pub(super) fn programs(&mut self, made: &Made) -> anyhow::Result<Result<(), String>> {
         for _ in 0..TRIES {
             let programs = self.ask("GET", "/api/v1/programs", Some(&made.key), None)?;
@@ -199,7 +199,7 @@ impl Server<'_> {
     }
 }
 
-/// A text of an answer.
+/// A string field of a response.
 fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
     Ok(answer[name]
         .as_str()

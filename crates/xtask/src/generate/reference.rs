@@ -1,4 +1,4 @@
-//! The API reference: a page for each group of operations of the OpenAPI document.
+//! The API reference: one page per group of operations in the OpenAPI document.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 
 use super::typescript::{alternatives, reference, references};
 
-/// Types that a page of their own explains.
+/// Types that are explained on a separate page.
 const EXPLAINED: [(&str, &str); 1] = [("EventBody", "../events.md")];
-/// Error statuses that nearly every operation has.
+/// Error statuses common to nearly all operations.
 const COMMON: [&str; 6] = ["403", "413", "415", "500", "503", "507"];
 
 /// The pages by file name.
 ///
 /// # Errors
-/// If the document lacks a part that every OpenAPI document has.
+/// If the document lacks a required part of OpenAPI.
 pub(super) fn pages(document: &Value) -> anyhow::Result<Vec<(String, String)>> {
     let reference = Reference::of(document)?;
     reference
@@ -25,7 +25,7 @@ pub(super) fn pages(document: &Value) -> anyhow::Result<Vec<(String, String)>> {
         .collect()
 }
 
-/// Operations with a page of their own.
+/// The operations on one page.
 struct Group<'a> {
     name: &'a str,
     title: &'a str,
@@ -42,7 +42,8 @@ struct Operation<'a> {
 struct Reference<'a> {
     groups: Vec<Group<'a>>,
     schemas: &'a Map<String, Value>,
-    /// The group on whose page a type is explained. Those of one operation alone are explained there, and not in here.
+    /// The group on whose page a type is explained. Types used by a single operation are explained there, and are not
+    /// included.
     homes: BTreeMap<&'a str, &'a str>,
 }
 
@@ -90,7 +91,7 @@ impl<'a> Reference<'a> {
         Ok(reference)
     }
 
-    /// The first group that uses a type has it, unless one operation alone does.
+    /// Assigns a type to the first group that uses it, unless only a single operation does.
     fn find_homes(&self, document: &Value) -> BTreeMap<&'a str, &'a str> {
         let mut uses: BTreeMap<String, usize> = BTreeMap::new();
         references(document, &mut |name| {
@@ -399,7 +400,7 @@ fn explained(name: &str) -> Option<&'static str> {
         .map(|(_, page)| *page)
 }
 
-/// The schemas of an operation; whether each is that of the whole body or answer.
+/// The schemas of an operation, each with whether it is the whole body or response.
 fn whole_schemas(operation: &Value) -> Vec<(&Value, bool)> {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let mut schemas: Vec<(&Value, bool)> = parameters
@@ -415,7 +416,7 @@ fn whole_schemas(operation: &Value) -> Vec<(&Value, bool)> {
     schemas
 }
 
-/// What a body is, or each event of a stream.
+/// The schema of a body, or of each event of a stream.
 fn schema_of(content: &Value) -> Option<&Value> {
     content
         .get("schema")
@@ -434,7 +435,7 @@ fn access(operation: &Value, method: &str) -> &'static str {
     }
 }
 
-/// A text of the document, whose links are from the root of the repository.
+/// A text of the document, whose links are relative to the root of the repository.
 fn prose(text: &Value) -> String {
     let text = text.as_str().unwrap_or_default();
     text.replace("](docs/reference/", "](../")

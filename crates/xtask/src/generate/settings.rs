@@ -4,7 +4,8 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Begins a table, with the names of its settings: `limits.steps`, `limits.*`, or `*` for the rest of the top level.
+/// Begins a table, followed by the names of its settings: `limits.steps`, `limits.*`, or `*` for the rest of the top
+/// level.
 const BEGIN: &str = "<!-- settings: ";
 const END: &str = "<!-- end of settings -->";
 
@@ -18,7 +19,7 @@ pub(super) struct Setting {
     default: Value,
 }
 
-/// The page with new tables between its marks.
+/// The page with updated tables between its marks.
 ///
 /// # Errors
 /// If a mark has no end, or a setting is in no table.
@@ -85,7 +86,7 @@ fn table(settings: Vec<Setting>) -> String {
     table
 }
 
-/// A value as the default file has it.
+/// A value as in the default file.
 fn as_toml(value: &Value) -> String {
     match value {
         Value::Array(values) => {
@@ -96,7 +97,7 @@ fn as_toml(value: &Value) -> String {
     }
 }
 
-/// Pages that the text names, such as `docs/team/sign-in.md#two-factor`, as links from the reference.
+/// Converts pages named in the text, such as `docs/team/sign-in.md#two-factor`, to links from the reference.
 fn with_links(text: &str) -> String {
     let mut linked = String::with_capacity(text.len());
     let mut rest = text;

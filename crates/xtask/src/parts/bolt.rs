@@ -1,5 +1,5 @@
-//! A private graph database that speaks Bolt: ArcadeDB with its own Java from a Python package, data in a temporary folder,
-//! loopback only. Neo4j itself comes in no package that a test could start.
+//! A private graph database with Bolt support: ArcadeDB with its own Java from a Python package, data in a temporary
+//! folder, loopback only. Neo4j itself is not available in a package that a test could start.
 
 use std::{
     fs,
@@ -20,20 +20,20 @@ use crate::command::{parts_folder, run, variable};
 const PACKAGE: &str = "arcadedb-embedded==26.10.2";
 const READY: &str = "ArcadeDB Server started";
 const START_LIMIT: Duration = Duration::from_secs(90);
-/// As the tests name them.
+/// The password used by the tests.
 const PASSWORD: &str = "only-for-tests";
 const DATABASE: &str = "graphs";
 
-/// A running server; stopped and removed when this is dropped.
+/// A running server; stopped and removed when dropped.
 pub(crate) struct Bolt {
     url: String,
-    // In this order: it has to stop before its folder is removed.
+    // The field order matters: it has to stop before its folder is removed.
     _server: Option<Background>,
     _folder: Option<TemporaryFolder>,
 }
 
 impl Bolt {
-    /// The server that `GLASSHOUSE_TEST_BOLT_URL` names, or a private one.
+    /// The server at `GLASSHOUSE_TEST_BOLT_URL`, or a private one.
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_BOLT_URL") {
             println!("Graph database: the one that GLASSHOUSE_TEST_BOLT_URL names.");
@@ -55,13 +55,13 @@ impl Bolt {
         })
     }
 
-    /// Its address.
+    /// Its URL.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 }
 
-/// Installs the package; returns the folder with `jre` and `jars`.
+/// Installs the package. Returns the folder with `jre` and `jars`.
 fn install() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join(PACKAGE);
     let installed = folder.join("arcadedb_embedded");
@@ -70,7 +70,7 @@ fn install() -> anyhow::Result<PathBuf> {
     }
     println!("Graph database: installing {PACKAGE}.");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // Its server runs without the Python around it.
+    // Its server runs without the Python dependencies.
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
         .arg(&folder)
@@ -110,10 +110,10 @@ fn spawn(installed: &Path, data: &Path, port: u16) -> anyhow::Result<Child> {
         .take()
         .context("the graph database has no log")?;
     let (said, lines) = mpsc::channel();
-    // Reads on to the end, or the server would block once the pipe is full.
+    // Keeps reading to the end, or the server would block once the pipe is full.
     thread::spawn(move || {
         for line in BufReader::new(log).lines().map_while(Result::ok) {
-            // Nobody listens any more once it is ready.
+            // The receiver is gone once the server is ready.
             let _ = said.send(line);
         }
     });

@@ -1,4 +1,4 @@
-//! The browser of the journeys: the one that is there, or Debian's.
+//! The browser of the end-to-end tests: an installed one, or Debian's.
 
 use std::path::PathBuf;
 

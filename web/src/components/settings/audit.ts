@@ -1,8 +1,8 @@
-/** How lines of the audit log are put into words. */
+/** Formats entries of the audit log. */
 import { en } from "../../i18n/en.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 
-/** What can be asked for alone: the beginnings of actions. */
+/** Filter categories: prefixes of action names. */
 export const areas = [
   "session",
   "user",
@@ -25,13 +25,13 @@ export const areas = [
   "audit",
 ] as const;
 
-/** What was done, in words where this page knows them: a newer server may note more. */
+/** Label of the action; falls back to its name, because a newer server may log unknown actions. */
 export function titleOf(action: string): string {
   const key = `audit.${action}`;
   return Object.hasOwn(en, key) ? t(key as Key) : action;
 }
 
-/** What was changed, in one line: `role: admin · suspended: true`. */
+/** The changes in one line: `role: admin · suspended: true`. */
 export function detailsOf(details: Record<string, unknown>): string {
   const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.entries(details)

@@ -1,11 +1,11 @@
-/** Every setting of the server has a Russian text; English ones come from the server. */
+/** Every server setting has a Russian description; the English ones come from the server. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ServerSetting } from "../../api/configuration.ts";
 import { serverSettings as russian } from "../../i18n/server-settings.ru.ts";
 import { aboutSetting, bySection, written } from "./configuration.ts";
 
-/** The names of all settings, from the file that is compiled into the server. */
+/** Names of all settings, from the file that is compiled into the server. */
 function names(): string[] {
   let section = "";
   const found = [];

@@ -1,4 +1,4 @@
-/** What the page of background jobs says of each. */
+/** Formatting of background jobs. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Job } from "../../api/jobs.ts";

@@ -1,4 +1,4 @@
-/** Limits as they are typed and shown. */
+/** Parsing and formatting of limits. */
 import { expect, test } from "vitest";
 import { isBad, isNone, parse, parsed, typed } from "./limits.ts";
 

@@ -1,4 +1,4 @@
-/** Limits as they are typed: nine fields, empty where there is no limit. */
+/** Limits as form input: nine fields, empty for no limit. */
 import type { Limits, Most, Span } from "../../api/limits.ts";
 
 export const spans: Span[] = ["minute", "day", "month"];
@@ -15,7 +15,7 @@ export function typed(limits?: Limits): Typed {
   return { minute: of(limits?.minute), day: of(limits?.day), month: of(limits?.month) };
 }
 
-/** A comma is a decimal point for many people, and spaces part thousands. Nothing where it is not a number. */
+/** Accepts a comma as the decimal separator, and spaces as thousands separators. `null` if it is not a number. */
 export function parse(kind: Kind, text: string): number | null {
   const plain = text.replace(/[\s\u00a0\u202f_]/g, "").replace(",", ".");
   const number = plain === "" ? NaN : Number(plain);

@@ -1,9 +1,9 @@
-/** Names as people type them: with commas or blanks between them. */
+/** Splits a list of names separated by commas or spaces. */
 export function named(text: string): string[] {
   return text.split(/[\s,]+/).filter((name) => name !== "");
 }
 
-/** Names that have blanks in them, each on a line of its own. */
+/** Splits names that may contain spaces, one per line. */
 export function linesOf(text: string): string[] {
   return text
     .split("\n")

@@ -1,4 +1,4 @@
-/** What the form of a connection asks for. */
+/** Form fields by kind of connection. */
 import { expect, test } from "vitest";
 import { fieldsOf, isComplete, other, presets, writtenSettings, type ConnectionField } from "./providers.ts";
 

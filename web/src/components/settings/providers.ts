@@ -1,4 +1,4 @@
-/** Providers of models: presets for new connections, and what each kind of connection needs. */
+/** Model providers: presets for new connections, and the fields of each kind of connection. */
 import type { ProviderKind, ProviderSettings } from "../../api/types.ts";
 
 export type ProviderSetting = keyof ProviderSettings;
@@ -6,12 +6,12 @@ export type ConnectionField = "kind" | "base_url" | "api_key" | "name" | Provide
 
 export interface Preset {
   id: string;
-  /** Also the name of the connection; empty for any other server. */
+  /** Also the name of the connection; empty for a custom server. */
   name: string;
   kind: ProviderKind;
-  /** Empty if the person has to say it, or it follows from settings. */
+  /** Empty if the user must enter it, or if it follows from the settings. */
   baseUrl: string;
-  /** Where to get a key. */
+  /** URL where the user gets an API key. */
   keyUrl?: string;
   /** Connecting works without a key. */
   keyOptional?: boolean;
@@ -40,7 +40,7 @@ export const settingsOf = (kind: ProviderKind): ProviderSetting[] => {
   return [...needed, ...optional];
 };
 
-/** The kinds whose servers may be anywhere. */
+/** Kinds without a default base URL. */
 const needsAddress = (kind: ProviderKind) => kind === "openai" || kind === "azure";
 
 export const other: Preset = { id: "other", name: "", kind: "openai", baseUrl: "", keyOptional: true };
@@ -120,7 +120,7 @@ export const presets: Preset[] = [
   other,
 ];
 
-/** What a person has to look at, and what is filled in or not needed by most. */
+/** Splits the fields into those the user must review, and those that are prefilled or rarely needed. */
 export function fieldsOf(
   preset: Preset,
   kind: ProviderKind,
@@ -134,7 +134,7 @@ export function fieldsOf(
   return { main: [...needed, "api_key"], more: ["name", "base_url", ...optional] };
 }
 
-/** Whether nothing is missing. */
+/** Whether all required fields are filled in. */
 export function isComplete(
   preset: Preset,
   kind: ProviderKind,
@@ -146,7 +146,7 @@ export function isComplete(
   return needed.every((field) => values[field].trim() !== "");
 }
 
-/** The settings that are written; of those, only what the kind has. */
+/** The non-empty settings that apply to the kind. */
 export function writtenSettings(
   kind: ProviderKind,
   values: Record<ProviderSetting, string>,

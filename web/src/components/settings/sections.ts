@@ -1,4 +1,4 @@
-/** The sections of the settings, in the order of the menu: what is one's own, and what is the whole server's. */
+/** Sections of the settings in menu order: personal ones, and those of the server. */
 import Activity from "@lucide/svelte/icons/activity";
 import Bot from "@lucide/svelte/icons/bot";
 import Boxes from "@lucide/svelte/icons/boxes";
@@ -81,9 +81,9 @@ const groups = [
   },
 ] as const;
 
-/** What the one who is signed in may open. */
+/** The sections that the current user may open. */
 export const openGroups = () =>
   groups.map(({ group, sections }) => ({ group, sections: sections.filter(({ isFor }) => isFor()) }));
 
-/** What is shown where an address names none that is open. */
+/** Shown if the URL names no section the user may open. */
 export const first = groups[0].sections[0];

@@ -1,4 +1,4 @@
-/** What counts as a weight. */
+/** Validation of weights. */
 import { expect, test } from "vitest";
 import { isWeight } from "./weights.ts";
 

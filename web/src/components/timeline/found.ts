@@ -1,4 +1,4 @@
-/** What is marked in the result of a call: what is looked for in the steps, else what a search through the chats has found there. */
+/** What is highlighted in a tool result: the search in the steps, else the chat search hit. */
 import { splitByWords } from "../../state/knowledge/words.ts";
 import type { RunView } from "../../state/run.svelte.ts";
 

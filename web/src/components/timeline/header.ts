@@ -1,4 +1,4 @@
-/** What the head of the steps says, for a run that goes on as for one long over. */
+/** Text of the steps' header, for active and finished runs. */
 import type { RunSummary } from "../../api/types.ts";
 import type { Outcome } from "../../api/events.ts";
 import { durationOf } from "../../state/chat.svelte.ts";

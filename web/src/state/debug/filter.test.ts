@@ -1,4 +1,4 @@
-/** Showing, hiding and searching frames, all at once and as they come. */
+/** Filtering and searching frames, all at once and incrementally. */
 import { describe, expect, test } from "vitest";
 import { everything, flip, hitIn, isPiece, select, shows, type Filter } from "./filter.ts";
 import { readFrame, type Frame } from "./frames.ts";

@@ -1,7 +1,7 @@
-/** Which frames the debug panel shows: by type, by agent, by words. */
+/** Filters frames in the debug panel by type, agent and text. */
 import type { Frame } from "./frames.ts";
 
-/** What is shown unless flipped: everything, nothing, or everything but pieces of something longer. */
+/** What is shown unless flipped: everything, nothing, or everything but deltas. */
 export type Base = "all" | "none" | "wholes";
 
 export interface Visibility {
@@ -11,7 +11,7 @@ export interface Visibility {
 
 export const everything: Visibility = { base: "all", flipped: new Set() };
 
-/** Whether a type is a piece of a text, of reasoning or of arguments. */
+/** Whether a type is a delta of text, reasoning or arguments. */
 export const isPiece = (type: string): boolean =>
   /delta|^token$|_content$|_args$|_chunk$|^chunk\.(content|reasoning)/i.test(type);
 
@@ -32,16 +32,16 @@ export interface Filter {
   query: string;
 }
 
-/** Frames chosen so far; more can be added as they come. */
+/** The frames that passed so far, which can be extended incrementally. */
 export interface Selection {
   filter: Filter;
   frames: Frame[];
-  /** How many were looked at, and the last of them. */
+  /** Number of frames examined, and the last of them. */
   seen: number;
   last: Frame | undefined;
 }
 
-/** The spellings in which words may stand in JSON: as they are, escaped, and without the blank of indented JSON. */
+/** How the query may be spelled in JSON: as is, escaped, and without the space of indented JSON. */
 function spellings(query: string): string[] {
   const words = query.trim().toLowerCase();
   if (words === "") return [];
@@ -49,7 +49,7 @@ function spellings(query: string): string[] {
   return [...new Set([words, escaped, words.replace(/": /g, '":')])];
 }
 
-/** The frames that pass. What `before` has looked at is not looked at again, where only new frames have come. */
+/** The frames that pass. If only new frames were added, those `before` has examined are not examined again. */
 export function select(all: readonly Frame[], filter: Filter, before?: Selection): Selection {
   const isContinued =
     before?.filter === filter && (before.seen === 0 || all[before.seen - 1] === before.last);
@@ -67,7 +67,7 @@ function holds(frame: Frame, words: string[]): boolean {
   return words.some((word) => hay.includes(word));
 }
 
-/** Where the words stand in a frame's data; -1 where they do not. */
+/** Index of the query in a frame's data; -1 if not found. */
 export function hitIn(data: string, query: string): number {
   const hay = data.toLowerCase();
   for (const word of spellings(query)) {

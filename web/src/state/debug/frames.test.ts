@@ -1,4 +1,4 @@
-/** What is read from frames of every format, and which of them are kept when a reader comes back. */
+/** Parsing frames of every format, and which are kept after a reconnect. */
 import { describe, expect, test } from "vitest";
 import type { SseFrame } from "../../api/sse.ts";
 import { keptFrames, readFrame, sortOf, type Frame } from "./frames.ts";

@@ -1,19 +1,19 @@
-/** What the debug panel knows of a frame without opening it: its kind, who it is about, when it happened. */
+/** Metadata of a frame in the debug panel: its type, agent and time. */
 import type { SseFrame } from "../../api/sse.ts";
 
 /** A frame in the panel. */
 export interface Frame extends SseFrame {
-  /** Its place, from 0. */
+  /** Index, from 0. */
   index: number;
-  /** What it calls itself; formats do so in different places. */
+  /** Its type, which formats store in different places. */
   type: string;
-  /** The sub-agent it is about; empty for the main agent and where the format does not tell. */
+  /** The sub-agent it is about; empty for the main agent, or if the format does not say. */
   agent: string;
-  /** Milliseconds since 1970, where the format tells. */
+  /** Milliseconds since 1970, if the format says. */
   at: number | null;
 }
 
-/** A frame and, where it brings one, the name of the agent it is about. */
+/** A frame and, if it has one, the name of its agent. */
 export interface ReadFrame {
   frame: Frame;
   agentName: string | null;
@@ -25,7 +25,7 @@ const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {};
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The JSON in a frame's data; `undefined` where it is none. */
+/** Parses a frame's data as JSON; `undefined` if it is not. */
 export function jsonOf(data: string): unknown {
   try {
     return JSON.parse(data) as unknown;
@@ -58,7 +58,7 @@ function typeOf(data: string, json: unknown): string {
   return json === undefined ? "text" : "json";
 }
 
-/** An OpenAI chunk by what it brings. */
+/** Type of an OpenAI chunk by its content. */
 function chunkTypeOf(chunk: Fields): string {
   const choice = fieldsOf((chunk.choices as unknown[])[0]);
   const brought = Object.entries(fieldsOf(choice.delta)).filter(
@@ -72,7 +72,7 @@ function chunkTypeOf(chunk: Fields): string {
 
 const main = { id: "", name: null };
 
-/** The sub-agent a frame is about, by the places where the formats say so. */
+/** The sub-agent a frame is about, which formats store in different places. */
 function agentOf(fields: Fields): { id: string; name: string | null } {
   const { agent: path, subagentRunId, body, data, providerMetadata } = fields;
   if (Array.isArray(path)) {
@@ -91,9 +91,9 @@ function agentOf(fields: Fields): { id: string; name: string | null } {
 }
 
 /**
- * How many of the frames to keep when a reader has come back and `first` is the first to arrive. Of several
- * frames for one event all but the last carry the number before it, and whoever was cut off in between gets
- * them again. A format without numbers begins anew.
+ * How many of the frames to keep after a reconnect that starts with `first`. Of several frames for one event all but
+ * the last carry the number before it, so they are sent again after a disconnect in between. A format without numbers
+ * starts over.
  */
 export function keptFrames(frames: readonly Frame[], first: SseFrame): number {
   const last = frames.at(-1);
@@ -120,7 +120,7 @@ const sorts: [RegExp, Sort][] = [
   [/text|token|content|message|replace|response/, "text"],
 ];
 
-/** What a frame is about, roughly: for its colour. */
+/** Rough category of a frame, for its colour. */
 export function sortOf(type: string): Sort {
   const lower = type.toLowerCase();
   return sorts.find(([words]) => words.test(lower))?.[1] ?? "other";

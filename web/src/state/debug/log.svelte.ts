@@ -1,4 +1,4 @@
-/** A run in the words of one protocol, as far as it has come: followed live, and through cuts. */
+/** Frames of a run in one protocol, followed live and across reconnects. */
 import { runFramesAddress } from "../../api/calls.ts";
 import { follow, type Follower } from "../../api/follow.ts";
 import type { ApiError } from "../../api/http.ts";
@@ -6,17 +6,17 @@ import type { SseFrame } from "../../api/sse.ts";
 import { keptFrames, readFrame, type Frame } from "./frames.ts";
 import { count, emptyTally } from "./tally.ts";
 
-/** The page is brought up to date this often; more nobody can read. */
+/** Refresh interval of the page; faster would be unreadable. */
 const refreshMs = 200;
 
 export type LogState = "connecting" | "live" | "lost" | "complete" | "refused";
 
 export class FrameLog {
-  /** Replaced with each refresh. */
+  /** Replaced on every refresh. */
   frames = $state.raw<readonly Frame[]>([]);
   state = $state<LogState>("connecting");
   refusal = $state.raw<ApiError | null>(null);
-  /** Of all frames read so far; look at it after `frames`, which tells when it has changed. */
+  /** Counts over all frames so far; not reactive, so read it after `frames`. */
   tally = emptyTally();
 
   #read: Frame[] = [];
@@ -24,7 +24,7 @@ export class FrameLog {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #follower: Follower;
 
-  /** `isOver` tells whether the run has ended, so that the end of the stream is the end of all. */
+  /** `isOver` returns whether the run has ended, which makes the end of the stream final. */
   constructor(run: string, format: string, isOver: () => boolean) {
     this.#follower = follow({
       address: () => runFramesAddress(run, format, Number(this.#read.at(-1)?.id ?? 0)),
@@ -59,7 +59,7 @@ export class FrameLog {
     if (this.#isBack && first) this.#keep(keptFrames(this.#read, first));
     this.#isBack = false;
     for (const frame of sent) this.#add(frame);
-    // The first ones are waited for.
+    // The first frames are shown immediately.
     if (this.frames.length === 0) this.#show();
     else this.#timer ??= setTimeout(() => this.#show(), refreshMs);
   }

@@ -1,4 +1,4 @@
-/** Frames in one line, opened, and taken elsewhere. */
+/** Frames as one line, expanded, and exported. */
 import { describe, expect, test } from "vitest";
 import { copyOf, copyOfAll, jsonLines } from "./export.ts";
 import { readFrame } from "./frames.ts";

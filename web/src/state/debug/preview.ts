@@ -1,22 +1,25 @@
-/** A frame in one line, and opened. */
+/** Formats a frame as one line, and expanded. */
 import { hitIn } from "./filter.ts";
 import { jsonOf } from "./frames.ts";
 
 const maxLineLength = 160;
-/** A narrow panel shows about so many letters; a hit further on is brought to the front, after a few letters. */
+/**
+ * Approximate number of characters visible in a narrow panel; a later hit is moved to the front, after a few
+ * characters.
+ */
 const visible = 24;
 const leadIn = 10;
 
-/** Fields that only name or place a frame: the row says it elsewhere, or nobody reads it. */
+/** Fields omitted from the preview: shown elsewhere in the row, or of no interest. */
 const silent =
   /^(type|run|seq|at|agent|item|call|id|object|created|model|index|timestamp|source|protocolVersion|sequence_number|\w+_index)$|_id$|Id$|^agent_depth$/;
-/** What says most comes first. */
+/** Most informative fields first. */
 const telling = ["name", "description", "result", "error", "text", "content", "model"];
 const isId = /^(run|chat|msg)_\w+$/;
-/** Fields whose content is what the frame is about. */
+/** Fields that wrap the actual content. */
 const wrappers = ["body", "data", "delta", "item", "part", "response"];
 
-/** What the frame says, in one line. */
+/** One-line preview of the frame. */
 export function previewOf(data: string): string {
   const json = jsonOf(data);
   return oneLine(json === undefined ? data : said(json).join(" · "));
@@ -46,7 +49,7 @@ function saidBy(name: string, item: unknown): string[] {
   return inside.length === 0 ? [] : [JSON.stringify(item)];
 }
 
-/** Of an OpenAI chunk only what it brings: the rest is the same in each. */
+/** Only the delta of an OpenAI chunk: the rest is the same in each. */
 function saidByChunk({ choices, usage, ...rest }: Record<string, unknown>): string[] {
   const [choice] = choices as { delta?: unknown; finish_reason?: unknown }[];
   const extras = Object.entries(rest).filter(([name]) => !silent.test(name));
@@ -58,7 +61,7 @@ function saidByChunk({ choices, usage, ...rest }: Record<string, unknown>): stri
   ];
 }
 
-/** The line of a frame that was found: it shows the words, wherever in the frame they stand. */
+/** The line of a matching frame, which shows the hit wherever it is. */
 export function foundLine(data: string, query: string): string {
   const line = previewOf(data);
   if (query.trim() === "") return line;
@@ -73,7 +76,7 @@ function oneLine(text: string): string {
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line;
 }
 
-/** The data to read: indented JSON, or the text itself where it is none. */
+/** The data for reading: indented JSON, or the raw text if it is not JSON. */
 export function prettyOf(data: string): string {
   const json = jsonOf(data);
   return json === undefined ? data : JSON.stringify(json, null, 2);
@@ -84,7 +87,7 @@ export interface JsonPiece {
   isName: boolean;
 }
 
-/** Indented JSON with the names of its fields apart. */
+/** Splits indented JSON into field names and the rest. */
 export function namesApart(pretty: string): JsonPiece[] {
   const pieces: JsonPiece[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-/** How many frames there are of what, and what the agents in them are called. */
+/** Counts frames by type and agent, and collects agent names. */
 import type { ReadFrame } from "./frames.ts";
 
 export interface Tally {

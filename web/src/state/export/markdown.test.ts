@@ -1,4 +1,4 @@
-/** A chat as Markdown: who said what, folded steps that nothing ends, and sources. */
+/** A chat as Markdown: messages with their authors, folded steps with escaped content, and sources. */
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../api/events.ts";
 import type { ChatMessage } from "../../api/types.ts";

@@ -1,33 +1,35 @@
-/** The shown branch of a chat as one Markdown text: what was said and when, steps, sources. */
+/** Exports the current branch of a chat as Markdown: messages with times, steps, sources. */
 import type { RunEvent, Source } from "../../api/events.ts";
 import type { ChatMessage } from "../../api/types.ts";
 import { saysSomething } from "../results.ts";
 import { textOf } from "../tree.ts";
 
-/** The words around what was said, in the reader's language. */
+/** Translated labels. */
 export interface Labels {
   you: string;
   answer: string;
   sources: string;
   steps: (count: number) => string;
   failed: string;
-  /** Stands for a result that says nothing. */
+  /** Placeholder for a result without content. */
   completed: string;
   picture: string;
   time: (at: number) => string;
 }
 
-/** Longer results are cut, characters. */
+/** Longer results are truncated, characters. */
 const maxResultLength = 4_000;
 
-/** Programs are shown in their lines: the argument that holds them, and their language. */
+/** Tools that run programs, shown as code blocks: the argument with the code, and its language. */
 const programs: Record<string, { argument: string; language: string }> = {
   python: { argument: "code", language: "python" },
   shell: { argument: "command", language: "sh" },
 };
 
-/** `logs` are the events of the runs, by id; a run without any has only its answer. `folds`: steps stand in a fold, for who
- * reads the text where there are folds; on paper there are none. */
+/**
+ * `logs` are the events of the runs, by ID; for a run without one only the answer is included. `folds` puts steps into
+ * `<details>`, which does not work in print.
+ */
 export function chatAsMarkdown(
   title: string,
   path: readonly ChatMessage[],
@@ -61,7 +63,7 @@ export function chatAsMarkdown(
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The tools that were called, each with what it was given and what it answered. */
+/** The tool calls, each with its arguments and result. */
 function stepsOf(log: readonly RunEvent[], labels: Labels, folds: boolean): string {
   const steps = log.flatMap(({ body }) => {
     if (body.type !== "tool_finished") return [];
@@ -82,7 +84,7 @@ function returned(body: { result: string; error: boolean }, labels: Labels): str
   return fenced(isLong ? `${body.result.slice(0, maxResultLength)}…` : body.result, "text");
 }
 
-/** What a tool was given, behind its name: a program as a block, all else as code in the line. */
+/** Arguments of a tool after its name: a program as a code block, everything else as inline code. */
 function givenTo(name: string, given: unknown): string {
   const program = programs[name];
   if (program && given !== null && typeof given === "object") {
@@ -94,7 +96,7 @@ function givenTo(name: string, given: unknown): string {
   return ` ${codeIn(line.slice(0, maxResultLength))}`;
 }
 
-/** Each source once, as it was last seen. */
+/** Sources without duplicates; the last one wins. */
 function sourcesOf(log: readonly RunEvent[]): Source[] {
   const byId = new Map<string, Source>();
   for (const { body } of log) {
@@ -112,17 +114,17 @@ function sourceLine(source: Source): string {
   return `- \\[${inLine(source.id)}\\] ${link}`;
 }
 
-/** Without what would end the line, or begin a tag. */
+/** Removes what would end the line or start a tag. */
 const inLine = (text: string) => text.replace(/\s+/g, " ").replace(/</g, "&lt;").trim();
 
-/** As code in a line, whatever it holds. */
+/** As inline code, whatever it contains. */
 function codeIn(text: string): string {
   const line = text.replace(/\s+/g, " ");
   const ticks = "`".repeat(longestRun(line) + 1);
   return `${ticks} ${line} ${ticks}`;
 }
 
-/** As a block of code that nothing in it can end. */
+/** As a code block that its content cannot close. */
 function fenced(text: string, language: string): string {
   const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}${language}\n${text}\n${fence}`;

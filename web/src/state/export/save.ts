@@ -1,4 +1,4 @@
-/** Saves the open chat as a file, or prints it, which is how browsers make a PDF. */
+/** Saves the open chat as a file, or prints it, which browsers also use to create a PDF. */
 import { mount, tick, unmount } from "svelte";
 import { loadLog } from "../../api/log.ts";
 import type { RunEvent } from "../../api/events.ts";
@@ -11,9 +11,9 @@ import { fileNameOf } from "../report/name.ts";
 import { printSheet } from "../report/print.ts";
 import { chatAsMarkdown, type Labels } from "./markdown.ts";
 
-/** Runs whose logs are asked for at a time. */
+/** Number of logs loaded concurrently. */
 const together = 4;
-/** So long the pictures are waited for before the chat is printed. */
+/** How long to wait for images before printing. */
 const picturesMs = 5_000;
 
 const labels = (): Labels => ({
@@ -31,12 +31,12 @@ const title = () => openChat.title || t("sidebar.untitled");
 
 async function text(folds: boolean): Promise<string> {
   const path = openChat.path;
-  // A run that is still going has no whole log.
+  // An active run has no complete log.
   const runs = path.flatMap((message) => (message.run && message.summary ? [message.run] : []));
   const logs = new Map<string, RunEvent[]>();
   for (let from = 0; from < runs.length; from += together) {
     const some = runs.slice(from, from + together);
-    // Of a fork's past the log may be gone; what was said is there.
+    // The log of a forked run's origin may be gone; the messages are still there.
     const found = await Promise.all(some.map((run) => loadLog(run).catch(() => [])));
     some.forEach((run, at) => logs.set(run, found[at] ?? []));
   }
@@ -52,13 +52,13 @@ export async function saveMarkdown(): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** Opens the browser's dialog. */
+/** Opens the browser's print dialog. */
 export async function printChat(): Promise<void> {
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
   const written = await text(false);
   let shown: Record<string, unknown> = {};
-  // A long text is read in slices, and so are its formulas.
+  // A long text is parsed in slices, and so are its formulas.
   await new Promise<void>((oncomplete) => {
     const props = { text: written, labels: { workspaceImage }, oncomplete };
     shown = mount(Markdown, { target: sheet, props });
@@ -69,7 +69,7 @@ export async function printChat(): Promise<void> {
   printSheet(title(), sheet, () => void unmount(shown));
 }
 
-/** When all pictures are there, or known not to be. */
+/** Resolves when all images have loaded or failed. */
 async function pictures(sheet: HTMLElement): Promise<void> {
   const waited = [...sheet.querySelectorAll("img")].filter((image) => image.src === "" || !image.complete);
   await Promise.all(

@@ -1,6 +1,6 @@
-/** Addresses as people write them. */
+/** Normalizes typed URLs. */
 
-/** The address that is meant: people leave out how it begins. */
+/** Adds the scheme, which users often omit. */
 export function addressIn(written: string): string {
   const address = written.trim();
   return /^[a-z][a-z\d+.-]*:\/\//i.test(address) || !/^[^\s:/]+\.[^\s:/]+(?:[:/]|$)/.test(address)

@@ -1,9 +1,9 @@
-/** The text of a document is drawn whole, in order, with the passage that was found. */
+/** A document's text is rendered completely and in order, with the found passage. */
 import { expect, test } from "vitest";
 import { blocksOf, foundIn, markdownBlocksOf, partsOf } from "./blocks.ts";
 import { indexesOf } from "./places.ts";
 
-/** The byte where `part` begins in the text, as the server counts. */
+/** Byte offset of `part` in the text, as counted by the server. */
 const byteOf = (text: string, part: string) =>
   new TextEncoder().encode(text.slice(0, text.indexOf(part))).length;
 

@@ -1,4 +1,4 @@
-/** The text of a document as what is drawn: pages, headings, and blocks of text that are small enough to be laid out alone. */
+/** Splits a document's text for rendering: pages, headings, and text blocks small enough for separate layout. */
 import type { Structure } from "../../api/knowledge.ts";
 import { indexesOf } from "./places.ts";
 
@@ -12,17 +12,17 @@ export type Block =
   | { kind: "heading"; id: string; depth: number; text: string; isFound: boolean }
   | { kind: "text"; span: Span; isOwnParagraph: boolean };
 
-/** Characters of a block, where lines allow it. */
+/** Target size of a block in characters, if lines allow it. */
 const blockLength = 4000;
 
-/** A passage in Unicode characters as a span of the string, null where there is none. */
+/** Converts a passage in Unicode characters to a span of the string; `null` if there is none. */
 export function foundIn(text: string, from: number | null, to: number | null): Span | null {
   if (from === null || to === null || to <= from) return null;
   const [start = 0, end = 0] = indexesOf(text, [from, to], "characters");
   return start < end ? { start, end } : null;
 }
 
-/** The deepest headings go one below the one above them, so that none is left out. */
+/** Normalizes heading levels, so that none is skipped. */
 function depths(levels: number[]): number[] {
   let above = 1;
   return levels.map((level) => (above = Math.min(level + 1, above + 1, 6)));
@@ -33,7 +33,7 @@ interface Heading {
   span: Span;
 }
 
-/** A document's text, with what is known of its structure. */
+/** Blocks of a document's text with its known structure. */
 export function blocksOf(text: string, structure: Structure | null, found: Span | null): Block[] {
   const headings = structure?.headings ?? [];
   const starts = indexesOf(text, headings.map((heading) => heading.span.start), "bytes"); // prettier-ignore
@@ -45,7 +45,7 @@ export function blocksOf(text: string, structure: Structure | null, found: Span 
   return laidOut(text, placed, structure?.pages ?? [], found);
 }
 
-/** A text in Markdown, such as the copy of a page, of which nothing else is known. */
+/** Blocks of a Markdown text without further structure, such as a stored web page. */
 export function markdownBlocksOf(text: string, found: Span | null): Block[] {
   const headings: Heading[] = [];
   let isCode = false;
@@ -95,10 +95,10 @@ function laidOut(text: string, headings: Heading[], pages: Structure["pages"], f
 
 export const headingId = (index: number) => `heading-${index + 1}`;
 
-/** A heading of Markdown without what makes it one. */
+/** A Markdown heading without its syntax. */
 const withoutMarks = (line: string) => line.replace(/^\s*#{1,6}\s+/, "").replace(/\s+#*\s*$/, "");
 
-/** A part of the text in blocks, without the empty lines around them. */
+/** Splits a span of the text into blocks, trimming empty lines. */
 function paragraphs(text: string, { start, end }: Span): Block[] {
   const blocks: Block[] = [];
   let isOwnParagraph = true;
@@ -112,7 +112,7 @@ function paragraphs(text: string, { start, end }: Span): Block[] {
   return blocks;
 }
 
-/** Where a block ends: at an empty line if there is one soon, else at a line, else where it is long enough. */
+/** Where a block ends: at a nearby empty line, else at a line break, else at the target size. */
 function cutOf(text: string, start: number, end: number): { until: number; isBlank: boolean } {
   if (end - start <= blockLength) return { until: end, isBlank: true };
   const part = text.slice(start, Math.min(end, start + 2 * blockLength));
@@ -121,7 +121,7 @@ function cutOf(text: string, start: number, end: number): { until: number; isBla
   const line = part.indexOf("\n", blockLength);
   if (line >= 0) return { until: start + line + 1, isBlank: false };
   const until = start + part.length;
-  // Not between the halves of a character.
+  // Do not split a surrogate pair.
   const isSplit = /[\ud800-\udbff]/.test(text[until - 1] ?? "") && until < end;
   return { until: isSplit ? until - 1 : until, isBlank: false };
 }
@@ -132,7 +132,7 @@ function trimmed(text: string, { start, end }: Span): Span {
   return { start, end };
 }
 
-/** The part of a block that was found, with what is before and after it. */
+/** Splits a block into the parts before, inside and after the found passage. */
 export function partsOf(text: string, { start, end }: Span, found: Span | null): [string, string, string] {
   const from = Math.min(Math.max(found?.start ?? end, start), end);
   const to = Math.min(Math.max(found?.end ?? end, from), end);

@@ -1,4 +1,4 @@
-/** The collections that the person may search, their own first. */
+/** Collections the user may search, their own first. */
 import { listCollections, type Collection, type ListedCollection } from "../../api/knowledge.ts";
 import { session } from "../session.svelte.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
@@ -6,10 +6,10 @@ import { sentenceOf } from "../toasts.svelte.ts";
 export const isOwn = (collection: Collection) => collection.owner === session.user?.id;
 
 class Collections {
-  /** Null until it is known. */
+  /** `null` until loaded. */
   list = $state.raw<ListedCollection[] | null>(null);
   problem = $state("");
-  /** The largest file that the server takes. */
+  /** Maximum upload size of the server. */
   fileBytes = $state(Infinity);
   readonly own = $derived(this.list?.filter(isOwn) ?? []);
   readonly ofOthers = $derived(this.list?.filter((collection) => !isOwn(collection)) ?? []);

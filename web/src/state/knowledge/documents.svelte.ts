@@ -1,4 +1,4 @@
-/** The documents of a collection, asked for again while some of them are still to be read, or their meaning is. */
+/** Documents of a collection, polled while any is still being parsed or embedded. */
 import { listDocuments, type Document } from "../../api/knowledge.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
 
@@ -6,11 +6,11 @@ const firstPauseMs = 1000;
 const maxPauseMs = 8000;
 
 export class Documents {
-  /** Null until it is known. */
+  /** `null` until loaded. */
   list = $state.raw<Document[] | null>(null);
   problem = $state("");
   readonly waiting = $derived(this.list?.filter(({ state }) => state === "waiting").length ?? 0);
-  /** Pieces whose meaning cannot be searched yet, but will be. */
+  /** Number of chunks not embedded yet. */
   readonly meaningless = $derived(
     this.list?.reduce(
       (sum, { meaning }) =>
@@ -32,13 +32,13 @@ export class Documents {
     } catch (error) {
       this.problem = sentenceOf(error);
     }
-    // Where nothing changes it is asked more and more seldom.
+    // Backs off while nothing changes.
     const isSame = `${this.waiting} ${this.meaningless}` === before;
     this.#pauseMs = isSame ? Math.min(this.#pauseMs * 1.5, maxPauseMs) : firstPauseMs;
     if (this.waiting + this.meaningless > 0) this.#after(this.#pauseMs);
   }
 
-  /** Something has changed: others that do within a moment are one question to the server. */
+  /** Reloads soon after a change; further changes within a moment share the request. */
   soon(): void {
     this.#pauseMs = firstPauseMs;
     this.#timer ??= setTimeout(() => this.#again(), 300);

@@ -1,4 +1,4 @@
-/** Models for embeddings are told by their names. */
+/** Embedding models are recognised by their names. */
 import { expect, test } from "vitest";
 import { isLikelyEmbedding } from "./embedding.ts";
 

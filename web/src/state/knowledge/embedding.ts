@@ -1,4 +1,4 @@
-/** Which models may be for embeddings: servers do not say it, so their names have to. */
+/** Guesses whether a model is an embedding model from its name, since servers do not say. */
 
 const signs =
   /embed|minilm|mpnet|(^|[^a-z0-9])(bge|gte|e5|arctic|gist|paraphrase|sbert|labse|rubert|voyage)([^a-z]|$)/i;

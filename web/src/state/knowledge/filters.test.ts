@@ -1,4 +1,4 @@
-/** A search is narrowed by what the address says. */
+/** Search filters from the URL. */
 import { expect, test } from "vitest";
 import { kinds, narrowed } from "./filters.ts";
 

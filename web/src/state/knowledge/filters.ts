@@ -1,4 +1,4 @@
-/** What a search is narrowed to: kinds of files by the endings of their names, a part of their names, and the days they came on. */
+/** Search filters: file kind by extension, part of the name, and upload date. */
 import type { SearchFilter } from "../../api/knowledge.ts";
 
 const endings = {
@@ -15,7 +15,7 @@ const endings = {
 export type Kind = keyof typeof endings;
 export const kinds = Object.keys(endings) as Kind[];
 
-/** As an address has it; the days are written as 2026-01-31. */
+/** The filters as in the URL; dates are written as 2026-01-31. */
 export interface Wanted {
   kind: string | null;
   name: string | null;
@@ -23,7 +23,7 @@ export interface Wanted {
   until: string | null;
 }
 
-/** The part of a search that says so. What an address has and nobody knows narrows nothing. */
+/** Converts the filters to a search request. Unknown values are ignored. */
 export function narrowed(wanted: Wanted): SearchFilter {
   const kind = kinds.find((kind) => kind === wanted.kind);
   const name = wanted.name?.trim();
@@ -36,7 +36,7 @@ export function narrowed(wanted: Wanted): SearchFilter {
   };
 }
 
-/** The day as it is where the person is. */
+/** Timestamp of the date in the user's time zone. */
 function momentOf(day: string | null, time: string): number {
   return /^\d{4}-\d\d-\d\d$/.test(day ?? "") ? Date.parse(`${day}T${time}`) : NaN;
 }

@@ -1,4 +1,4 @@
-/** Files of folders get names that tell them apart. */
+/** Files from folders get distinct names. */
 import { expect, test } from "vitest";
 import { named } from "./folders.ts";
 

@@ -1,4 +1,4 @@
-/** The files of folders that are chosen or dropped, each with the name it gets in a collection. */
+/** Collects files from selected or dropped folders, with their names in the collection. */
 
 export interface Named {
   file: File;
@@ -7,29 +7,29 @@ export interface Named {
 
 export interface Picked {
   files: Named[];
-  /** How many hidden files were left out, such as those of `.git`. */
+  /** Number of hidden files skipped, such as those in `.git`. */
   hidden: number;
 }
 
 interface Located {
   file: File;
-  /** With the folders it is in, the chosen one first. */
+  /** Path starting with the selected folder. */
   path: string;
 }
 
-/** Names have no folders, and files of the same name in two of them are two documents. */
+/** Document names contain no slashes, and files of the same name in two folders are two documents. */
 const between = " › ";
 
-/** Files that were chosen; those of a folder know where they are in it. */
+/** Files from a file input; those of a folder have a relative path. */
 export const ofInput = (files: Iterable<File>): Picked =>
   named([...files].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
 
-/** Files and folders that were dropped. To be called while the event lasts. */
+/** Dropped files and folders. Must be called synchronously in the event handler. */
 export async function ofDrop(transfer: DataTransfer): Promise<Picked> {
   const entries = [...transfer.items]
     .map((item) => item.webkitGetAsEntry())
     .filter((entry) => entry !== null);
-  // Some programs give files that no file system knows.
+  // Some programs provide files without file system entries.
   if (entries.length === 0) return ofInput(transfer.files);
   const located: Located[] = [];
   for (const entry of entries) await walk(entry, located);
@@ -40,7 +40,7 @@ async function walk(entry: FileSystemEntry, located: Located[]): Promise<void> {
   if (entry.isDirectory) {
     const reader = (entry as FileSystemDirectoryEntry).createReader();
     for (;;) {
-      // They come in parts.
+      // Directory entries are returned in batches.
       const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
         reader.readEntries(resolve, reject),
       );
@@ -54,7 +54,7 @@ async function walk(entry: FileSystemEntry, located: Located[]): Promise<void> {
   located.push({ file, path: entry.fullPath.replace(/^\//, "") });
 }
 
-/** Exported for tests: where all is in one folder, that one is not named. */
+/** Exported for tests: a single common folder is omitted from the names. */
 export function named(located: Located[]): Picked {
   const shown = located.filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")));
   const roots = new Set(shown.map(({ path }) => (path.includes("/") ? path.split("/")[0] : null)));

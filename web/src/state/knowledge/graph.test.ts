@@ -1,4 +1,4 @@
-/** What a graph says, put together. */
+/** Grouping of a graph's relations. */
 import { expect, test } from "vitest";
 import type { Relation } from "../../api/knowledge.ts";
 import { pairsOf, statementsOf } from "./graph.ts";

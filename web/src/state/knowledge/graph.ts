@@ -1,7 +1,7 @@
-/** What a graph says, put together: each pair once for the drawing, each statement once for the list. */
+/** Groups a graph's relations: by pair for the drawing, by statement for the list. */
 import type { Quote, Relation, Subgraph } from "../../api/knowledge.ts";
 
-/** Two things that belong together, by their places among the entities, and all that is said of them. */
+/** Two related entities, by index, and all statements about them. */
 export interface Pair {
   ends: [number, number];
   kinds: string[];
@@ -21,7 +21,7 @@ export function pairsOf({ entities, relations }: Subgraph): Pair[] {
   return [...all.values()];
 }
 
-/** What is said of one pair in the same words, with each place that says so. */
+/** Identical statements about a pair, with all their quotes. */
 export interface Statement {
   key: string;
   relation: Relation;

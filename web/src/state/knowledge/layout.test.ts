@@ -1,4 +1,4 @@
-/** Where the things of a graph are drawn. */
+/** Layout of a graph. */
 import { expect, test } from "vitest";
 import { layout, type Place } from "./layout.ts";
 

@@ -1,4 +1,4 @@
-/** Where the things of a graph are drawn: those that belong together near each other, none upon another. */
+/** Graph layout: related entities are near each other, and none overlap. */
 
 export interface Place {
   x: number;
@@ -11,18 +11,18 @@ export interface Size {
 }
 
 const rounds = 240;
-/** Room for names at the edge. */
+/** Space for labels at the edge. */
 const margin = 48;
 
 /**
- * Places for `count` things, of which `edges` belong together. The first is in the middle. The same graph is always drawn the same
- * way: nothing here is left to chance.
+ * Positions of `count` nodes connected by `edges`. The first is in the centre. Deterministic: the same graph always
+ * gets the same layout.
  */
 export function layout(count: number, edges: readonly (readonly [number, number])[], size: Size): Place[] {
   const { width, height } = size;
   const [middleX, middleY] = [width / 2, height / 2];
   const places = Array.from({ length: count }, (_, at): Place => {
-    // A sunflower: even from the start, and no two in one place.
+    // Start with a sunflower spiral: even, without coinciding points.
     const [angle, far] = [at * 2.399963, Math.sqrt(at / Math.max(1, count))];
     return {
       x: middleX + Math.cos(angle) * far * middleX * 0.8,

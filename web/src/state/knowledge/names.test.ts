@@ -1,4 +1,4 @@
-/** Names in a drawing do not cover each other. */
+/** Labels in a graph drawing do not overlap. */
 import { expect, test } from "vitest";
 import { layout } from "./layout.ts";
 import { placeNames, type Dot } from "./names.ts";

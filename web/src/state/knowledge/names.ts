@@ -1,4 +1,4 @@
-/** Where the names of things stand in a drawing, so that none covers another: where there is no room, a name is left out. */
+/** Places labels in a graph drawing without overlap; a label without room is omitted. */
 
 export interface Dot {
   x: number;
@@ -7,7 +7,7 @@ export interface Dot {
   name: string;
 }
 
-/** Where a name stands: its anchor, and the line that its letters stand on. */
+/** Position of a label: its anchor and baseline. */
 export interface NamePlace {
   x: number;
   y: number;
@@ -21,12 +21,12 @@ interface Box {
   bottom: number;
 }
 
-/** About as wide as a letter of 12 pixels is, and as high as a line. */
+/** Approximate width of a character at 12 pixels, and line height. */
 const letter = 6.4;
 const line = 14;
 const gap = 3;
 
-/** A place for each name, below its dot or above it; null where it would touch another. The first ones choose first. */
+/** Places each label below or above its dot; `null` if it would overlap another. Earlier labels have priority. */
 export function placeNames(
   dots: readonly Dot[],
   order: readonly number[],
@@ -42,7 +42,7 @@ export function placeNames(
     const left = anchor === "start" ? dot.x : anchor === "end" ? dot.x - length : dot.x - length / 2;
     for (const y of [dot.y + dot.radius + 13, dot.y - dot.radius - 5]) {
       const box = { left: left - gap, right: left + length + gap, top: y - line + 2, bottom: y + 4 };
-      // A name on the dot of another thing would be taken for its name.
+      // A label over another node's dot would be read as that node's label.
       const covers = dots.some((other, index) => index !== at && touches(box, around(other)));
       if (covers || taken.some((other) => touches(box, other))) continue;
       taken.push(box);

@@ -1,4 +1,4 @@
-/** Text that was pasted, as a file. */
+/** Pasted text as a file. */
 import { expect, test } from "vitest";
 import { named } from "./pasted.ts";
 

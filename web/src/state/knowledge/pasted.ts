@@ -1,12 +1,12 @@
-/** Text that was pasted, as the file it becomes in a collection. */
+/** Turns pasted text into a file of a collection. */
 import type { Named } from "./folders.ts";
 
 export type { Named };
 
-/** Longest name, bytes of its UTF-8; the ending has its place beside it. */
+/** Maximum length of a name in UTF-8 bytes, excluding the extension. */
 const maxBytes = 240;
 
-/** The file of this text: it is called by its title, or by its first words; nothing where there are no words. */
+/** Creates the file, named by its title or its first words; `null` if the text is empty. */
 export function named(title: string, text: string): Named | null {
   if (text.trim() === "") return null;
   const words = title.trim() || text.trim().slice(0, 60);

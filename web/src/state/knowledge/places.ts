@@ -1,4 +1,4 @@
-/** Places in a text as the server counts them, turned into those of JavaScript's strings (UTF-16 units). */
+/** Converts the server's text offsets to indices of JavaScript strings (UTF-16 units). */
 
 type Unit = "bytes" | "characters";
 
@@ -9,8 +9,8 @@ function sizeOf(point: number, unit: Unit): number {
 }
 
 /**
- * Turns ascending places into indexes, in one walk over the text: bytes of UTF-8, or Unicode characters. A place within
- * a character becomes its end, one after the end of the text its end.
+ * Converts ascending offsets to indices in one pass over the text: UTF-8 bytes, or Unicode characters. An offset inside
+ * a character becomes its end, one past the end of the text its end.
  */
 export function indexesOf(text: string, places: number[], unit: Unit): number[] {
   const indexes: number[] = [];

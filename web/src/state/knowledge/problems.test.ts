@@ -1,4 +1,4 @@
-/** Why a file could not be read names what it is, in the person's language. */
+/** Document errors name the cause in the user's language. */
 import { expect, test } from "vitest";
 import { loadLanguage } from "../../i18n/index.svelte.ts";
 import { prefer } from "../preferences.svelte.ts";

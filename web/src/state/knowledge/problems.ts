@@ -1,4 +1,4 @@
-/** Why a file could not be read, or a model did not help, in the person's language. */
+/** Translated reasons why a file could not be parsed, or a model call failed. */
 import type { DocumentProblem, SearchNote } from "../../api/knowledge.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 
@@ -22,7 +22,7 @@ const words: Record<string, Key> = {
   fault: "unreadable.fault",
 };
 
-/** What a file was read as, by the server's words for it. */
+/** Keys of file formats by the server's names for them. */
 const formats: Record<string, Key> = {
   "an Office document": "unreadable.as.office",
   "a ZIP archive": "unreadable.as.archive",
@@ -59,7 +59,7 @@ const notes: Record<string, Key> = {
   no_rerank: "knowledge.noteRerank",
 };
 
-/** A sentence of ours; what the server says in English is beside it. */
+/** Translated note; falls back to the server's English text. */
 export const noteWords = ({ code, message }: SearchNote): string =>
   Object.hasOwn(notes, code) && notes[code] ? t(notes[code]) : message;
 
@@ -71,6 +71,6 @@ const graphs: Record<string, Key> = {
   cancelled: "unreadable.cancelled",
 };
 
-/** The same for a document that a graph waits for. */
+/** The same for a document pending in a graph. */
 export const graphWords = ({ code, message }: SearchNote): string =>
   Object.hasOwn(graphs, code) && graphs[code] ? t(graphs[code]) : message;

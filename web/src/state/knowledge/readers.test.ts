@@ -1,4 +1,4 @@
-/** The groups that a collection is shared with, in a list. */
+/** Groups that a collection is shared with, as a list. */
 import { expect, test } from "vitest";
 import { listed } from "./readers.ts";
 

@@ -1,7 +1,7 @@
-/** Who reads a collection, as its list shows it. */
+/** Readers of a collection, as shown in its list. */
 import type { GroupName, Readers } from "../../api/knowledge.ts";
 
-/** Whom a collection is to be shared with: everybody here, groups by id, and people by id or address. */
+/** The desired sharing: everyone, groups by ID, and users by ID or email address. */
 export interface Wanted {
   open: boolean;
   groups: string[];
@@ -9,11 +9,11 @@ export interface Wanted {
 }
 
 export interface ListedGroup extends GroupName {
-  /** Whether it is shared with it. */
+  /** Whether it is shared with the group. */
   on: boolean;
 }
 
-/** The groups it is shared with first, also those that the person may not choose, then the others that they may. */
+/** Groups it is shared with first, including those the user may not choose, then the others available to the user. */
 export function listed({ groups, choice }: Pick<Readers, "groups" | "choice">): ListedGroup[] {
   const others = choice.filter((group) => !groups.some(({ id }) => id === group.id));
   return [

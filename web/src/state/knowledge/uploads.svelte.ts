@@ -1,17 +1,17 @@
-/** Files on their way into a collection: some at a time, each with how far it is and what went wrong. */
+/** Upload queue of a collection: a few uploads at a time, each with progress and error. */
 import { sendDocument } from "../../api/knowledge.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { collections } from "./collections.svelte.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
 import type { Named } from "./folders.ts";
 
-/** Small files wait for answers more than for bytes. */
+/** Small files are limited by latency rather than bandwidth. */
 const atOnce = 3;
 
 export interface Upload extends Named {
   id: number;
   sent: number;
-  /** Empty unless it failed. */
+  /** Empty unless the upload failed. */
   problem: string;
 }
 
@@ -21,7 +21,7 @@ const tooLarge = (size: number, limit: number) =>
 class Uploads {
   sending = $state<Upload[]>([]);
   failed = $state.raw<Upload[]>([]);
-  /** How many there are and how many of them came, since nothing was on its way. */
+  /** Number of files queued and uploaded since the queue was last empty. */
   all = $state(0);
   done = $state(0);
   #workers = $state(0);
@@ -35,7 +35,7 @@ class Uploads {
     return this.#workers > 0;
   }
 
-  /** Sends these after those that wait already. `onsent` is called after each one that came. */
+  /** Adds files to the queue. `onsent` is called after each successful upload. */
   add(files: Named[], onsent: () => void): void {
     if (!this.isBusy) {
       this.all = 0;
@@ -56,7 +56,7 @@ class Uploads {
 
   async #send(named: Named): Promise<boolean> {
     const id = this.#next++;
-    // Nobody waits for gigabytes to be sent and refused.
+    // Rejected before uploading gigabytes that the server would refuse.
     const problem = tooLarge(named.file.size, collections.fileBytes);
     if (problem) {
       this.failed = [...this.failed, { ...named, id, sent: 0, problem }];
@@ -90,7 +90,7 @@ class Uploads {
     this.add(again, onsent);
   }
 
-  /** Ends what is on its way. What has come stays. */
+  /** Cancels pending uploads. Finished ones are kept. */
   cancel(): void {
     this.#queue = [];
     this.#stop.abort();
@@ -98,7 +98,7 @@ class Uploads {
   }
 }
 
-/** They go on while another page is looked at. */
+/** Uploads continue while another page is open. */
 const known: Uploads[] = [];
 
 export function uploadsTo(collection: string): Uploads {

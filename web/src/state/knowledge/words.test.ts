@@ -1,4 +1,4 @@
-/** The words of a question are marked in a passage. */
+/** Highlighting the words of a query in a passage. */
 import { expect, test } from "vitest";
 import { splitByWords } from "./words.ts";
 

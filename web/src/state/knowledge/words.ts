@@ -1,12 +1,12 @@
-/** Marks in a passage the words of a question, with other endings too. */
+/** Highlights the words of a query in a passage, including inflected forms. */
 import type { Piece } from "../search.ts";
 
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 
-/** A word in a script without cases, which often has no spaces either, or joins small words to others. */
+/** A word in a script without letter case, which often has no spaces either, or joins small words to others. */
 const isUncased = (text: string) => /\p{Lo}/u.test(text);
 
-/** Short words are mostly such as “the”; they count where they are numbers, written in capitals, or all there is. */
+/** Short words are mostly stop words such as “the”; they count if they are numbers, in capitals, or the only ones. */
 function wordsOf(query: string): string[] {
   const all = query.match(word) ?? [];
   const telling = all.filter(
@@ -15,7 +15,7 @@ function wordsOf(query: string): string[] {
   return [...new Set((telling.length > 0 ? telling : all).map((one) => one.toLowerCase()))];
 }
 
-/** Whether two words differ in nothing but what may be an ending. The server knows languages; this only marks. */
+/** Whether two words differ only in a possible ending. The server knows languages; this only highlights. */
 export function seemsSame(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short === long) return true;
@@ -25,7 +25,7 @@ export function seemsSame(one: string, other: string): boolean {
   return common >= 3 && common > short.length * 0.75 && long.length - common <= 4;
 }
 
-/** Cuts a text into pieces that are words of the question and pieces that are not. */
+/** Splits a text into words of the query and the text between them. */
 export function splitByWords(text: string, query: string): Piece[] {
   const wanted = wordsOf(query);
   const pieces: Piece[] = [];

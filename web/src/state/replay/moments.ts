@@ -1,22 +1,22 @@
-/** When each event of a finished run is shown in a replay, and where it can stop on its way. */
+/** Replay times of a finished run's events, and the stops in between. */
 import type { EventBody, RunEvent } from "../../api/events.ts";
 
-/** A longer pause of the run takes no more of the replay than this. */
+/** Longer pauses of the run are shortened to this in the replay. */
 export const maxPauseMs = 2000;
 
 export interface Moments {
-  /** Milliseconds from the beginning of the replay at speed 1, for each event. */
+  /** Milliseconds from the start of the replay at speed 1, for each event. */
   shownAt: number[];
-  /** How much of the run's time each event's pause was shortened by; 0 for most. */
+  /** How much the pause before each event was shortened; 0 for most. */
   skippedMs: number[];
-  /** How many events are shown at each stop, from few to all: after an item, not within one. */
+  /** Number of events shown at each stop, ascending: after an item, never within one. */
   stops: number[];
   totalMs: number;
 }
 
 const isDelta = (body: EventBody) => body.type.endsWith("_delta") || body.type === "tool_output";
 
-/** Events that end something to look at; what comes before them is on the way there. */
+/** Events after which there is something new to look at. */
 const stopsAfter = new Set<EventBody["type"]>([
   "run_started",
   "text_finished",
@@ -54,7 +54,7 @@ export function momentsOf(log: readonly RunEvent[]): Moments {
   return moments;
 }
 
-/** How many events are shown at `ms`. */
+/** Number of events shown at `ms`. */
 export function countAt({ shownAt }: Moments, ms: number): number {
   let [low, high] = [0, shownAt.length];
   while (low < high) {
@@ -65,7 +65,7 @@ export function countAt({ shownAt }: Moments, ms: number): number {
   return low;
 }
 
-/** As many of the first `count` events as leave no text half typed: for readers who want no motion. */
+/** Largest number of the first `count` events that leaves no text half typed: for users who prefer reduced motion. */
 export function wholeCount(log: readonly RunEvent[], count: number): number {
   for (let whole = count; whole > 0; whole -= 1) {
     const last = log[whole - 1];

@@ -1,21 +1,21 @@
-/** Plays a finished run back: its stored log, with its own times, at a chosen speed. It sends nothing. */
+/** Replays a finished run from its stored log, with its own timing, at a chosen speed. It sends nothing. */
 import { loadLog } from "../../api/log.ts";
 import type { RunEvent } from "../../api/events.ts";
 import { countAt, momentsOf, wholeCount, type Moments } from "./moments.ts";
 import { ReplayView } from "./view.svelte.ts";
 
 export const speeds = [1, 2, 5, 20] as const;
-/** More often than this nobody sees. */
+/** Updates more frequent than this are not perceptible. */
 const tickMs = 33;
 
 export class Replay {
   readonly view: ReplayView;
   readonly moments: Moments;
-  /** How many events are shown. */
+  /** Number of events shown. */
   count = $state(0);
   playing = $state(false);
   speed = $state<(typeof speeds)[number]>(1);
-  /** Where the replay is, milliseconds at speed 1. */
+  /** Position of the replay, milliseconds at speed 1. */
   #ms = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   #calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -27,7 +27,7 @@ export class Replay {
   ) {
     this.moments = momentsOf(log);
     this.view = new ReplayView(run, log);
-    // There is always something to see.
+    // Show something from the start.
     this.#show(this.moments.stops[0] ?? log.length);
     if (!this.#calm) this.play();
   }
@@ -36,12 +36,12 @@ export class Replay {
     return this.count >= this.log.length;
   }
 
-  /** Milliseconds at speed 1, of `moments.totalMs`. */
+  /** Milliseconds at speed 1, out of `moments.totalMs`. */
   get ms(): number {
     return this.moments.shownAt[this.count - 1] ?? 0;
   }
 
-  /** How long the run paused here, as far as the replay does not; 0 where it does not leave anything out. */
+  /** How much of the run's pause here the replay skips; 0 if nothing. */
   get skippedMs(): number {
     return this.moments.skippedMs[this.count] ?? 0;
   }
@@ -71,7 +71,7 @@ export class Replay {
     this.#timer = undefined;
   }
 
-  /** To the next item, or the one before. */
+  /** Moves to the next or previous item. */
   step(direction: 1 | -1): void {
     this.pause();
     const { stops } = this.moments;
@@ -80,7 +80,7 @@ export class Replay {
     if (next !== undefined) this.#show(next);
   }
 
-  /** To where so many events are shown. */
+  /** Moves to where `count` events are shown. */
   seek(count: number): void {
     this.#show(Math.min(this.log.length, Math.max(1, count)));
     this.#ms = this.ms;
@@ -99,12 +99,12 @@ export class Replay {
 }
 
 class Player {
-  /** What is being played back. */
+  /** The current replay. */
   replay = $state.raw<Replay | null>(null);
-  /** The message whose log is on its way. */
+  /** The message whose log is loading. */
   #wanted: string | null = null;
 
-  /** The replay of this message's run, where it is the one that is shown. */
+  /** The replay of this message's run, if it is the current one. */
   of(message: string): Replay | null {
     return this.replay?.message === message ? this.replay : null;
   }

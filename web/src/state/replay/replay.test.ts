@@ -1,4 +1,4 @@
-/** How a finished run is played back: its moments, going back, and the controls. */
+/** Replay of a finished run: its timing, going back, and the controls. */
 import { describe, expect, test, vi } from "vitest";
 import type { EventBody, RunEvent } from "../../api/events.ts";
 import { createTimeline, nodeOf, reduce } from "../timeline.ts";
@@ -94,7 +94,7 @@ describe("a replayed view", () => {
     for (let count = 19_999; count > 0; count -= 2000) view.show(count);
     const eachMs = (performance.now() - began) / 10;
 
-    // 16 ms where it was written.
+    // Measured at 16 ms.
     expect(eachMs).toBeLessThan(250);
   });
 });

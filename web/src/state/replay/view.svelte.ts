@@ -1,11 +1,11 @@
-/** A finished run shown as it was after any number of its events; nothing is asked of the server but whole results. */
+/** View of a finished run after any number of its events; only full results are requested from the server. */
 import type { RunEvent } from "../../api/events.ts";
 import { RunView } from "../run.svelte.ts";
 import { createTimeline, reduce, type Timeline } from "../timeline.ts";
 
 export class ReplayView extends RunView {
   override readonly replayed = true;
-  /** The server's clock then. */
+  /** The server time at that point. */
   #at = $state(0);
   #shown: Timeline;
   #count = 0;
@@ -22,10 +22,10 @@ export class ReplayView extends RunView {
     return this.#at;
   }
 
-  /** The log is here already. */
+  /** The log is already loaded. */
   override follow(): void {}
 
-  /** Shows the first `count` events. What comes later is added; going back begins anew. */
+  /** Shows the first `count` events. Later events are appended; going back starts over. */
   show(count: number): void {
     if (count < this.#count) this.#rewind(count);
     else for (const event of this.log.slice(this.#count, count)) reduce(this.#shown, event);
@@ -33,7 +33,7 @@ export class ReplayView extends RunView {
     this.#at = this.log[count - 1]?.at ?? 0;
   }
 
-  /** Reads the log again into a map that nobody watches, and tells those who watch only what has changed. */
+  /** Reduces the log again into an unobserved map, then copies the result into the observed one. */
   #rewind(count: number): void {
     const then = createTimeline();
     for (const event of this.log.slice(0, count)) reduce(then, event);

@@ -1,4 +1,4 @@
-/** Names of files after titles. */
+/** File names from titles. */
 import { expect, test } from "vitest";
 import { fileNameOf } from "./name.ts";
 

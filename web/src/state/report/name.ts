@@ -1,6 +1,6 @@
-/** The name of a file after what is in it. */
+/** File name from a title. */
 
-/** A title as a file is called in all systems, without an ending; `otherwise` where nothing of it is left. */
+/** A portable file name without extension; `otherwise` if nothing of the title is left. */
 export function fileNameOf(title: string, otherwise: string): string {
   const words = title.match(/[\p{L}\p{N}]+/gu)?.join("-") ?? "";
   return (words.slice(0, 60) || otherwise).toLowerCase();

@@ -1,4 +1,4 @@
-/** The report to take along as a page and as Markdown. */
+/** Report export as a web page and as Markdown. */
 import { expect, test } from "vitest";
 import type { Source } from "../../api/events.ts";
 import { asMarkdown } from "./markdown.ts";
@@ -66,6 +66,6 @@ test("in the page, citations lead to their sources, and nothing is left of what 
   expect([...made.querySelectorAll("li a")].map(({ textContent }) => textContent)).toEqual([
     "https://a.example/1",
   ]);
-  // What is shown stays as it was.
+  // The displayed answer is unchanged.
   expect(shown.querySelectorAll("button")).toHaveLength(3);
 });

@@ -1,4 +1,4 @@
-/** The report as a page that needs nothing else: no script runs in it, and what only works in the app is not there. */
+/** The report as a self-contained HTML page, without scripts and app-only controls. */
 import type { Source } from "../../api/events.ts";
 import { citedOf, quoteOf } from "../sources.ts";
 import type { SourceWords } from "./words.ts";
@@ -11,7 +11,7 @@ const STYLE = [
   "blockquote{margin:.5em 0;padding-left:.75em;border-left:3px solid #bbb}small{color:#666}",
 ].join("");
 
-/** `answer` is the report as it is shown. */
+/** `answer` is the rendered report. */
 export function asPage(
   title: string,
   answer: HTMLElement | undefined,
@@ -38,7 +38,7 @@ export function asPage(
 `;
 }
 
-/** What is shown, without what needs our scripts and style sheets. */
+/** The rendered content without what needs the app's scripts and style sheets. */
 function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
   const still = answer.cloneNode(true) as HTMLElement;
   for (const button of still.querySelectorAll("button")) {
@@ -46,11 +46,11 @@ function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
     if (number === undefined) button.remove();
     else button.replaceWith(citation(number, known, button.hasAttribute("data-unverified")));
   }
-  // An image that is not in the page itself, such as one of the chat's files, would not be there elsewhere.
+  // An image that is not inlined, such as one of the chat's files, would be missing elsewhere.
   for (const image of still.querySelectorAll("img")) {
     if (!image.src.startsWith("data:")) image.replaceWith(image.alt);
   }
-  // KaTeX has each formula twice; the drawn one needs its style sheet, the other is MathML.
+  // KaTeX renders each formula twice; the visual one needs its style sheet, the other is MathML.
   for (const drawn of still.querySelectorAll(".katex-html")) drawn.remove();
   return still.innerHTML;
 }

@@ -1,9 +1,9 @@
-/** Prints an answer alone, by which browsers also save it as PDF: with its fonts, formulas and tables as they are shown. */
+/** Prints a single answer, which browsers can also save as PDF, with its fonts, formulas and tables as displayed. */
 import { citedOf, quoteOf } from "../sources.ts";
 import type { Source } from "../../api/events.ts";
 import type { SourceWords } from "./words.ts";
 
-/** Opens the browser's dialog. `answer` is the answer as it is shown. */
+/** Opens the browser's print dialog. `answer` is the rendered answer. */
 export function printReport(
   title: string,
   answer: HTMLElement,
@@ -14,7 +14,7 @@ export function printReport(
   printSheet(title, sheetOf(title, answer, sources, text, words));
 }
 
-/** Prints an element of the class `print-sheet`, and takes it away after that. */
+/** Prints an element of the class `print-sheet`, and removes it afterwards. */
 export function printSheet(title: string, sheet: HTMLElement, onend?: () => void): void {
   const { dataset } = document.documentElement;
   const { theme } = dataset;
@@ -25,7 +25,7 @@ export function printSheet(title: string, sheet: HTMLElement, onend?: () => void
     document.title = name;
     if (theme) dataset.theme = theme;
   };
-  // Paper is white, and the file is called by the title.
+  // Paper is white, and the title becomes the file name.
   dataset.theme = "light";
   document.title = title || name;
   document.body.append(sheet);
@@ -43,7 +43,7 @@ function sheetOf(
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
   if (title) sheet.append(element("h1", title));
-  // The same elements: what styles them knows them by their classes.
+  // Cloned as direct children, because styles select them by class.
   for (const child of answer.children) sheet.append(child.cloneNode(true));
   const list = citedOf(text, sources);
   if (list.length === 0) return sheet;

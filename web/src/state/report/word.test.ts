@@ -1,4 +1,4 @@
-/** A report as a Word file: unpacked, it holds what was written, and links that lead somewhere. */
+/** A report as a Word file: the unpacked content, and working links. */
 import { unzipSync, strFromU8 } from "fflate";
 import { expect, test } from "vitest";
 import type { Source } from "../../api/events.ts";

@@ -1,4 +1,4 @@
-/** A report as a Word document: what is written in Markdown, with its citations as links to the sources behind it. */
+/** Converts a Markdown report to a Word document, with its citations as links to the list of sources. */
 import {
   AlignmentType,
   Bookmark,
@@ -27,7 +27,7 @@ import { citedOf, quoteOf } from "../sources.ts";
 import type { SourceWords } from "./words.ts";
 
 type Block = Paragraph | Table;
-/** Everything below indents; Word has nine levels of lists. */
+/** Deeper levels are not indented further; Word has nine list levels. */
 const maxDepth = 8;
 const headings = [
   HeadingLevel.HEADING_1,
@@ -39,12 +39,12 @@ const headings = [
 ];
 const mono = "Courier New";
 
-/** What an XML file cannot hold. */
+/** Characters not allowed in XML. */
 const unfit =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const clean = (text: string) => text.replace(unfit, "");
 
-/** The file, to be saved as `.docx`. */
+/** Returns a `.docx` file. */
 export async function asWord(
   title: string,
   text: string,
@@ -101,7 +101,7 @@ function sourceLines(source: Source, words: SourceWords): Paragraph[] {
 }
 
 class Writer {
-  /** Each numbered list counts for itself: their names, and where they begin. */
+  /** Each numbered list has its own counter: reference names and start numbers. */
   readonly lists = new Map<string, number>();
   readonly #known: Set<string>;
 

@@ -1,6 +1,6 @@
-/** What stands around the sources of a report that is taken along, in the reader's language. */
+/** Translated labels for the sources of an exported report. */
 export interface SourceWords {
   heading: string;
-  /** Beside a source that no quote shows. */
+  /** Next to a source whose quote is not verified. */
   unverified: string;
 }

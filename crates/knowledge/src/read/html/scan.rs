@@ -1,24 +1,24 @@
-//! Looks a page over before a parser gets it: what costs parsers more than its size says is refused at once.
+//! Pre-scans a page before parsing, to refuse input that is disproportionately expensive to parse.
 
 use std::ops::ControlFlow;
 
-/// Pages with more elements are made by machines, against machines.
+/// Maximum number of elements; pages with more are generated to attack parsers.
 pub(super) const ELEMENTS_LIMIT: usize = 300_000;
-/// Deepest nesting. Browsers go no deeper than 512.
+/// Maximum nesting depth. Browsers stop at 512.
 const DEPTH_LIMIT: usize = 2_000;
-/// Attributes of one element: each is compared with all before it.
+/// Maximum number of attributes of an element, since each is compared with all before it.
 const ATTRIBUTES_LIMIT: usize = 1_000;
 
-/// Elements that have no end tag, or need none: they do not tell how deep a page goes.
+/// Elements without a required end tag, which do not count towards the depth.
 const NO_END: [&str; 34] = [
     "area", "base", "body", "br", "caption", "col", "colgroup", "dd", "dt", "embed", "head", "hr",
     "html", "img", "input", "li", "link", "meta", "optgroup", "option", "p", "param", "path", "rb",
     "rp", "rt", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track",
 ];
-/// Elements whose content is text, whatever it looks like.
+/// Elements whose content is always text.
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
-/// Whether a parser can be given this page.
+/// Whether this page is safe to parse.
 pub(super) fn is_bearable(page: &str) -> bool {
     let mut scan = Scan {
         page,
@@ -42,7 +42,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Goes behind the next tag or comment; breaks off at the end, and where something is too much.
+    /// Skips the next tag or comment; breaks at the end, and if a limit is exceeded.
     fn next_tag(&mut self) -> ControlFlow<bool> {
         let Some(begin) = self.rest().find('<') else {
             return ControlFlow::Break(true);
@@ -85,7 +85,7 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Goes behind the tag; tells how many attributes it has at most.
+    /// Skips the tag. Returns an upper bound of its number of attributes.
     fn skip_attributes(&mut self) -> usize {
         let (mut attributes, mut quote, mut is_between, mut is_value) = (0, None, false, false);
         for (at, byte) in self.rest().bytes().enumerate() {
@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
         attributes
     }
 
-    /// Goes to the end tag of an element whose content is text.
+    /// Skips to the end tag of an element whose content is text.
     fn skip_raw(&mut self, name: &str) {
         let mut rest = self.rest();
         while let Some(begin) = rest.find("</") {

@@ -1,4 +1,4 @@
-//! ZIP archives read within a limit on all that is unpacked.
+//! Reads ZIP archives with a limit on the total unpacked size.
 
 use std::{collections::HashMap, io::Read};
 
@@ -9,7 +9,7 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 use super::damaged;
 use crate::unreadable::Unreadable;
 
-/// Documents have some hundred parts.
+/// Maximum number of parts; real documents have some hundred.
 const PARTS_LIMIT: usize = 20_000;
 
 /// An archive in memory.
@@ -21,10 +21,10 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Opens one, of which at most so much may be unpacked.
+    /// Opens an archive of which at most `limit_bytes` may be unpacked.
     ///
     /// # Errors
-    /// Where it is damaged, or its parts are locked.
+    /// If it is damaged, or its parts are encrypted.
     pub(super) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
         let archive = ZipArchive::from_slice(bytes).map_err(|_| damaged())?;
         let mut parts = HashMap::new();
@@ -51,22 +51,22 @@ impl<'a> Archive<'a> {
         })
     }
 
-    /// Whether there is a part of this name.
+    /// Whether a part of this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(name)
     }
 
-    /// A part's XML, where there is such a part.
+    /// A part's XML, if the part exists.
     ///
     /// # Errors
-    /// Where it is damaged, or goes beyond the limit.
+    /// If it is damaged, or exceeds the limit.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let Some((wayfinder, method)) = self.parts.get(name) else {
             return Ok(None);
         };
         let entry = self.archive.get_entry(*wayfinder).map_err(|_| damaged())?;
         let mut bytes = Vec::new();
-        // What the archive says of sizes is not believed: what comes out is counted.
+        // The sizes stated in the archive are not trusted: the actual output is counted.
         let limit = self.left_bytes + 1;
         match *method {
             CompressionMethod::STORE => entry.data().take(limit).read_to_end(&mut bytes),
@@ -86,8 +86,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// XML is in UTF-8, unless it begins with the mark of UTF-16. What it declares of that is dropped, as it is UTF-8 from here
-/// on.
+/// XML is UTF-8 unless it begins with a UTF-16 byte order mark. The declared encoding is dropped, since the result is
+/// UTF-8.
 fn decoded(bytes: Vec<u8>) -> Result<String, Unreadable> {
     let mut xml = match Encoding::for_bom(&bytes) {
         None => String::from_utf8(bytes).map_err(|_| damaged())?,

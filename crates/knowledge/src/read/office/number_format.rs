@@ -1,27 +1,27 @@
-//! Number formats of spreadsheets, as far as they decide what a number is: a date, a time, a duration or a percentage.
+//! Number formats of spreadsheets, reduced to what determines the kind of a number: date, time, duration or percentage.
 
 use calamine::ExcelDateTime;
 
-/// The day after 9999-12-31, counted from 1900. Excel shows none from there on.
+/// The day after 9999-12-31, counted from 1900. Excel displays no dates from there on.
 const DAYS_END: f64 = 2_958_466.0;
-/// More than a spreadsheet shows of a number.
+/// More decimals than a spreadsheet displays.
 const MAX_DECIMALS: usize = 15;
 
-/// How the numbers of a cell are shown.
+/// How the numbers of a cell are displayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum NumberFormat {
-    /// As a number, or by its value if calamine knows the format for that of a date.
+    /// As a number, or as a date if calamine recognizes the format as one.
     #[default]
     General,
-    /// In hundredths, with so many decimals.
+    /// A percentage with this many decimals.
     Percent(usize),
     /// A date.
     Date,
     /// A time of day.
     Time { seconds: bool },
-    /// Both.
+    /// A date and a time of day.
     DateTime { seconds: bool },
-    /// Hours that go on beyond 24.
+    /// Hours, which may exceed 24.
     Duration { seconds: bool },
 }
 
@@ -30,7 +30,7 @@ impl NumberFormat {
         Self::parse(&format.format_code)
     }
 
-    /// Reads a format code such as `yyyy-mm-dd`. Of the sections for signs, the first decides.
+    /// Parses a format code such as `yyyy-mm-dd`. Of the sections for signs, the first one counts.
     fn parse(code: &str) -> Self {
         let mut found = Tokens::default();
         let mut chars = code.chars();
@@ -38,7 +38,7 @@ impl NumberFormat {
             match char {
                 ';' => break,
                 '"' => _ = chars.by_ref().find(|&char| char == '"'),
-                // The next is shown as it is, or gives a width.
+                // The next character is literal, or specifies a width.
                 '\\' | '_' | '*' => _ = chars.next(),
                 '[' => {
                     let inner: String = chars.by_ref().take_while(|&char| char != ']').collect();
@@ -50,7 +50,7 @@ impl NumberFormat {
         found.format()
     }
 
-    /// A number that is no date.
+    /// Formats a number that is not a date.
     pub(super) fn number(self, number: f64) -> String {
         match self {
             Self::Percent(decimals) => format!("{:.decimals$}%", number * 100.0),
@@ -58,7 +58,7 @@ impl NumberFormat {
         }
     }
 
-    /// A number that is a date, a time or a duration, in the form of ISO 8601.
+    /// Formats a date, a time or a duration as in ISO 8601.
     pub(super) fn date_time(self, date: &ExcelDateTime) -> String {
         let value = date.as_f64();
         let format = match self {
@@ -74,7 +74,7 @@ impl NumberFormat {
             return duration(value, seconds);
         }
         let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
-        // Excel has no day 0, and shows nothing for what is before it.
+        // Excel has no day 0, and displays nothing for values before it.
         let has_day = (1.0..DAYS_END).contains(&value) || is_first_day_of_1904(date);
         let day = || format!("{year:04}-{month:02}-{day:02}");
         let time = |seconds| match seconds {
@@ -90,17 +90,17 @@ impl NumberFormat {
     }
 }
 
-/// Days before the first are those of 1904 in workbooks that count from there.
+/// In workbooks that count from 1904, values before the first day belong to 1904.
 fn is_first_day_of_1904(date: &ExcelDateTime) -> bool {
     (0.0..1.0).contains(&date.as_f64()) && date.to_ymd_hms_milli().0 == 1904
 }
 
-/// What a format code has.
+/// The elements found in a format code.
 #[derive(Default)]
 struct Tokens {
     days: bool,
     hours: bool,
-    /// Minutes next to hours or seconds, otherwise months.
+    /// Minutes if next to hours or seconds, otherwise months.
     months_or_minutes: bool,
     seconds: bool,
     elapsed: bool,
@@ -125,7 +125,7 @@ impl Tokens {
         }
     }
 
-    /// `h`, `mm` or `ss`, which go on beyond what a day, an hour or a minute has; or a colour, a currency, a condition.
+    /// `h`, `mm` or `ss`, which may exceed a day, an hour or a minute; or a colour, a currency or a condition.
     fn note_bracket(&mut self, inner: &str) {
         let is_all = |letter: char| {
             !inner.is_empty() && inner.chars().all(|char| char.eq_ignore_ascii_case(&letter))
@@ -153,7 +153,7 @@ impl Tokens {
     }
 }
 
-/// Days as hours, minutes and perhaps seconds.
+/// Days as hours, minutes and optionally seconds.
 fn duration(days: f64, with_seconds: bool) -> String {
     if days.abs() >= DAYS_END || days.is_nan() {
         return plain(days);
@@ -172,7 +172,7 @@ fn duration(days: f64, with_seconds: bool) -> String {
     }
 }
 
-/// With the 15 digits that a spreadsheet computes with: 0.1 + 0.2 is 0.3.
+/// Rounds to the 15 digits with which a spreadsheet computes, so that 0.1 + 0.2 is 0.3.
 fn plain(number: f64) -> String {
     if number.fract() == 0.0 {
         return number.to_string();
@@ -232,12 +232,12 @@ mod tests {
             ("h:mm", 0.604_166_666_666_667, "14:30"),
             ("[h]:mm", 1.104_166_666_666_667, "26:30"),
             ("[h]:mm:ss", -0.5, "-12:00:00"),
-            // Formats that only calamine knows, by their numbers.
+            // Formats known only to calamine, by their numbers.
             ("General", 46_349.0, "2026-11-23"),
             ("General", noon, "2026-11-23 12:00:00"),
             ("General", 0.5, "12:00:00"),
             ("yyyy-mm-dd", 61.0, "1900-03-01"),
-            // No dates.
+            // Not dates.
             ("yyyy-mm-dd", 0.5, "0.5"),
             ("yyyy-mm-dd", -1.0, "-1"),
             ("yyyy-mm-dd", 3e6, "3000000"),

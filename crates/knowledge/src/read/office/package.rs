@@ -1,5 +1,5 @@
-//! Repacks a workbook into the least package that calamine reads: valid relationships, UTF-8, and sheets without the
-//! attributes that would make it give up.
+//! Repacks a workbook into a minimal package that calamine can read: valid relationships, UTF-8, and sheets without
+//! attributes at which it would fail.
 
 use std::io::Write;
 
@@ -14,18 +14,18 @@ const STRINGS: &str = "xl/sharedStrings.xml";
 const STYLES: &str = "xl/styles.xml";
 const TYPES: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
-/// A workbook for calamine, with its sheets named by their numbers: names in the file may be missing or repeated.
+/// A workbook for calamine, with numbered sheet names, since names in the file may be missing or duplicated.
 pub(super) struct Package {
     pub(super) bytes: Vec<u8>,
-    /// As people see them.
+    /// The names shown to people.
     pub(super) sheet_names: Vec<String>,
 }
 
 impl Package {
-    /// Takes from a workbook what calamine needs.
+    /// Extracts what calamine needs from a workbook.
     ///
     /// # Errors
-    /// If it is damaged, or beyond a limit.
+    /// If it is damaged, or exceeds a limit.
     pub(super) fn of(bytes: &[u8], limits: &Limits) -> Result<Self, Unreadable> {
         let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
         let sheets = ordered_parts(&mut archive, XLSX, "sheet")?;
@@ -71,7 +71,7 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// Compressed, as all the sheets of a large workbook would take much memory.
+    /// Compressed, since all sheets of a large workbook would take much memory.
     fn put(&mut self, name: &str, content: &[u8]) -> Result<(), Unreadable> {
         let mut write = || {
             let entry = self
@@ -88,7 +88,7 @@ impl Writer {
         write().map(|_| ()).map_err(|_| damaged())
     }
 
-    /// Adds the parts that name the sheets.
+    /// Adds the parts that list the sheets.
     fn finish(mut self, sheets: usize, is_1904: bool) -> Result<Vec<u8>, Unreadable> {
         let list = |one: &dyn Fn(usize) -> String| (0..sheets).map(one).collect::<String>();
         let workbook = list(&|at| format!("<sheet name=\"{at}\" id=\"{at}\"/>"));
@@ -127,7 +127,7 @@ fn counts_from_1904(workbook: &str) -> Result<bool, Unreadable> {
     Ok(false)
 }
 
-/// calamine reserves memory for as many strings as the part says it has.
+/// calamine reserves memory for as many strings as the part claims to have.
 fn without_string_count(mut strings: String) -> String {
     const COUNT: &str = "uniqueCount";
     let end = strings.find("si>").unwrap_or(strings.len());
@@ -137,8 +137,8 @@ fn without_string_count(mut strings: String) -> String {
     strings
 }
 
-/// Blanks, in the tags of a sheet, what calamine would refuse: the sheet's dimensions, places that are none, and types of
-/// cells that it does not know. A cell without a place is the next in its row; one without a type is a number or a text.
+/// Blanks out, in the tags of a sheet, what calamine would reject: the sheet's dimensions, invalid cell references, and
+/// unknown cell types. A cell without a reference is the next in its row; one without a type is a number or a text.
 fn with_readable_cells(sheet: String) -> Vec<u8> {
     let mut xml = sheet.into_bytes();
     let mut at = 0;
@@ -181,7 +181,7 @@ fn blank_unless(tag: &mut [u8], name: &[u8], accepts: impl Fn(&[u8]) -> bool) {
     }
 }
 
-/// Where an attribute is, and where its value is, both in bytes of the tag.
+/// The byte ranges in the tag of an attribute and of its value.
 fn attribute(tag: &[u8], name: &[u8]) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
     memmem::find_iter(tag, name).find_map(|start| {
         let is_after_space = start > 0 && tag[start - 1].is_ascii_whitespace();
@@ -194,7 +194,7 @@ fn attribute(tag: &[u8], name: &[u8]) -> Option<(std::ops::Range<usize>, std::op
     })
 }
 
-/// Whether it is a place such as “AB12”. Excel has 16,384 columns and 1,048,576 rows.
+/// Whether it is a cell reference such as “AB12”. Excel has 16,384 columns and 1,048,576 rows.
 fn is_cell_place(place: &[u8]) -> bool {
     let letters = place.iter().take_while(|byte| byte.is_ascii_alphabetic());
     let letters = letters.count();

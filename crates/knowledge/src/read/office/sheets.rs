@@ -1,4 +1,4 @@
-//! Workbooks as Markdown: each sheet a heading and its rows below it, cells as their number formats show them.
+//! Workbooks as Markdown: each sheet is a heading with its rows below it, cells as displayed by their number formats.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use crate::{
     unreadable::{Limits, Unreadable},
 };
 
-/// Empty cells between full ones are kept up to here; beyond it tables are drawings.
+/// Empty cells between others are kept up to this column; wider tables are drawings.
 const COLUMNS_LIMIT: usize = 200;
 
 type Workbook<'a> = Xlsx<Cursor<&'a [u8]>>;
@@ -35,7 +35,7 @@ pub(in crate::read) fn xlsx(bytes: &[u8], limits: &Limits) -> Result<Document, U
     Ok(Document::of_markdown(text))
 }
 
-/// Goes through the cells that there are, however far apart: a range of calamine's would be filled up with empty ones.
+/// Iterates over the existing cells, however far apart; a range of calamine would fill the gaps with empty ones.
 fn write_sheet(
     workbook: &mut Workbook<'_>,
     name: &str,
@@ -45,11 +45,11 @@ fn write_sheet(
 ) -> Result<(), Unreadable> {
     let mut cells = match workbook.worksheet_cells_reader(name) {
         Ok(cells) => cells,
-        // A sheet of charts.
+        // A chart sheet.
         Err(XlsxError::NotAWorksheet(_)) => return Ok(()),
         Err(_) => return Err(damaged()),
     };
-    // The workbook's, which only the reader of a sheet gives away.
+    // The workbook's formats, which only the reader of a sheet exposes.
     let formats = formats.get_or_insert_with(|| {
         let code = |style: &calamine::Style| style.number_format.as_ref().map(NumberFormat::of);
         cells
@@ -77,8 +77,8 @@ fn write_sheet(
     row.finish(text, limits)
 }
 
-/// Whether only a cell's value cannot be read, such as a text that is not in the list or an entity of the file's own, and
-/// the cells after it can be.
+/// Whether only the value of a single cell cannot be read, such as a missing shared string or a custom entity, and the
+/// cells after it can be.
 fn is_of_one_cell(error: &XlsxError) -> bool {
     matches!(
         error,
@@ -107,7 +107,7 @@ fn shown(value: &DataRef<'_>, format: NumberFormat) -> String {
 /// The cells of a row up to the last one with content.
 #[derive(Default)]
 struct Row {
-    /// From 0.
+    /// Counted from 0.
     number: u32,
     cells: Vec<String>,
 }
@@ -124,7 +124,7 @@ impl Row {
         self.cells.push(shown);
     }
 
-    /// Writes the row, if it has any content, and begins the next.
+    /// Writes the row if it has any content, and begins the next.
     fn finish(&mut self, text: &mut String, limits: &Limits) -> Result<(), Unreadable> {
         if self.cells.is_empty() {
             return Ok(());

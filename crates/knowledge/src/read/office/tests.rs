@@ -1,4 +1,4 @@
-//! Office documents put together part by part, well and badly.
+//! Tests with Office documents built part by part, valid and invalid.
 
 use std::io::Write;
 
@@ -124,7 +124,7 @@ fn slides_are_pages_in_the_order_of_the_presentation() {
     );
 }
 
-/// A workbook with one sheet, as small as it may be.
+/// A minimal workbook with one sheet.
 fn workbook(name: &str, sheet: &str, strings: &str, styles: &str) -> Vec<u8> {
     zip(&[
         (
@@ -170,7 +170,7 @@ fn a_cell_that_is_not_understood_leaves_the_others() {
     assert_eq!(document.text, "## S\n\n| 1 | #SPILL! |  | x | 5 |\n\n");
 }
 
-/// How the files were made is in `workbooks.py` beside them.
+/// See `workbooks.py` next to the files for how they were made.
 #[test]
 fn workbooks_of_other_programs_are_read() {
     let openpyxl = include_bytes!("../../../tests/data/openpyxl.xlsx");

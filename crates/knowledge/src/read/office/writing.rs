@@ -1,16 +1,16 @@
-//! Paragraphs, headings, lists and tables of Word documents and slides as Markdown: their elements have the same names.
+//! Paragraphs, headings, lists and tables of Word documents and slides as Markdown; both use the same element names.
 
 use std::{collections::HashMap, mem};
 
 use super::xml::{Item, Items, Tag};
 use crate::unreadable::{Limits, Unreadable};
 
-/// Which styles of paragraphs are headings, by their ids.
+/// The paragraph styles that are headings, by id.
 #[derive(Debug, Default)]
 pub(super) struct Styles(HashMap<String, u8>);
 
 impl Styles {
-    /// Reads the styles of a Word document; what is damaged in them only loses headings.
+    /// Parses the styles of a Word document. If they are damaged, only headings are lost.
     pub(super) fn read(xml: &str) -> Self {
         let mut levels = HashMap::new();
         let mut style = String::new();
@@ -37,7 +37,7 @@ impl Styles {
     }
 }
 
-/// The names of the built-in styles are English in every language of Word.
+/// Word's built-in styles have English names in every language.
 fn level_of_name(name: &str) -> Option<u8> {
     let name = name.to_ascii_lowercase();
     match name.strip_prefix("heading ") {
@@ -54,17 +54,17 @@ fn level_of_outline(level: &str) -> Option<u8> {
         .map(|level| level + 1)
 }
 
-/// Markdown as it is written.
+/// The Markdown written so far.
 pub(super) struct Writing<'a> {
     styles: &'a Styles,
     limit_bytes: u64,
     text: String,
-    /// Where pages began when the document was last shown.
+    /// Positions of page breaks when the document was last rendered.
     breaks: Vec<usize>,
     paragraph: Paragraph,
-    /// The cells of the open rows; tables may stand in cells.
+    /// The cells of the open rows; tables can be nested in cells.
     rows: Vec<Vec<String>>,
-    /// Inside of what repeats the text for old programs.
+    /// Nesting depth in content that repeats the text for old programs.
     skipped: u32,
     in_text: bool,
     is_title: bool,
@@ -95,7 +95,7 @@ impl<'a> Writing<'a> {
     /// Adds a part's text.
     ///
     /// # Errors
-    /// Where the part is damaged, or the text too long.
+    /// If the part is damaged, or the text too long.
     pub(super) fn read(&mut self, xml: &str) -> Result<(), Unreadable> {
         for item in Items::new(xml) {
             match item? {
@@ -156,7 +156,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// The page begins with the paragraph, or with what of it is written already.
+    /// The page begins with the paragraph, or with the part of it already written.
     fn break_page(&mut self) {
         if self.rows.is_empty() && (!self.text.is_empty() || !self.paragraph.text.is_empty()) {
             let start = self.text.len();
@@ -210,7 +210,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// The text and where its pages begin.
+    /// The text, and the positions at which its pages begin.
     pub(super) fn finish(mut self) -> (String, Vec<usize>) {
         self.end_paragraph();
         (self.text, self.breaks)

@@ -1,4 +1,4 @@
-//! The elements and texts of an XML part, one after another.
+//! Iterates over the elements and texts of an XML part.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use quick_xml::{
 use super::damaged;
 use crate::unreadable::Unreadable;
 
-/// What stands next in a part.
+/// The next item of a part.
 pub(super) enum Item {
     /// An element begins.
     Open(Tag),
     /// The innermost open element ends.
     Close(String),
-    /// Text in between.
+    /// Text.
     Text(String),
 }
 
@@ -37,7 +37,7 @@ impl Tag {
             .map(|(_, value)| value.clone())
     }
 
-    /// An attribute that has a prefix, by its name without it.
+    /// A prefixed attribute, by its name without prefix.
     pub(super) fn prefixed_attribute(&self, name: &str) -> Option<String> {
         self.attributes
             .iter()
@@ -46,10 +46,10 @@ impl Tag {
     }
 }
 
-/// Goes through a part.
+/// Iterates over a part.
 pub(super) struct Items<'a> {
     reader: Reader<&'a [u8]>,
-    /// The end of an element that has no content.
+    /// The end of an empty element.
     waiting: VecDeque<Item>,
     has_ended: bool,
 }
@@ -119,7 +119,7 @@ fn local(name: &str) -> String {
     name.to_owned()
 }
 
-/// A character by its number, or one of the five names. What a document defines itself is not looked at.
+/// A numeric character reference, or one of the five named entities. Entities defined in the document are ignored.
 fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
     if let Ok(Some(char)) = reference.resolve_char_ref() {
         return char.to_string();

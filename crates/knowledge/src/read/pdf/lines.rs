@@ -1,4 +1,4 @@
-//! Glyphs as a page draws them, put together to lines of text in the order in which they are drawn.
+//! Groups glyphs drawn on a page into lines of text, in drawing order.
 
 use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
@@ -7,23 +7,23 @@ use hayro_interpret::{
     kurbo::{Affine, BezPath, Point, Vec2},
 };
 
-/// Gaps are in shares of the letters' size. A wider one is a space …
+/// Distances are relative to the font size. A wider gap is a space …
 const SPACE: f64 = 0.15;
-/// … a step from the line is another line, a smaller one an index or an exponent …
+/// … a larger step off the line begins another line, and a smaller one is a subscript or superscript …
 const LINE_STEP: f64 = 0.5;
-/// … and a larger one, or a longer way back, begins another paragraph.
+/// … and a larger step, or a longer way back, begins another paragraph.
 const PARAGRAPH_STEP: f64 = 1.7;
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// The size of its first letters, in points.
+    /// The font size of its first letters, in points.
     pub(super) size: f64,
     pub(super) begins_paragraph: bool,
 }
 
-/// Gathers a page's lines.
+/// Collects a page's lines.
 pub(super) struct Lines {
     lines: Vec<Line>,
     last: Option<Drawn>,
@@ -35,7 +35,7 @@ pub(super) struct Lines {
 struct Drawn {
     start: Point,
     end: Point,
-    /// Along the line, of length 1.
+    /// Unit vector along the line.
     direction: Vec2,
     size: f64,
     first_char: char,
@@ -50,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// The lines that have words.
+    /// The lines that contain words.
     pub(super) fn finish(self) -> Vec<Line> {
         let trimmed = self.lines.into_iter().map(|line| Line {
             text: line.text.trim().to_owned(),
@@ -68,7 +68,7 @@ impl Lines {
             .last
             .map_or(Step::Paragraph, |last| step(&last, &drawn))
         {
-            // Letters are made bold by drawing them twice.
+            // Bold letters are sometimes drawn twice.
             Step::Again => return,
             Step::Beside => {}
             Step::Space => self.put(" "),
@@ -130,7 +130,7 @@ fn step(last: &Drawn, next: &Drawn) -> Step {
     let gap = next.start - last.end;
     let along = gap.dot(last.direction) / size;
     let across = gap.cross(last.direction).abs() / size;
-    // Below a large title, a small step is a large one for the text.
+    // Below a large title, a step that is small for it is large for the text.
     let down = gap.cross(last.direction).abs() / last.size.min(next.size).max(0.1);
     if (across > LINE_STEP && down > PARAGRAPH_STEP)
         || (across <= LINE_STEP && along < -PARAGRAPH_STEP)
@@ -146,7 +146,7 @@ fn step(last: &Drawn, next: &Drawn) -> Step {
 }
 
 impl Drawn {
-    /// `units` are those of a glyph that make its em.
+    /// `units` is the number of glyph units per em.
     fn new(transform: Affine, advance: f64, units: f64, first_char: char) -> Self {
         let [a, b, c, d, ..] = transform.as_coeffs();
         let start = transform * Point::ZERO;
@@ -181,7 +181,7 @@ impl Device<'_> for Lines {
             let glyph: &Glyph<'_> = placed;
             let (advance, units) = match glyph {
                 Glyph::Outline(glyph) => (glyph.advance_width(), 1000.0),
-                // The units of drawn glyphs are their own; most are drawn about as wide as an em.
+                // The units of Type 3 glyphs are arbitrary; most are drawn about one em wide.
                 Glyph::Type3(glyph) => (
                     glyph.advance_width(),
                     f64::from(glyph.advance_width().unwrap_or(1.0)),

@@ -1,4 +1,4 @@
-//! PDF files written by hand.
+//! Tests with PDF files written by hand.
 
 use crate::{Limits, Unreadable, read};
 
@@ -132,7 +132,7 @@ fn a_cut_file_without_words_is_damaged_and_no_scan() {
         read("a.pdf", cut, &Limits::default()).unwrap_err(),
         Unreadable::damaged("PDF")
     );
-    // Mail and web servers put lines of their own behind the end.
+    // Mail and web servers append data after the end.
     let mut scan = pdf(&[""]);
     scan.extend(b"\r\n\r\n");
     assert_eq!(

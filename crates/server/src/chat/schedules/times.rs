@@ -202,8 +202,8 @@ mod tests {
         assert!(refused(Some("0 8 * * *"), Some(1), "UTC").contains("either"));
         assert!(refused(Some("*/5 * * * *"), None, "UTC").contains("every 10 minutes"));
         assert!(refused(Some("0,1 8 * * *"), None, "UTC").contains("every 10 minutes"));
-        assert!(refused(Some("0 0 30 2 *"), None, "UTC").contains("still to come"));
-        assert!(refused(None, Some(1), "UTC").contains("still to come"));
+        assert!(refused(Some("0 0 30 2 *"), None, "UTC").contains("in the future"));
+        assert!(refused(None, Some(1), "UTC").contains("in the future"));
         assert!(refused(Some(&"1".repeat(200)), None, "UTC").contains("100 characters"));
     }
 }

@@ -7,20 +7,17 @@ use agent::{Council, RunSpec};
 use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text};
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey};
 
-use super::{Exchange, NewAnswer, StartingRun};
+use super::{Exchange, NewAnswer};
 use crate::{
-    chat::{pipelines::said_up_to, turns::Turns},
+    chat::{after_answer::said_up_to, turns::Turns},
     error::ApiError,
     gateway::{models::ResolvedModel, usage::UsageEstimate},
     identity::auth::Caller,
     messages,
     platform::built_in::TOUR,
+    runtime::starting_run::StartingRun,
 };
 
-/// Maximum number of alternatives in one request.
-pub(crate) const MAX_ALTERNATIVES: usize = 8;
-/// Maximum number of layers of answers before merging.
-pub(crate) const MAX_LAYERS: u32 = 3;
 /// Maximum number of alternatives to one message.
 const MAX_BESIDE: usize = 16;
 
@@ -252,8 +249,8 @@ impl Turns {
             ..StartingRun::new(spec, merging.model)
         };
         let begun = self.begin(chat, row.asked.id, None, start).await?;
-        self.pipelines
-            .note_merging(begun.run, (owner, Some(chat_id)), model_id);
+        self.after_answer
+            .record_merge(begun.run, owner, Some(chat_id), model_id);
         Ok(begun)
     }
 

@@ -7,15 +7,16 @@ use serde_json::Value;
 use store::{Chat, IdempotencyKey};
 use wire::RequestMetadata;
 
-use super::{Exchange, StartingRun, check_content};
+use super::{Exchange, check_content};
 use crate::{
-    chat::{
-        request_attachments::{tool_choices, unpack},
-        turns::Turns,
-    },
+    chat::turns::Turns,
     error::ApiError,
     gateway::models::ResolvedModel,
-    runtime::runs::NewLiveRun,
+    runtime::{
+        preparation::request_attachments::{tool_choices, unpack},
+        runs::NewLiveRun,
+        starting_run::StartingRun,
+    },
 };
 
 /// A run that belongs to no chat.

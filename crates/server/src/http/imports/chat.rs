@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     app::App,
-    chat::tags::few_tags,
     error::ApiError,
     http::chat_order::{MAX_FOLDERS, checked_name},
+    pipelines::tags::few_tags,
 };
 
 /// Maximum length of a title or of the name of a model or schedule, characters.

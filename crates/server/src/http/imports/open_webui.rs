@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
 
 use super::{chat::short, check_may_go_on, ids::Ids, report::Report, spool::Pieces};
-use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Caller, messages};
+use crate::{
+    app::App, error::ApiError, identity::auth::Caller, messages, pipelines::tags::few_tags,
+};
 
 /// Maximum size of a chat, bytes: it contains its images as text.
 const CHAT_BYTES: usize = 64_000_000;

@@ -19,11 +19,11 @@ use wire::{
 use super::{Task, TaskRequest};
 use crate::{
     app::App,
-    chat::pipelines::cannot_continue,
     error::ApiError,
     http::{extract::Json, streams::event_stream},
     identity::auth::Caller,
     messages,
+    pipelines::cannot_continue,
 };
 
 /// `POST /tasks/auto/completions`. Cancelled if the client disconnects.

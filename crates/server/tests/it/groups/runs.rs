@@ -65,7 +65,7 @@ fn assert_ended(log: &[RunEvent]) {
     assert_eq!(*outcome, Outcome::Failed);
     let message = &problem.as_ref().unwrap().message;
     assert!(
-        message.starts_with("You may not use the model scripted any more"),
+        message.starts_with("You may no longer use the model scripted"),
         "{message}"
     );
 }

@@ -89,7 +89,7 @@ async fn a_file_that_came_with_a_message_comes_along_with_its_chat() {
     assert!(
         report["left"]
             .to_string()
-            .contains("The chat that it came with is not here."),
+            .contains("The chat that it belongs to does not exist here."),
         "{report}"
     );
     assert_eq!(report["made"]["documents"], 0);

@@ -239,6 +239,6 @@ async fn document_001_a_summary_is_told_when_it_begins_and_when_it_is_done() {
         .iter()
         .rfind(|body| body["type"] == "status")
         .unwrap()["description"];
-    assert_eq!(begun, "Summing up older steps…");
+    assert_eq!(begun, "Summarizing older steps…");
     assert_eq!(log.last().unwrap()["outcome"], "completed");
 }

@@ -1,4 +1,4 @@
-/** How what is for whom is read from rules, and written as one. */
+/** Reading and writing the audience of a permission rule. */
 import { expect, test } from "vitest";
 import type { Permission, Permissions } from "../../../api/groups.ts";
 import { audienceOf, labelOf, ruleOf, thingsOf } from "./things.ts";

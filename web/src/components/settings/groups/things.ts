@@ -1,13 +1,13 @@
-/** What can be for some groups only, in words, and in the order it is listed. */
+/** Resources that can be restricted to groups: labels, order and rules. */
 import type { Permission, Permissions, ThingKind } from "../../../api/groups.ts";
 import { en } from "../../../i18n/en.ts";
 import { t, type Key } from "../../../i18n/index.svelte.ts";
 
-/** Stands for all of a kind that have no rule of their own. */
+/** Wildcard for all resources of a kind without their own rule. */
 export const rest = "*";
 const ofServer = "__*";
 
-/** What a thing is called: a newer server may have rights that this page has no word for. */
+/** Label of a resource; falls back to its name, because a newer server may have unknown permissions. */
 export function labelOf(kind: ThingKind, name: string): string {
   if (name === rest) return t(`groups.rest.${kind}`);
   const key = `groups.right.${name}`;
@@ -18,7 +18,7 @@ export function labelOf(kind: ThingKind, name: string): string {
   return name;
 }
 
-/** All things of a kind, the rest first: those that there are, and such as have a rule and are not there now. */
+/** All resources of a kind, the wildcard first: the existing ones, and missing ones that have a rule. */
 export function thingsOf(all: Permissions, kind: ThingKind): string[] {
   const ruled = all.permissions.filter((rule) => rule.kind === kind).map(({ name }) => name);
   const names = new Set([...all.things[kind], ...ruled]);
@@ -28,14 +28,16 @@ export function thingsOf(all: Permissions, kind: ThingKind): string[] {
 
 export type Audience = "rest" | "everybody" | "groups" | "administrators";
 
-/** For whom it is, as it is chosen. Without a rule of its own it is as the rest; the rest then is for everybody. */
+/**
+ * The audience as shown in the form. A resource without its own rule follows the wildcard, which defaults to everyone.
+ */
 export function audienceOf(rule: Permission | undefined, name: string): Audience {
   if ((rule?.groups.length ?? 0) > 0) return "groups";
   if (rule?.everybody === false) return "administrators";
   return rule?.everybody === true || name === rest ? "everybody" : "rest";
 }
 
-/** The rule that says so. */
+/** The rule for the chosen audience. */
 export function ruleOf(kind: ThingKind, name: string, audience: Audience, groups: string[]): Permission {
   const everybody = {
     rest: null,

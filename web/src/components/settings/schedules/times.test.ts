@@ -1,4 +1,4 @@
-/** Times of schedules as the form has them, and back. */
+/** Conversion between schedules and form values. */
 import { expect, test } from "vitest";
 import { contentOf, timesOf } from "./times.ts";
 

@@ -1,9 +1,9 @@
-/** The usual times of a schedule, as choices; whatever else there is stays a cron expression. */
+/** Common schedule times as form choices; anything else stays a cron expression. */
 import type { ScheduleContent } from "../../../api/types.ts";
 
 export type Repeat = "once" | "daily" | "weekdays" | "weekly" | "hours" | "cron";
 export const repeats: Repeat[] = ["daily", "weekdays", "weekly", "hours", "once", "cron"];
-/** How many hours may lie between two runs: all of these divide a day. */
+/** Allowed intervals in hours: each divides a day. */
 export const hourSteps = [1, 2, 3, 4, 6, 8, 12];
 
 export interface Times {
@@ -13,7 +13,7 @@ export interface Times {
   /** 0 is Sunday. */
   weekday: number;
   hours: number;
-  /** `YYYY-MM-DDTHH:MM` on this machine's clock. */
+  /** `YYYY-MM-DDTHH:MM` in the browser's time zone. */
   once: string;
   cron: string;
 }
@@ -26,7 +26,7 @@ function localOf(at: number): string {
   return `${day}T${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
 
-/** What the choices say of a schedule. */
+/** Converts a schedule to form values. */
 export function timesOf(content: Pick<ScheduleContent, "cron" | "once_at">, now: number): Times {
   const tomorrow = localOf((content.once_at ?? now) + (content.once_at === null ? 86_400_000 : 0));
   const times: Times = {
@@ -49,7 +49,7 @@ export function timesOf(content: Pick<ScheduleContent, "cron" | "once_at">, now:
   return hourSteps.includes(hours) ? { ...times, repeat: "hours", hours } : times;
 }
 
-/** What the server is told. */
+/** Converts form values to the request. */
 export function contentOf(times: Times): Pick<ScheduleContent, "cron" | "once_at"> {
   const [hour = 0, minute = 0] = times.time.split(":").map(Number);
   const at = (days: string) => ({ cron: `${minute} ${hour} * * ${days}`, once_at: null });

@@ -1,4 +1,4 @@
-/** Days and figures of the usage chart. */
+/** Days and values of the usage chart. */
 import { expect, test } from "vitest";
 import { dayBefore, everyDay, figureOf, roundedUp } from "./days.ts";
 

@@ -1,4 +1,4 @@
-/** The days of a chart: each between two, also those on which nothing was used. */
+/** Days of the usage chart, including those without usage. */
 import type { UsageRow } from "../../../api/types.ts";
 
 export type Figure = "tokens" | "cost" | "requests";
@@ -10,7 +10,7 @@ export function figureOf(row: Omit<UsageRow, "name" | "label">, figure: Figure):
   return figure === "cost" ? (row.cost_micro_usd ?? 0) : row.requests;
 }
 
-/** `2026-11-23`, so many days before the moment. */
+/** The date `days` before `now`, as `2026-11-23`. */
 export function dayBefore(now: number, days: number): string {
   return new Date(now - days * DAY).toISOString().slice(0, 10);
 }
@@ -25,7 +25,7 @@ export function everyDay(from: string, to: string, rows: UsageRow[], figure: Fig
   return days;
 }
 
-/** The least of 1, 2, 5, 10, 20 … that is not below the value: where a chart's axis ends. */
+/** Rounds up to the next of 1, 2, 5, 10, 20 …, for the end of the axis. */
 export function roundedUp(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

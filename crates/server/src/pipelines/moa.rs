@@ -1,19 +1,15 @@
-//! Merging several answers to one message into one: the model, the prompt and the record of the call. The call itself
-//! is a run of the model without an agent, so that it is streamed, paid for, stopped and stored like any other.
-
-use std::sync::Arc;
+//! Merging several answers to one message into one: the model and the prompt. The call is a run of the model without an agent, so that it is streamed, paid for, stopped and stored like any other.
 
 use agent::{
     RunSpec, Worker,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId};
-use store::{PipelineCall, StoreError};
+use domain::ModelParameters;
 
 use super::{InForce, ToldNow, ToldPerson, values};
 use crate::{
-    chat::pipelines::Pipelines, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Caller, messages, platform::built_in::TOUR,
+    error::ApiError, gateway::models::ResolvedModel, identity::auth::Caller, messages,
+    pipelines::Pipelines, platform::built_in::TOUR,
 };
 
 /// How much of a model's context window the answers may fill, characters per token.
@@ -71,73 +67,6 @@ impl Pipelines {
             ..model
         };
         Ok(Merging { set, model })
-    }
-
-    /// Records the result of the merging run as a pipeline call, once the run has ended.
-    pub(crate) fn note_merging(
-        self: &Arc<Self>,
-        run: RunId,
-        (owner, chat): (UserId, Option<ChatId>),
-        model: String,
-    ) {
-        let app = Arc::clone(self);
-        let call = PipelineCall {
-            id: PipelineCallId::generate(),
-            pipelines: Pipeline::Moa.name().to_owned(),
-            owner,
-            chat,
-            // The call is the run itself, and does not follow one.
-            run: None,
-            model,
-            at: app.clock.now_ms(),
-            duration_ms: 0,
-            usage: domain::Usage::default(),
-            cost_micro_usd: None,
-            outcome: String::new(),
-            detail: "".into(),
-        };
-        self.tasks.spawn(async move {
-            let Some(call) = app.end_of_merging(run, call).await else {
-                return;
-            };
-            match app.store.note_pipeline_call(&call).await {
-                Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => tracing::warn!(%error, "failed to record a pipeline call"),
-            }
-        });
-    }
-
-    /// The record, once the run has ended. `None` if its log cannot be read.
-    async fn end_of_merging(&self, run: RunId, call: PipelineCall) -> Option<PipelineCall> {
-        let mut reader = self.runs.read(run, 0);
-        while let Some(events) = reader.next().await.ok()? {
-            for logged in events {
-                let EventBody::RunFinished {
-                    outcome,
-                    problem,
-                    usage,
-                    cost_micro_usd,
-                } = &logged.event.body
-                else {
-                    continue;
-                };
-                let outcome = match outcome {
-                    Outcome::Completed | Outcome::HandedOver => "done",
-                    Outcome::Limited => "fallback",
-                    Outcome::Failed => "failed",
-                    Outcome::Cancelled => "cancelled",
-                };
-                return Some(PipelineCall {
-                    duration_ms: u64::try_from(logged.event.at - call.at).unwrap_or(0),
-                    usage: *usage,
-                    cost_micro_usd: *cost_micro_usd,
-                    outcome: outcome.to_owned(),
-                    detail: problem.clone().map_or_else(|| "".into(), Problem::words),
-                    ..call
-                });
-            }
-        }
-        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! Normalizes the tags of chats.
 
-use crate::{chat::pipelines::Pipelines, error::ApiError};
+use crate::{error::ApiError, pipelines::Pipelines};
 use domain::ChatId;
 
 /// Maximum number of tags per chat.

@@ -8,13 +8,8 @@ use agent::{Research, ResearchRequest, library::Library};
 use domain::RunId;
 use store::StoreError;
 
-use crate::{
-    chat::turns::{Preparation, References, RunSubject},
-    documents::SEARCH_TOOL,
-    error::ApiError,
-    identity::groups::Resource,
-    web,
-};
+use super::{Preparation, References, RunSubject};
+use crate::{documents::SEARCH_TOOL, error::ApiError, identity::groups::Resource, web};
 
 pub(crate) use library::{DocumentLibrary, Pages};
 

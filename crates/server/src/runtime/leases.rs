@@ -11,13 +11,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    chat::recovery::Recovery,
     gateway::agents::DefinedAgents,
     platform::{
         config::Config,
         jobs::{Failure, Steps},
         secret::random_token,
     },
+    runtime::recovery::Recovery,
     runtime::{commands::Commands, runs::Runs},
 };
 

@@ -11,8 +11,7 @@ use store::StoreError;
 
 use super::common::{Common, KEPT};
 use crate::{
-    chat::pipelines::EffectivePipelines, error::ApiError, messages,
-    platform::config::PipelineDefaults,
+    error::ApiError, messages, pipelines::EffectivePipelines, platform::config::PipelineDefaults,
 };
 
 const PREFIX: &str = "pipeline:";

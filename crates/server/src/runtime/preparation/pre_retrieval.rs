@@ -13,18 +13,16 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde_json::Map;
 use store::StoreError;
 
+use super::{DocumentLibrary, Pages, Preparation};
 use super::{References, RunSubject, references::SearchScope};
 use crate::{
-    chat::{
-        pipelines::{Job, said_in, values},
-        research::{DocumentLibrary, Pages},
-        turns::Preparation,
-    },
     documents::{SEARCH_TOOL, Scope},
     error::ApiError,
     gateway::models::ResolvedModel,
     identity::groups::Resource,
-    messages, web,
+    messages,
+    pipelines::{Job, said_in, values},
+    web,
 };
 
 /// Maximum number of queries from the pipeline.

@@ -11,16 +11,13 @@ use domain::{CollectionId, DocumentId, Message, Part, Role, UserId, event::Sourc
 use llm::ToolMode;
 use store::{Chat, Collection, Document, DocumentState, Principal, StoreError};
 
+use super::{Preparation, RunSubject, request_attachments::put};
 use crate::{
-    chat::{
-        pipelines::values,
-        request_attachments::put,
-        turns::{Preparation, RunSubject},
-    },
     documents::{SEARCH_TOOL, SearchRequest, passage, source},
     error::ApiError,
     identity::groups::Resource,
     messages,
+    pipelines::values,
 };
 
 /// Documents in full may take half of a model's window.
@@ -188,7 +185,7 @@ impl Preparation {
     ///
     /// # Errors
     /// 404 if a target does not exist or the user may not read it.
-    pub(super) async fn bind_references(
+    pub(crate) async fn bind_references(
         &self,
         chat: &Chat,
         principal: &Principal,

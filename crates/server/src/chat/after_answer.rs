@@ -4,40 +4,34 @@
 use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
-use domain::{ChatId, Message, MessageId, Outcome, RunId};
+use domain::{
+    ChatId, EventBody, Message, MessageId, Outcome, PipelineCallId, Problem, RunId, UserId,
+};
 use serde_json::{Map, json};
-use store::{Chat, ChatMessage, Principal, Run, StoreError};
-use tokio::sync::broadcast::error::RecvError;
+use store::{Chat, ChatMessage, PipelineCall, Principal, Run, StoreError};
+use tokio::sync::{Semaphore, broadcast::error::RecvError};
 use tracing::Instrument;
 
-use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
 use crate::{
-    chat::pipelines::Pipelines,
     error::ApiError,
     gateway::models::ResolvedModel,
     identity::auth::Authority,
+    pipelines::{InForce, Job, Pipelines, ToldNow, ToldPerson, said_in, values},
     platform::request_context,
     runtime::{
         conversation::path_to,
-        runs::{Activity, ActivityState},
+        runs::{Activity, ActivityState, Runs},
     },
 };
 
-/// Runs the pipelines of chats whose runs end, until the server stops.
-pub(crate) async fn keep_pipelines(pipelines: Arc<Pipelines>) {
-    let mut ends = pipelines.runs.ends();
-    loop {
-        let run = tokio::select! {
-            () = pipelines.stopping.cancelled() => return,
-            run = ends.recv() => run,
-        };
-        match run {
-            Ok(run) => drop(pipelines.tasks.spawn(Arc::clone(&pipelines).after_run(run))),
-            // Chats that were missed keep their first words as the title.
-            Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return,
-        }
-    }
+/// Maximum number of answered chats processed concurrently: a local model has no capacity for more.
+const MAX_CONCURRENT: usize = 2;
+
+/// Runs the pipelines of chats whose runs end.
+pub(crate) struct AfterAnswer {
+    pipelines: Arc<Pipelines>,
+    runs: Runs,
+    concurrent: Semaphore,
 }
 
 /// Pipelines that share one model call.
@@ -57,7 +51,32 @@ struct Answer {
     said: Vec<Said>,
 }
 
-impl Pipelines {
+impl AfterAnswer {
+    pub(crate) fn new(pipelines: Arc<Pipelines>, runs: Runs) -> Self {
+        Self {
+            pipelines,
+            runs,
+            concurrent: Semaphore::new(MAX_CONCURRENT),
+        }
+    }
+
+    /// Follows the ends of runs until the server stops.
+    pub(crate) async fn follow(self: Arc<Self>) {
+        let mut ends = self.runs.ends();
+        loop {
+            let run = tokio::select! {
+                () = self.pipelines.stopping.cancelled() => return,
+                run = ends.recv() => run,
+            };
+            match run {
+                Ok(run) => drop(self.pipelines.tasks.spawn(Arc::clone(&self).after_run(run))),
+                // Chats that were missed keep their first words as the title.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
     async fn after_run(self: Arc<Self>, run: RunId) {
         let answer = match self.answered_by(run).await {
             Ok(Some(answer)) => answer,
@@ -66,28 +85,28 @@ impl Pipelines {
             Err(error) => return tracing::warn!(%run, %error, "failed to run pipelines of a chat"),
         };
         let chat = answer.chat.id;
-        let work = self.work.begin(chat);
+        let work = self.pipelines.work.begin(chat);
         let origin = answer.run.origin.clone().unwrap_or_default();
         let about =
             tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
-            let _turn = self.turns.acquire().await;
+            let _turn = self.concurrent.acquire().await;
             request_context::on_behalf_of(origin, self.write_beside(&answer)).await
         };
         let written = written.instrument(about);
         tokio::select! {
-            () = self.stopping.cancelled() => {}
+            () = self.pipelines.stopping.cancelled() => {}
             () = work.cancelled() => {}
             written = written => if let Err(error) = written {
                 tracing::info!(%run, %error, "failed to run pipelines of a chat");
             }
         }
-        self.work.end(chat, &work);
+        self.pipelines.work.end(chat, &work);
     }
 
     /// The chat that the run has answered, if any.
     async fn answered_by(&self, run: RunId) -> Result<Option<Answer>, StoreError> {
-        let run = self.store.run(run).await?;
+        let run = self.pipelines.store.run(run).await?;
         let completed = run
             .summary
             .as_ref()
@@ -95,8 +114,8 @@ impl Pipelines {
         let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else {
             return Ok(None);
         };
-        let chat = self.store.chat(&run.principal, chat).await?;
-        let said = said_up_to(&self.store.messages(chat.id).await?, message);
+        let chat = self.pipelines.store.chat(&run.principal, chat).await?;
+        let said = said_up_to(&self.pipelines.store.messages(chat.id).await?, message);
         Ok(Some(Answer {
             run,
             chat,
@@ -109,10 +128,13 @@ impl Pipelines {
         let Answer {
             run, chat, said, ..
         } = answer;
-        let permit = self.gateway.permit(Authority::of_run(run));
-        let model = self.gateway.resolve(Some(&run.model), &permit)?;
+        let permit = self.pipelines.gateway.permit(Authority::of_run(run));
+        let model = self.pipelines.gateway.resolve(Some(&run.model), &permit)?;
         let due = self.due(answer).await?;
-        let with_model = |set: InForce| match self.effective_pipelines.pipeline_model(&set, &model)
+        let with_model = |set: InForce| match self
+            .pipelines
+            .effective_pipelines
+            .pipeline_model(&set, &model)
         {
             Ok(found) => Some((found?, set)),
             Err(error) => {
@@ -124,10 +146,10 @@ impl Pipelines {
         if groups.is_empty() || said.is_empty() {
             return Ok(());
         }
-        let user = self.store.user(run.principal.account).await?;
+        let user = self.pipelines.store.user(run.principal.account).await?;
         let (person, now) = (
-            self.effective_pipelines.told_person(&user),
-            self.effective_pipelines.told_now(),
+            self.pipelines.effective_pipelines.told_person(&user),
+            self.pipelines.effective_pipelines.told_now(),
         );
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
@@ -139,7 +161,11 @@ impl Pipelines {
     /// The enabled pipelines that are due for this answer.
     async fn due(&self, answer: &Answer) -> Result<Vec<InForce>, StoreError> {
         let chat = &answer.chat;
-        let mut due = self.effective_pipelines.pipelines_in_force().await?;
+        let mut due = self
+            .pipelines
+            .effective_pipelines
+            .pipelines_in_force()
+            .await?;
         due.retain(|set| {
             set.enabled
                 && matches!(
@@ -148,11 +174,13 @@ impl Pipelines {
                 )
         });
         let is_named = !self
+            .pipelines
             .store
             .is_titled_by_words(chat.principal.account, chat.id)
             .await?;
         let is_first = answer.said.len() <= 2;
         let beside = self
+            .pipelines
             .store
             .alternative_answers(chat.id)
             .await?
@@ -194,7 +222,10 @@ impl Pipelines {
                 )
             })
         };
-        let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
+        let answered = self
+            .pipelines
+            .ask_pipeline(&job, prompt, read, shown)
+            .await?;
         match answered.read {
             Some(notes) => self.keep_notes(answer, notes).await,
             None => Ok(()),
@@ -204,15 +235,16 @@ impl Pipelines {
     async fn keep_notes(&self, answer: &Answer, notes: Notes) -> Result<(), ApiError> {
         let Chat { id, principal, .. } = &answer.chat;
         let (id, owner) = (*id, principal.account);
-        let has_tags = !notes.tags.is_empty() && self.tag_chat(id, &notes.tags).await?;
+        let has_tags = !notes.tags.is_empty() && self.pipelines.tag_chat(id, &notes.tags).await?;
         let mut title = String::new();
         if let Some(new) = notes.title
-            && self.store.title_chat(owner, id, &new).await?
+            && self.pipelines.store.title_chat(owner, id, &new).await?
         {
             title = new;
         }
         if !notes.follow_ups.is_empty() {
-            self.store
+            self.pipelines
+                .store
                 .put_follow_ups(answer.message, &notes.follow_ups)
                 .await?;
         }
@@ -221,6 +253,74 @@ impl Pipelines {
                 .tell(Activity::changed(principal.clone(), id, title));
         }
         Ok(())
+    }
+
+    /// Records the result of the merging run as a pipeline call, once the run has ended.
+    pub(crate) fn record_merge(
+        self: &Arc<Self>,
+        run: RunId,
+        owner: UserId,
+        chat: Option<ChatId>,
+        model: String,
+    ) {
+        let this = Arc::clone(self);
+        let call = PipelineCall {
+            id: PipelineCallId::generate(),
+            pipelines: Pipeline::Moa.name().to_owned(),
+            owner,
+            chat,
+            // The call is the run itself, and does not follow one.
+            run: None,
+            model,
+            at: self.pipelines.clock.now_ms(),
+            duration_ms: 0,
+            usage: domain::Usage::default(),
+            cost_micro_usd: None,
+            outcome: String::new(),
+            detail: "".into(),
+        };
+        self.pipelines.tasks.spawn(async move {
+            let Some(call) = this.end_of_merging(run, call).await else {
+                return;
+            };
+            match this.pipelines.store.note_pipeline_call(&call).await {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => tracing::warn!(%error, "failed to record a pipeline call"),
+            }
+        });
+    }
+
+    /// The record, once the run has ended. `None` if its log cannot be read.
+    async fn end_of_merging(&self, run: RunId, call: PipelineCall) -> Option<PipelineCall> {
+        let mut reader = self.runs.read(run, 0);
+        while let Some(events) = reader.next().await.ok()? {
+            for logged in events {
+                let EventBody::RunFinished {
+                    outcome,
+                    problem,
+                    usage,
+                    cost_micro_usd,
+                } = &logged.event.body
+                else {
+                    continue;
+                };
+                let outcome = match outcome {
+                    Outcome::Completed | Outcome::HandedOver => "done",
+                    Outcome::Limited => "fallback",
+                    Outcome::Failed => "failed",
+                    Outcome::Cancelled => "cancelled",
+                };
+                return Some(PipelineCall {
+                    duration_ms: u64::try_from(logged.event.at - call.at).unwrap_or(0),
+                    usage: *usage,
+                    cost_micro_usd: *cost_micro_usd,
+                    outcome: outcome.to_owned(),
+                    detail: problem.clone().map_or_else(|| "".into(), Problem::words),
+                    ..call
+                });
+            }
+        }
+        None
     }
 }
 

@@ -1,5 +1,11 @@
 //! Prepares a run from its specification: agents with their tools, references, retrieval, limits and dependencies.
 
+mod memory;
+mod pre_retrieval;
+mod references;
+pub(crate) mod request_attachments;
+mod research;
+
 use std::{collections::HashMap, sync::Arc};
 
 use agent::{
@@ -9,9 +15,11 @@ use agent::{
 use domain::{ChatId, Message, MessageId, Origin, RunId, RunTrace};
 use store::{Principal, Store, StoreError};
 
-use super::{References, StartingRun};
+pub(crate) use references::References;
+pub(crate) use research::{DocumentLibrary, Pages};
+
+use super::starting_run::StartingRun;
 use crate::{
-    chat::pipelines::{EffectivePipelines, Pipelines},
     documents::{Documents, Scope},
     gateway::{
         Gateway,
@@ -24,6 +32,7 @@ use crate::{
         auth::Authority,
         groups::{Groups, Permissions, Resource, Right, RunPermits},
     },
+    pipelines::{EffectivePipelines, Pipelines},
     platform::{built_in::TOUR, clock::Clock, config::Config},
     runtime::{commands::Commands, hooks::Hooks, runs::Runs, subagent_resume::earlier_agents},
     tools::{

@@ -16,7 +16,6 @@ use tokio::{
 };
 
 use crate::{
-    chat::turns::{Preparation, StartingRun},
     error::ApiError,
     gateway::{
         Gateway,
@@ -32,7 +31,9 @@ use crate::{
     runtime::{
         commands::Commands,
         conversation::Conversations,
+        preparation::Preparation,
         runs::{LogSoFar, NewLiveRun, Resume, Runs},
+        starting_run::StartingRun,
     },
     tools::{
         mcp_servers::{McpServers, RunIs},

@@ -22,13 +22,13 @@ use tracing::field;
 use wire::gateway::Used;
 
 use crate::{
-    chat::pipelines::Pipelines,
     error::ApiError,
     gateway::{
         caller_info::OneShotAbout,
         models::ResolvedModel,
         usage::{PaidCall, UsageEstimate},
     },
+    pipelines::Pipelines,
 };
 
 /// How much of the text of a call is recorded, characters.

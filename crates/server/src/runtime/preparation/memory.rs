@@ -7,8 +7,8 @@ use domain::{ChatId, RunId, UserId};
 use store::StoreError;
 
 use crate::{
-    chat::turns::{Preparation, StartingRun},
     platform::built_in::TOUR,
+    runtime::{preparation::Preparation, starting_run::StartingRun},
 };
 
 impl Preparation {

@@ -6,12 +6,9 @@ use serde::{Deserialize, Serialize};
 use store::StoreError;
 
 use crate::{
-    chat::{
-        pipelines::EffectivePipelines,
-        turns::{MAX_ALTERNATIVES, MAX_LAYERS},
-    },
     error::ApiError,
     messages,
+    pipelines::{EffectivePipelines, MAX_ALTERNATIVES, MAX_LAYERS},
     platform::config::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults},
 };
 

@@ -1,11 +1,11 @@
 //! Pipelines: model calls for titles, tags, follow-ups and the like. Determines which are enabled, their models and who
 //! pays; they never delay an answer.
 
-mod after_answer;
 mod common;
 mod moa;
 mod model_call;
 mod settings;
+pub(crate) mod tags;
 mod tools;
 
 use std::{
@@ -18,10 +18,8 @@ use store::{Store, User};
 use agent::pipelines::{Now, Person, Said, Values};
 use domain::{ChatId, Message, Role};
 use jiff::{Timestamp, tz::TimeZone};
-use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub(crate) use after_answer::{keep_pipelines, said_up_to};
 pub(crate) use common::{Common, CommonSettings};
 pub(crate) use model_call::{Job, cannot_continue};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
@@ -35,11 +33,12 @@ use crate::{
     },
     identity::groups::{Groups, Resource},
     platform::{built_in::TOUR, clock::Clock, config::Config},
-    runtime::runs::Runs,
 };
 
-/// Maximum number of answered chats processed concurrently: a local model has no capacity for more.
-pub(crate) const SIDE_BY_SIDE: usize = 2;
+/// Maximum number of alternatives in one request.
+pub(crate) const MAX_ALTERNATIVES: usize = 8;
+/// Maximum number of layers of answers before merging.
+pub(crate) const MAX_LAYERS: u32 = 3;
 /// How long records of pipeline calls are kept: a week.
 pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
@@ -48,13 +47,11 @@ pub struct Pipelines {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) effective_pipelines: Arc<EffectivePipelines>,
-    pub(crate) runs: Runs,
     pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
     pub(crate) tasks: TaskTracker,
     pub(crate) usage: Arc<Usage>,
     pub(crate) work: SideWork,
-    pub(crate) turns: Semaphore,
     /// Ids of models whose servers have refused to continue texts.
     pub(crate) cannot_continue: Mutex<HashSet<String>>,
 }
@@ -88,7 +85,7 @@ impl SideWork {
     }
 
     /// Registers work for a chat and cancels any before it; the returned token cancels it.
-    fn begin(&self, chat: ChatId) -> CancellationToken {
+    pub(crate) fn begin(&self, chat: ChatId) -> CancellationToken {
         let work = CancellationToken::new();
         if let Some(before) = self.lock().insert(chat, work.clone()) {
             before.cancel();
@@ -97,7 +94,7 @@ impl SideWork {
     }
 
     /// Removes finished work.
-    fn end(&self, chat: ChatId, work: &CancellationToken) {
+    pub(crate) fn end(&self, chat: ChatId, work: &CancellationToken) {
         // If it was replaced, it is cancelled, and the entry belongs to the newer work.
         if !work.is_cancelled() {
             self.lock().remove(&chat);

@@ -11,8 +11,8 @@ use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use store::{Principal, StoreError};
 
 use crate::{
-    chat::turns::References,
     documents::{Documents, Found, SEARCH_TOOL, SearchRequest, source},
+    runtime::preparation::References,
     web::{Web, WebHit},
 };
 

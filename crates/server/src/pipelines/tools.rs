@@ -1,6 +1,6 @@
 //! Prompt texts that describe tools to models whose protocol does not offer them.
 
-use crate::chat::pipelines::EffectivePipelines;
+use crate::pipelines::EffectivePipelines;
 use agent::{
     CODE_TOOL,
     pipelines::{Name, Pipeline},

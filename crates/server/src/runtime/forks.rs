@@ -10,15 +10,14 @@ use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEven
 use store::{Chat, ChatMessage, ChatOrganization, FileState, Fork, Run, Segment, Store};
 
 use crate::{
-    chat::{
-        recovery::Recovery,
-        turns::{Preparation, StartingRun},
-    },
     error::ApiError,
     gateway::{Gateway, models::ResolvedModel},
     messages,
     platform::clock::Clock,
-    runtime::{conversation::path_to, runs::Runs},
+    runtime::{
+        conversation::path_to, preparation::Preparation, recovery::Recovery, runs::Runs,
+        starting_run::StartingRun,
+    },
 };
 
 /// Maximum size of the copied log, bytes of JSON.
@@ -441,7 +440,7 @@ mod tests {
         ] {
             let refused = files_then(kept.clone(), &past()).unwrap_err();
             assert!(
-                refused.problem().message.contains(" is not kept any more"),
+                refused.problem().message.contains(" is no longer stored"),
                 "{kept:?}"
             );
         }
