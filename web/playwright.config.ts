@@ -1,9 +1,9 @@
+/**
+ * Playwright configuration of the browser journeys. The tests of a file share one server and one page and build on each other
+ * (mode “serial”); two files run at a time, each with a server of its own.
+ */
 import { defineConfig } from "@playwright/test";
 
-/**
- * Journeys through the real programs with a real browser. The tests of a file share them and build on each other (mode “serial”);
- * two files run at a time, each with programs of its own.
- */
 export default defineConfig({
   testDir: "e2e",
   projects: [

@@ -36,7 +36,7 @@ const NOT_RUN_LAST: [&str; 2] = [
     "(Не запущено: достигнут предел для этого ответа.)",
 ];
 /// Maximum number of times the same code runs in a row.
-const MAX_FAILURES_IN_A_ROW: u32 = 3;
+const MAX_REPEATS_OF_FAILING_CODE: u32 = 3;
 
 /// Maximum number of pictures appended to an answer.
 const MAX_PICTURES: usize = 8;
@@ -81,7 +81,7 @@ impl Code {
             self.failed.store(0, Relaxed);
             return match self.times(&call.arguments) {
                 ..=1 => None,
-                times if times < MAX_FAILURES_IN_A_ROW => Some(AGAIN),
+                times if times < MAX_REPEATS_OF_FAILING_CODE => Some(AGAIN),
                 _ => Some(ENOUGH),
             };
         }
@@ -93,7 +93,7 @@ impl Code {
     /// Removes the code tools if code has failed or has been repeated too often in a row.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
         let is_over = self.failed.load(Relaxed) > run.deps.code_retries
-            || self.last().times >= MAX_FAILURES_IN_A_ROW;
+            || self.last().times >= MAX_REPEATS_OF_FAILING_CODE;
         if is_over {
             tools.without(&[CODE_TOOL])
         } else {
@@ -116,7 +116,7 @@ impl Code {
         }
         let why = match () {
             () if failed > run.deps.code_retries => NOT_RUN_FAILED,
-            () if times >= MAX_FAILURES_IN_A_ROW => NOT_RUN_AGAIN,
+            () if times >= MAX_REPEATS_OF_FAILING_CODE => NOT_RUN_AGAIN,
             () => NOT_RUN_LAST,
         };
         Some(why[usize::from(speaks_russian(messages))])

@@ -108,7 +108,9 @@ impl Client {
         let began = Instant::now();
         let ms = || began.elapsed().as_secs_f64() * 1000.0;
         self.send("POST", path, body).await?;
-        let (mut first_ms, mut mark_ms, mut marks) = (None, None, 0);
+        let mut first_ms = None;
+        let mut mark_ms = None;
+        let mut marks = 0;
         loop {
             if !self.buffer.is_empty() {
                 first_ms.get_or_insert_with(ms);

@@ -144,7 +144,8 @@ pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
         .filter(|(name, _)| *name != "huge_result")
         .collect();
     let (before, tokens) = text()?;
-    let (mut lines, mut aims) = (Vec::new(), Vec::<Row>::new());
+    let mut lines = Vec::new();
+    let mut aims = Vec::<Row>::new();
     for Format { name, hot, make } in FORMATS {
         let token = cost(make, repeats, &[(&before, &tokens)]);
         let logs: Vec<_> = scenarios
@@ -228,16 +229,19 @@ fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
 #[expect(clippy::cast_precision_loss, reason = "a few thousand events")]
 fn cost(make: fn() -> Encoder, repeats: usize, logs: &[(&[RunEvent], &[RunEvent])]) -> Cost {
     let events = logs.iter().map(|(_, log)| log.len()).sum::<usize>() as f64;
-    let (mut times_us, mut allocated) = (Vec::with_capacity(repeats), 0);
+    let mut times_us = Vec::with_capacity(repeats);
+    let mut allocated = 0;
     let mut out = Vec::new();
     for _ in 0..repeats {
-        let (mut time_us, mut count) = (0.0, 0);
+        let mut time_us = 0.0;
+        let mut count = 0;
         for (before, log) in logs {
             let mut encode = make();
             for event in *before {
                 black_box(encode(event));
             }
-            let (began, earlier) = (Instant::now(), allocations());
+            let began = Instant::now();
+            let earlier = allocations();
             for event in *log {
                 out.clear();
                 encode(event).iter().for_each(|frame| frame.write(&mut out));

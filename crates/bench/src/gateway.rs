@@ -162,8 +162,11 @@ fn show(load: Load, contenders: &[Started], mut outcomes: Vec<Outcome>) {
             figures.peak_mb.unwrap_or_default(),
         ))
     };
-    let (direct, copy, ours) = (of(UPSTREAM), of(RAW_COPY), of(GLASSHOUSE));
-    let (direct_ms, copy_rate) = (direct.map(|it| it.1), copy.map(|it| it.0));
+    let direct = of(UPSTREAM);
+    let copy = of(RAW_COPY);
+    let ours = of(GLASSHOUSE);
+    let direct_ms = direct.map(|it| it.1);
+    let copy_rate = copy.map(|it| it.0);
     let lines: Vec<_> = contenders
         .iter()
         .zip(outcomes)

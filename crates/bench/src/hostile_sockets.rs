@@ -222,7 +222,8 @@ struct Seen {
 async fn work(address: SocketAddr, cookie: &str, time: Duration) -> anyhow::Result<Seen> {
     let headers = format!("cookie: {cookie}\r\n");
     let connect = async || anyhow::Ok(Client::connect(address).await?.with_headers(&headers));
-    let (mut seen, until) = (Seen::default(), Instant::now() + time);
+    let mut seen = Seen::default();
+    let until = Instant::now() + time;
     let mut kept = connect().await?;
     while Instant::now() < until {
         for (method, path, body) in [

@@ -87,7 +87,8 @@ impl PassedOn {
             .parse()
             .context("the model server has no plain address")?;
         let client = HttpClient::builder(TokioExecutor::new()).build(HttpConnector::new());
-        let (turn, calls) = (Arc::new(Semaphore::new(1)), Mutex::default());
+        let turn = Arc::new(Semaphore::new(1));
+        let calls = Mutex::default();
         let shared = Arc::new(Shared {
             upstream,
             client,

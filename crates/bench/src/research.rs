@@ -71,7 +71,8 @@ async fn with_scripted_model(program: &Path, quick: bool) -> anyhow::Result<()> 
         environment: &on_the_web(web.origin()),
     })?;
     until_model_known(&program).await?;
-    let (mut lines, mut all) = (Vec::new(), Score::default());
+    let mut lines = Vec::new();
+    let mut all = Score::default();
     for (kind, name) in KINDS {
         let mut score = Score::default();
         let most = if quick { QUICK } else { OF_EACH };
@@ -140,7 +141,8 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
     let text: String = tokens
         .filter_map(|token| token["content"].as_str())
         .collect();
-    let (mut sources, mut seen) = (Vec::new(), HashSet::new());
+    let mut sources = Vec::new();
+    let mut seen = HashSet::new();
     for source in of("sources")
         .filter_map(|data| data["sources"].as_array())
         .flatten()

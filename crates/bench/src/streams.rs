@@ -71,10 +71,8 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     let cpu_us = (program.process.cpu_s()? - cpu_before) * 1e6 / (f64::from(streams) * 100.0);
     let (_, peak_mb) = program.process.memory_mb()?;
     let [p50, p99] = [0.5, 0.99].map(|share| {
-        let (direct, through) = (
-            percentile(&mut direct, share),
-            percentile(&mut through, share),
-        );
+        let direct = percentile(&mut direct, share);
+        let through = percentile(&mut through, share);
         (direct, through, through - direct)
     });
     // The aim applies to the largest number of streams.

@@ -60,7 +60,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let began = Instant::now();
     let mut people = JoinSet::new();
     for cookie in cookies {
-        let (address, barrier) = (program.address, Arc::clone(&barrier));
+        let address = program.address;
+        let barrier = Arc::clone(&barrier);
         people.spawn(async move {
             let headers = format!("cookie: {cookie}\r\nsec-fetch-site: same-origin\r\n");
             let connect =
@@ -82,7 +83,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
             anyhow::Ok((burst, browser.seen))
         });
     }
-    let (mut burst, mut all) = (Vec::new(), Seen::default());
+    let mut burst = Vec::new();
+    let mut all = Seen::default();
     while let Some(person) = people.join_next().await {
         let (first, seen) = person??;
         burst.extend(first);
@@ -90,10 +92,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         all.runs.extend(seen.runs);
         all.errors.extend(seen.errors);
     }
-    let (took, cpu) = (
-        began.elapsed().as_secs_f64(),
-        program.process.cpu_s()? - cpu_before,
-    );
+    let took = began.elapsed().as_secs_f64();
+    let cpu = program.process.cpu_s()? - cpu_before;
     let (_, peak_mb) = program.process.memory_mb()?;
     report(burst, &mut all, took, cpu, peak_mb);
     Ok(())

@@ -71,7 +71,9 @@ pub(crate) async fn measure(
             peer(agno, &model, "Agno, sessions stored", &["--keep"]).await,
         ),
     ];
-    let (mut lines, mut ours, mut best) = (Vec::new(), None, None::<f64>);
+    let mut lines = Vec::new();
+    let mut ours = None;
+    let mut best = None::<f64>;
     for (name, contender) in contenders {
         let figures = match contender {
             Ok(contender) => contender.measure(time).await,
@@ -187,7 +189,8 @@ async fn peer(
 ) -> anyhow::Result<Contender> {
     let python = python.context("not installed; `cargo xtask bench tools` installs it")?;
     let script = PathBuf::from("integrations/agents/agno/server.py");
-    let (address, folder) = (free_address()?, made_folder("agno")?);
+    let address = free_address()?;
+    let folder = made_folder("agno")?;
     let mut command = Command::new(python);
     command
         .arg(script)
@@ -218,7 +221,8 @@ impl Contender {
         for _ in 0..ALONE {
             alone.push(self.run(&mut self.connect().await?).await?.end_ms);
         }
-        let (began, cpu_before) = (Instant::now(), self.process().cpu_s()?);
+        let began = Instant::now();
+        let cpu_before = self.process().cpu_s()?;
         let mut workers = tokio::task::JoinSet::new();
         for _ in 0..AT_ONCE {
             let (mut client, path, body) =

@@ -306,12 +306,14 @@ async fn at_once(
     program: &Program,
     time: Duration,
 ) -> anyhow::Result<(Vec<crate::client::Timing>, f64, f64)> {
-    let (began, cpu_before) = (Instant::now(), program.process.cpu_s()?);
+    let began = Instant::now();
+    let cpu_before = program.process.cpu_s()?;
     let deadline = began + time;
     let body: Arc<str> = request().into();
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..AT_ONCE {
-        let (address, body) = (program.address, Arc::clone(&body));
+        let address = program.address;
+        let body = Arc::clone(&body);
         workers.spawn(async move {
             let mut client = Client::connect(address).await?;
             let mut timings = Vec::new();

@@ -1,5 +1,6 @@
 //! The built-in embedding model: texts become vectors on this machine, with ONNX Runtime from a shared library and an int8
-//! all-MiniLM-L6-v2 from a folder. It is blocking; whoever is async calls it where blocking is allowed.
+//! all-MiniLM-L6-v2 from a folder. It blocks: async code must call it where
+//! blocking is allowed.
 
 mod model;
 mod network;
@@ -33,7 +34,8 @@ pub const LIBRARY: &str = if cfg!(target_os = "macos") {
 /// Whether the model knows what a text is written in: at least half of its letters are Latin.
 #[must_use]
 pub fn reads(text: &str) -> bool {
-    let (mut latin, mut others) = (0_usize, 0_usize);
+    let mut latin = 0_usize;
+    let mut others = 0_usize;
     for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
         match letter {
             // To the end of Latin Extended-B, and Latin Extended Additional.
@@ -88,9 +90,9 @@ pub enum Unusable {
 /// Who wants vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
-    /// Somebody waits: before all passages.
+    /// A caller waits for it: processed before all passages.
     Question,
-    /// Nobody waits.
+    /// No caller waits for it.
     Passage,
 }
 
@@ -122,7 +124,7 @@ impl Embedder {
             let work = move || {
                 while let Some(job) = queue.next() {
                     let vector = model.vector(&job.text);
-                    // Nobody may want it any more.
+                    // The caller may be gone.
                     _ = job.answer.send((job.number, vector));
                 }
             };

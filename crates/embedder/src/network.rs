@@ -33,7 +33,7 @@ mod field {
     pub(super) const ATTRIBUTE_TYPE: u64 = 20;
 }
 
-/// What is run instead of a file: nothing where it is another than the known one, which is run as it is.
+/// The replacement of a model file; `None` for an unknown file, which is run unchanged.
 pub(crate) fn fused(file: &[u8]) -> Option<Vec<u8>> {
     if HEXLOWER.encode(digest(&SHA256, file).as_ref()) != NETWORK_SHA256 {
         return None;
@@ -55,7 +55,9 @@ pub(crate) fn fused(file: &[u8]) -> Option<Vec<u8>> {
 
 /// The graph with its steps put together, without those that nothing needs any more.
 fn graph(graph: &[u8]) -> Option<Vec<u8>> {
-    let (mut nodes, mut needed, mut changed) = (Vec::new(), HashSet::new(), Message::default());
+    let mut nodes = Vec::new();
+    let mut needed = HashSet::new();
+    let mut changed = Message::default();
     for field in fields(graph)? {
         if field.number == field::GRAPH_NODE {
             nodes.push(Node::read(field.content)?);
@@ -176,7 +178,8 @@ impl<'a> Steps<'a> {
             self.linear(keys)?,
             self.linear(values)?,
         ];
-        let (weights, biases) = (format!("{output}_weights"), format!("{output}_biases"));
+        let weights = format!("{output}_weights");
+        let biases = format!("{output}_biases");
         let side_by_side = ("", "Concat");
         Some(vec![
             Node::new(
@@ -276,7 +279,7 @@ struct Field<'a> {
     whole: &'a [u8],
 }
 
-/// Nothing where the bytes are no message.
+/// `None` if the bytes are not a message.
 fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {

@@ -83,7 +83,8 @@ fn size(media_type: &str, bytes: &[u8]) -> Option<(u64, u64)> {
 fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
     let mut at = 2;
     loop {
-        let (mark, kind) = (*bytes.get(at)?, *bytes.get(at + 1)?);
+        let mark = *bytes.get(at)?;
+        let kind = *bytes.get(at + 1)?;
         if mark != 0xff {
             return None;
         }

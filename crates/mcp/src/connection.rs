@@ -150,7 +150,8 @@ impl Link {
         &self,
         only: &[String],
     ) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
-        let (mut offer, mut cursor) = (Offer::default(), None::<String>);
+        let mut offer = Offer::default();
+        let mut cursor = None::<String>;
         let mut seen = HashSet::new();
         let mut last = Vec::new();
         for page in 0.. {

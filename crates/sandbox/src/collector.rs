@@ -69,10 +69,8 @@ impl Collector {
             .take(3)
             .take_while(|byte| (**byte & 0xC0) == 0x80)
             .count();
-        let (head, tail) = (
-            String::from_utf8_lossy(&self.head),
-            String::from_utf8_lossy(&self.tail[begin..]),
-        );
+        let head = String::from_utf8_lossy(&self.head);
+        let tail = String::from_utf8_lossy(&self.tail[begin..]);
         let text = format!("{head}\n[… {dropped_bytes} bytes left out …]\n{tail}");
         Collected {
             text,
@@ -128,7 +126,8 @@ mod tests {
     use super::*;
 
     fn run(limit_bytes: usize, pieces: &[&[u8]]) -> (Vec<String>, Collected) {
-        let (mut collector, mut passed) = (Collector::new(limit_bytes), Vec::new());
+        let mut collector = Collector::new(limit_bytes);
+        let mut passed = Vec::new();
         for piece in pieces {
             collector.push(piece, |text| passed.push(text.to_owned()));
         }

@@ -258,7 +258,8 @@ impl Sandbox {
 /// A newly created folder, which cannot have been prepared by others.
 fn trial_folder() -> std::io::Result<PathBuf> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let (base, process) = (std::env::temp_dir(), std::process::id());
+    let base = std::env::temp_dir();
+    let process = std::process::id();
     let mut tries = 0;
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -169,7 +169,8 @@ impl Folder {
         wanted: &dyn Fn(&str) -> bool,
         shown: fn(String, &Stat) -> T,
     ) -> Result<(Vec<T>, bool), FolderError> {
-        let (mut files, mut more) = (Vec::new(), false);
+        let mut files = Vec::new();
+        let mut more = false;
         // By path, since keeping each one open would exhaust the server's file descriptors.
         let mut folders = vec![String::new()];
         // Folders count too, even empty ones.

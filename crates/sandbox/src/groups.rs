@@ -155,7 +155,8 @@ fn place(mounts: &str, own: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (mount, file_system) = line.split_once(" - ")?;
         let mut fields = mount.split(' ').skip(3);
-        let (root, target) = (fields.next()?, fields.next()?);
+        let root = fields.next()?;
+        let target = fields.next()?;
         if file_system.split(' ').next() != Some("cgroup2") {
             return None;
         }
@@ -197,7 +198,8 @@ fn prepare(base: &Path, here: &Path) -> Result<(), String> {
         if base != here {
             return Err(format!("{} has processes of its own", base.display()));
         }
-        let (home, own) = (base.join(HOME), std::process::id().to_string());
+        let home = base.join(HOME);
+        let own = std::process::id().to_string();
         match fs::create_dir(&home) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(failed(error));

@@ -35,10 +35,8 @@ pub fn exception(name: &str, message: &str) -> Vec<u8> {
 }
 
 fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
-    let (headers, payload) = (
-        headers.iter().flat_map(header).collect::<Vec<u8>>(),
-        payload.to_string(),
-    );
+    let headers = headers.iter().flat_map(header).collect::<Vec<u8>>();
+    let payload = payload.to_string();
     let mut frame = length(AROUND + headers.len() + payload.len()).to_vec();
     frame.extend(length(headers.len()));
     frame.extend(crc32fast::hash(&frame).to_be_bytes());

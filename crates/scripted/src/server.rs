@@ -181,7 +181,8 @@ impl ScriptedServer {
             count: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
         tasks.spawn(accept(
             listener,
             Arc::clone(&shared),

@@ -83,7 +83,8 @@ mod tests {
     #[test]
     fn texts_with_the_same_words_are_alike() {
         let likeness = |a: &str, b: &str| -> f32 {
-            let (a, b) = (vector(a), vector(b));
+            let a = vector(a);
+            let b = vector(b);
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
             dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()
         };

@@ -95,15 +95,12 @@ impl ClosedWeb {
     /// # Errors
     /// If no port is available.
     pub async fn start() -> io::Result<Self> {
-        let (web, canary) = (
-            TcpListener::bind("127.0.0.1:0").await?,
-            TcpListener::bind("127.0.0.1:0").await?,
-        );
-        let (address, canary_address) = (web.local_addr()?, canary.local_addr()?);
-        let (origin, canary_origin) = (
-            format!("http://{address}"),
-            format!("http://{canary_address}"),
-        );
+        let web = TcpListener::bind("127.0.0.1:0").await?;
+        let canary = TcpListener::bind("127.0.0.1:0").await?;
+        let address = web.local_addr()?;
+        let canary_address = canary.local_addr()?;
+        let origin = format!("http://{address}");
+        let canary_origin = format!("http://{canary_address}");
         let (pages, facts) = pages::all(&origin, &canary_origin);
         let index = search::Index::of(pages.iter().filter(|page| page.is_found));
         let shared = Arc::new(Shared {
@@ -296,7 +293,9 @@ impl Shared {
         let Kind::Answer { status, .. } = &*reply.0 else {
             return Err(io::Error::other("the connection ends here"));
         };
-        let (headers, status, at) = (request.headers().clone(), *status, Instant::now());
+        let headers = request.headers().clone();
+        let status = *status;
+        let at = Instant::now();
         let visit = Visit {
             target,
             headers,
@@ -311,10 +310,8 @@ impl Shared {
     }
 
     fn reply(&self, request: &hyper::Request<Incoming>) -> Reply {
-        let (path, query) = (
-            request.uri().path(),
-            request.uri().query().unwrap_or_default(),
-        );
+        let path = request.uri().path();
+        let query = request.uri().query().unwrap_or_default();
         match path {
             "/robots.txt" => {
                 let robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);

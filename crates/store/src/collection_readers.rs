@@ -29,7 +29,7 @@ pub struct ReadersChange {
     pub people: Vec<UserId>,
 }
 
-/// The SQL condition on a row of `collections` under which somebody may read it. It is evaluated with each query, so
+/// The SQL condition on a row of `collections` under which a user may read it. It is evaluated with each query, so
 /// that removal from the list or from a group takes effect at once.
 pub(crate) fn may_read(reader: &str) -> String {
     format!(

@@ -335,7 +335,7 @@ impl Store {
             .is_some())
     }
 
-    /// The documents from crawls that somebody may search, the latest crawl of one last.
+    /// The documents from crawls that a user may search, the latest crawl of one last.
     ///
     /// # Errors
     /// Database errors only.

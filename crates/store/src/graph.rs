@@ -349,7 +349,7 @@ impl Store {
             .number("unread")
     }
 
-    /// The collections with a nonempty graph that somebody may search.
+    /// The collections with a nonempty graph that a user may search.
     ///
     /// # Errors
     /// Database errors only.

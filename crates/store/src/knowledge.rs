@@ -149,7 +149,7 @@ const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, st
                         characters, documents.created_at, documents.updated_at";
 
 impl Store {
-    /// The collections that somebody may search, their own first, then by name.
+    /// The collections that a user may search, their own first, then by name.
     ///
     /// # Errors
     /// Database errors only.
@@ -181,7 +181,7 @@ impl Store {
         Ok(readable(&rows, read))
     }
 
-    /// The collections that somebody may search, without the fields of a list.
+    /// The collections that a user may search, without the fields of a list.
     ///
     /// # Errors
     /// Database errors only.
@@ -203,7 +203,7 @@ impl Store {
             .collect()
     }
 
-    /// A collection that somebody may search.
+    /// A collection that a user may search.
     ///
     /// # Errors
     /// `NotFound`, also without access.
@@ -264,7 +264,7 @@ impl Store {
         }
     }
 
-    /// Changes somebody's collection.
+    /// Changes a user's collection.
     ///
     /// # Errors
     /// `NotFound`, for those of others too.
@@ -291,7 +291,7 @@ impl Store {
         read_collection(&query.bind(*open).bind(now).fetch_one().await?)
     }
 
-    /// Deletes somebody's collection with every document in it.
+    /// Deletes a user's collection with all its documents.
     ///
     /// # Errors
     /// `NotFound`, for those of others too.

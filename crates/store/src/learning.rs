@@ -189,10 +189,8 @@ async fn add(
 }
 
 fn read(row: &Row) -> Result<ChatToLearnFrom, StoreError> {
-    let (learns_since, looked_until) = (
-        row.get::<i64>("learns_since")?,
-        row.get::<Option<i64>>("looked_until")?,
-    );
+    let learns_since = row.get::<i64>("learns_since")?;
+    let looked_until = row.get::<Option<i64>>("looked_until")?;
     Ok(ChatToLearnFrom {
         chat: row.id("id")?,
         owner: row.id("owner")?,

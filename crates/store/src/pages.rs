@@ -48,7 +48,7 @@ impl Store {
         read_page(&self.db().built(sql).id(id).fetch_one().await?)
     }
 
-    /// The latest snapshot that somebody has of a URL.
+    /// A user's latest snapshot of a URL.
     ///
     /// # Errors
     /// Database errors only.

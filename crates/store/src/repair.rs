@@ -52,10 +52,8 @@ fn repair(table: &str, columns: &[&str], is_bad: impl Fn(&str) -> String) -> Str
         )
     });
     let bad = columns.iter().map(|column| is_bad(column));
-    let (set, bad) = (
-        set.collect::<Vec<_>>().join(", "),
-        bad.collect::<Vec<_>>().join(" OR "),
-    );
+    let set = set.collect::<Vec<_>>().join(", ");
+    let bad = bad.collect::<Vec<_>>().join(" OR ");
     format!("UPDATE {table} SET {set} WHERE {bad}")
 }
 

@@ -3,7 +3,7 @@
 //! PostgreSQL refuses a `bigint` that is too large, and SQLite silently turns it into a `REAL`, which no reader of the
 //! column expects: either way one absurd row would break every total that includes it.
 
-/// Maximum of a counter. More than anybody uses in a day; thousands of them fit into an `i64`.
+/// Maximum of a counter. More than a user consumes in a day; thousands of them fit into an `i64`.
 pub(crate) const MAX_COUNTER: u64 = 1_000_000_000_000_000;
 /// Maximum of a sum, exact as a double, and as a JavaScript number.
 const MAX_SUM: u64 = 9_000_000_000_000_000;

@@ -65,7 +65,8 @@ impl HookLedger {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let (mut faults, mut decided) = (Vec::new(), HashSet::new());
+        let mut faults = Vec::new();
+        let mut decided = HashSet::new();
         for event in log {
             let EventBody::HookFinished(end) = &event.body else {
                 continue;

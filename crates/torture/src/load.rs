@@ -105,7 +105,8 @@ struct Person {
 
 impl Person {
     async fn work(mut self) -> anyhow::Result<Vec<Exchange>> {
-        let (mut exchanges, mut chat) = (Vec::new(), None);
+        let mut exchanges = Vec::new();
+        let mut chat = None;
         for number in 0.. {
             if self.world.closing.load(Ordering::Relaxed) {
                 break;
@@ -211,7 +212,8 @@ impl Person {
             .send()
             .await?
             .error_for_status()?;
-        let (mut body, mut buffer) = (response.bytes_stream(), Vec::new());
+        let mut body = response.bytes_stream();
+        let mut buffer = Vec::new();
         while let Some(bytes) = timeout(Duration::from_secs(20), body.next()).await? {
             buffer.extend_from_slice(&bytes?);
             while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {

@@ -96,7 +96,8 @@ struct Kills {
 
 #[expect(clippy::print_stdout, reason = "it prints its score")]
 async fn torture(options: &Options) -> anyhow::Result<()> {
-    let (kills, servers) = (options.kills, options.servers.max(1));
+    let kills = options.kills;
+    let servers = options.servers.max(1);
     let began = Instant::now();
     let model = model::start().await?;
     let people = if options.database_url.is_some() {

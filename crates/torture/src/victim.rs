@@ -211,7 +211,8 @@ impl Victim {
         }
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
-        let (mut output, mut line) = (BufReader::new(output), String::new());
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
         let read = timeout(Duration::from_secs(30), output.read_line(&mut line));
         read.await
             .context("the server did not start within 30 seconds")??;

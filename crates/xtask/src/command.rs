@@ -147,7 +147,8 @@ pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run `{shown}`"))?;
-    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let out = child.stdout.take();
+    let err = child.stderr.take();
     let output = Mutex::new(String::new());
     thread::scope(|threads| {
         threads.spawn(|| out.map(|out| show_lines(out, &output)));

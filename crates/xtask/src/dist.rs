@@ -97,10 +97,8 @@ fn bill_of_materials(parts: &BTreeSet<components::Part>, folder: &Path) -> anyho
     let read = |path: PathBuf| {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
-    let (crates, packages) = (
-        read(root().join("Cargo.lock"))?,
-        read(web().join("package-lock.json"))?,
-    );
+    let crates = read(root().join("Cargo.lock"))?;
+    let packages = read(web().join("package-lock.json"))?;
     let file = format!("glasshouse-{VERSION}.cdx.json");
     fs::write(
         folder.join(&file),

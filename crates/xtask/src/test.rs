@@ -191,7 +191,8 @@ fn browse(project: &str, paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts> {
 /// Open WebUI as published, in a browser.
 fn with_open_webui() -> anyhow::Result<Counts> {
     node_packages::install()?;
-    let (chromium, program) = (chromium::install()?, open_webui::install()?);
+    let chromium = chromium::install()?;
+    let program = open_webui::install()?;
     build()?;
     browse(
         "open-webui",

@@ -195,7 +195,8 @@ mod tests {
     }
 
     fn page(name: &str, text: &str) -> ReadPage {
-        let (title, url) = (name.to_owned(), format!("https://{name}.example/"));
+        let title = name.to_owned();
+        let url = format!("https://{name}.example/");
         let page = Page {
             title,
             url,

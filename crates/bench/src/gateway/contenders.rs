@@ -174,7 +174,8 @@ async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<
 /// With one worker, without a database, keys and requests to other machines.
 async fn litellm(program: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let program = program.context(NOT_INSTALLED)?;
-    let (target, folder) = (plain(free_address()?), made_folder("litellm")?);
+    let target = plain(free_address()?);
+    let folder = made_folder("litellm")?;
     let config = folder.join("config.yaml");
     let text = format!(
         "model_list:\n  - model_name: scripted\n    litellm_params:\n      model: openai/scripted\n      \

@@ -115,10 +115,8 @@ pub(super) async fn model() -> anyhow::Result<ScriptedServer> {
 }
 
 fn body(kind: Kind, target: &Target) -> String {
-    let (system, question) = (
-        "You answer questions about a long text. ".repeat(20),
-        "What does it say?",
-    );
+    let system = "You answer questions about a long text. ".repeat(20);
+    let question = "What does it say?";
     let question = json!({"role": "user", "content": question});
     let stream = kind == Kind::Stream;
     let model = &target.models[usize::from(stream)];
@@ -151,14 +149,14 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
                 .with_headers(&target.headers),
         );
     }
-    let (left, body) = (
-        Arc::new(AtomicUsize::new(load.answers)),
-        Arc::<str>::from(body(load.kind, target)),
-    );
+    let left = Arc::new(AtomicUsize::new(load.answers));
+    let body = Arc::<str>::from(body(load.kind, target));
     let began = Instant::now();
     let mut workers = JoinSet::new();
     for client in clients {
-        let (left, body, path) = (Arc::clone(&left), Arc::clone(&body), target.path);
+        let left = Arc::clone(&left);
+        let body = Arc::clone(&body);
+        let path = target.path;
         workers.spawn(async move {
             let may_go_on = || {
                 let one_less = |left: usize| left.checked_sub(1);

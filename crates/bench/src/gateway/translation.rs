@@ -234,7 +234,8 @@ fn show(mut figures: Vec<Figures>) {
             )
         })
         .collect();
-    let (mut lines, mut aims) = (Vec::new(), Vec::<Row>::new());
+    let mut lines = Vec::new();
+    let mut aims = Vec::<Row>::new();
     for (route, (whole_ms, first_ms, token_us, cpu_us)) in ROUTES.iter().zip(&measured) {
         let beside = route.beside.map(|at| &measured[at]);
         let added = |of: f64, than: Option<f64>| {
@@ -289,8 +290,10 @@ fn allocations_per_token(route: &Route) -> Option<f64> {
     };
     let mut encoder = ChatAnswer::new(RunId::generate(), 0, "m", "p", false);
     let writes = route.upstream.events(TOKENS);
-    let (mut sse, mut frames) = (sse::Decoder::new(1 << 20), FrameDecoder::new(1 << 20));
-    let (mut events, mut out) = (Vec::new(), Vec::new());
+    let mut sse = sse::Decoder::new(1 << 20);
+    let mut frames = FrameDecoder::new(1 << 20);
+    let mut events = Vec::new();
+    let mut out = Vec::new();
     let before = allocations();
     for write in &writes {
         if route.upstream == Format::Converse {

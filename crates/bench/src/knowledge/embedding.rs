@@ -30,7 +30,9 @@ pub(super) fn measure(
 ) -> anyhow::Result<()> {
     let texts: Vec<String> = of.passages().flatten().take(TEXTS).collect();
     embedder.embed(&texts[..WARM_UP.min(texts.len())], Urgency::Passage)?;
-    let (mut ours, mut alone, mut batches) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ours = Vec::new();
+    let mut alone = Vec::new();
+    let mut batches = Vec::new();
     for _ in 0..TURNS {
         let started = Instant::now();
         embedder.embed(&texts, Urgency::Passage)?;
@@ -51,7 +53,8 @@ pub(super) fn measure(
     };
     let mut rows = vec![row("built-in model, on two threads", ours, "texts/s", None)];
     if python.is_some() {
-        let (alone, batches) = (middle(&mut alone), middle(&mut batches));
+        let alone = middle(&mut alone);
+        let batches = middle(&mut batches);
         let best = alone.max(batches);
         rows.push(row("Python, one text at a time", alone, "texts/s", None));
         rows.push(row("Python, batches of 32", batches, "texts/s", None));

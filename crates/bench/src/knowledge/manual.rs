@@ -38,7 +38,8 @@ pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
         }
     }
     pages.sort();
-    let (mut documents, mut questions) = (Vec::new(), Vec::new());
+    let mut documents = Vec::new();
+    let mut questions = Vec::new();
     for (name, path) in pages {
         let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
         let mut title = name.clone();

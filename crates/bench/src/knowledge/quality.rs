@@ -17,7 +17,8 @@ pub(super) fn measure(
     collections: &[(&Collection, &'static str, Option<f64>)],
     embedder: Option<&Embedder>,
 ) -> anyhow::Result<()> {
-    let (mut rows, mut lines) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for (collection, what, aim) in collections {
         let plain = ask(collection, None);
         let mut orders = vec![

@@ -91,7 +91,8 @@ fn put(
 /// Search latencies among many chunks of two collections and ten owners.
 fn searches(chunks: usize) -> Vec<Row> {
     let terms = Terms::default();
-    let (mut words, mut other) = (Words::new(2), Words::new(3));
+    let mut words = Words::new(2);
+    let mut other = Words::new(3);
     let mut indexes = [Index::default(), Index::default()];
     let mut document = 0;
     while indexes.iter().map(Index::chunk_count).sum::<usize>() < chunks {

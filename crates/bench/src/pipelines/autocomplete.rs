@@ -86,7 +86,8 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
         shown += passed_on.count(ghost).await?;
     }
     #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-    let (written, shown) = (written as f64, shown as f64);
+    let written = written as f64;
+    let shown = shown as f64;
     print(
         "Autocomplete by a real, small model, at 80 words a minute with a look after each third word",
         &[
@@ -169,7 +170,8 @@ struct Asked {
 
 impl Field<'_> {
     async fn write(&mut self, text: &str, dice: &mut Dice, seen: &mut Seen) -> anyhow::Result<()> {
-        let (mut typed, mut words) = (String::new(), 0);
+        let mut typed = String::new();
+        let mut words = 0;
         for letter in text.chars() {
             typed.push(letter);
             words += usize::from(letter == ' ');

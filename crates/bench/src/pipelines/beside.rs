@@ -37,7 +37,8 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     until_model_known(&with).await?;
     until_model_known(&without).await?;
     let chats = if quick { 10 } else { 100 };
-    let (mut on, mut off) = (Vec::new(), Vec::new());
+    let mut on = Vec::new();
+    let mut off = Vec::new();
     for chat in 0..chats {
         // Alternates which comes first.
         let both = [(&with, &mut on), (&without, &mut off)];
@@ -49,8 +50,10 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
             }
         }
     }
-    let (off_p50, on_p50) = (percentile(&mut off, 0.5), percentile(&mut on, 0.5));
-    let (off_p99, on_p99) = (percentile(&mut off, 0.99), percentile(&mut on, 0.99));
+    let off_p50 = percentile(&mut off, 0.5);
+    let on_p50 = percentile(&mut on, 0.5);
+    let off_p99 = percentile(&mut off, 0.99);
+    let on_p99 = percentile(&mut on, 0.99);
     print(
         "First token of a message, with all pipelines and without (SQLite; the model thinks for 50 ms)",
         &[

@@ -216,10 +216,8 @@ async fn first_token(program: &Program, way: Way, collection: &str) -> anyhow::R
 
 /// Sends a message. Returns the answer's id and the time of its first word, once the run has ended.
 async fn say(program: &Program, chat: &str, body: &Value) -> anyhow::Result<(Value, f64)> {
-    let (mut client, mut log) = (
-        Client::connect(program.address).await?,
-        Client::connect(program.address).await?,
-    );
+    let mut client = Client::connect(program.address).await?;
+    let mut log = Client::connect(program.address).await?;
     let began = Instant::now();
     let path = format!("/api/v1/chats/{chat}/messages");
     let (_, begun) = client.call("POST", &path, &body.to_string()).await?;
@@ -294,7 +292,9 @@ pub(super) async fn with_real_model(
     let program = super::start(program, base_url, &["SEARCH_QUERY"])?;
     let model = program.first_model().await?;
     let mut client = Client::connect(program.address).await?;
-    let (mut times, mut none, mut asked) = (Vec::new(), 0_u32, 0_u32);
+    let mut times = Vec::new();
+    let mut none = 0_u32;
+    let mut asked = 0_u32;
     for _ in 0..if quick { 1 } else { 3 } {
         for (question, answer, next) in TALKS {
             let messages = json!([

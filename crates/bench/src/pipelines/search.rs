@@ -202,7 +202,8 @@ fn word(rank: usize) -> String {
     } else {
         CYRILLIC
     };
-    let (mut word, mut rest) = (String::new(), rank + 300);
+    let mut word = String::new();
+    let mut rest = rank + 300;
     while rest > 0 {
         word += syllables[rest % 16];
         rest /= 16;

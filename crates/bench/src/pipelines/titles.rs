@@ -56,7 +56,9 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
     let program = start(program, base_url, &["TITLE"])?;
     let model = program.first_model().await?;
     let mut client = Client::connect(program.address).await?;
-    let (mut times, mut keep, mut of) = (Vec::new(), 0_u32, 0_u32);
+    let mut times = Vec::new();
+    let mut keep = 0_u32;
+    let mut of = 0_u32;
     for (place, subject) in SUBJECTS.iter().enumerate() {
         if quick && place % 10 != 0 {
             continue;

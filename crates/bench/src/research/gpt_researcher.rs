@@ -77,7 +77,8 @@ impl Peer {
 
     /// The last line of its output.
     async fn run(&self, web: &ClosedWeb, fact: &Fact, folder: &Path) -> anyhow::Result<String> {
-        let (output, errors) = (folder.join("output.txt"), folder.join("errors.txt"));
+        let output = folder.join("output.txt");
+        let errors = folder.join("errors.txt");
         let mut command = Command::new(&self.python);
         command.arg("integrations/agents/gpt-researcher/research.py");
         let ((server, name), embeddings) = (&self.model, self.embeddings.base_url());

@@ -72,10 +72,8 @@ fn messages(request: &Request) -> Vec<String> {
 
 fn answer(request: &Request) -> String {
     let messages = messages(request);
-    let (first, last) = (
-        messages.first().map(String::as_str).unwrap_or_default(),
-        messages.last().map(String::as_str).unwrap_or_default(),
-    );
+    let first = messages.first().map(String::as_str).unwrap_or_default();
+    let last = messages.last().map(String::as_str).unwrap_or_default();
     let question = messages.get(1).map(String::as_str).unwrap_or_default();
     if first.starts_with("You write the report") {
         let notes = last

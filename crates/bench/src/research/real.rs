@@ -101,7 +101,8 @@ async fn theirs(python: &Path, model: &PassedOn, most: usize) -> anyhow::Result<
     let mut all = Score::default();
     let mut lines = Lines::new();
     for (kind, told) in KINDS {
-        let (mut score, mut failed) = (Score::default(), None);
+        let mut score = Score::default();
+        let mut failed = None;
         for fact in web
             .facts()
             .iter()

@@ -134,7 +134,7 @@ pub struct HookEnd {
 }
 
 impl HookEnd {
-    /// The end of a call that nobody waits for any more.
+    /// The end of a call whose caller has stopped waiting.
     #[must_use]
     pub fn withdrawn(call: HookCall) -> Self {
         let decision = Decision::Withdrawn;

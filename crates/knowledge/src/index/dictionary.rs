@@ -45,7 +45,8 @@ impl Dictionary {
     pub(super) fn push(&mut self, term: u64, postings_end: usize) {
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.count.is_multiple_of(BLOCK) {
-            let (entries, postings) = (narrow(self.bytes.len()), narrow(self.end));
+            let entries = narrow(self.bytes.len());
+            let postings = narrow(self.end);
             self.blocks.push(Block {
                 first: term,
                 entries,
@@ -158,7 +159,8 @@ mod tests {
             terms in prop::collection::btree_map(0_u64..1 << 48, 0_usize..5000, 0..200),
             others in prop::collection::vec(0_u64..1 << 48, 0..20),
         ) {
-            let (mut dictionary, mut end) = (Dictionary::default(), 0);
+            let mut dictionary = Dictionary::default();
+            let mut end = 0;
             let mut written = Vec::new();
             for (place, (term, length)) in terms.iter().enumerate() {
                 written.push(Entry { term: *term, place, postings: end..end + length });

@@ -225,7 +225,8 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
 
 #[inline]
 pub(super) fn take(bytes: &mut &[u8]) -> u64 {
-    let (mut number, mut shift) = (0, 0);
+    let mut number = 0;
+    let mut shift = 0;
     while let Some((byte, rest)) = bytes.split_first() {
         *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;

@@ -121,7 +121,8 @@ proptest! {
         let mut documents = documents;
         documents.sort_by_key(|it| it.0);
         documents.dedup_by_key(|it| it.0);
-        let (mut one, mut many) = (Index::default(), Index::default());
+        let mut one = Index::default();
+        let mut many = Index::default();
         put(&mut one, &documents);
         documents.chunks(batch).for_each(|batch| put(&mut many, batch));
         for question in ["moon", "sea wind", "ветра лодок storm"] {

@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn what_is_no_vector_is_left_out() {
-        let (short, long) = (encode_vector(&[1.0, 0.0]), encode_vector(&[1.0, 0.0, 0.0]));
+        let short = encode_vector(&[1.0, 0.0]);
+        let long = encode_vector(&[1.0, 0.0, 0.0]);
         for nothing in [&[f32::NAN, 0.0][..], &[0.0, 0.0], &[]] {
             assert!(encode_vector(nothing).is_none());
             assert!(decode_vector(&[0; 9]).is_none() && decode_vector(&[1]).is_none());

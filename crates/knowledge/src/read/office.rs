@@ -80,7 +80,8 @@ pub(super) fn pptx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         });
     }
     let styles = Styles::default();
-    let (mut text, mut pages) = (String::new(), Vec::new());
+    let mut text = String::new();
+    let mut pages = Vec::new();
     for ((_, slide), number) in slides.iter().zip(1..) {
         pages.push(Page {
             number,

@@ -185,7 +185,8 @@ fn meaning_counts_from_the_mean_of_all() {
             .scores
     };
     assert!(scores(0).fused > 0.99, "{hits:?}");
-    let (boats, bread) = (scores(1), scores(5));
+    let boats = scores(1);
+    let bread = scores(5);
     assert!(
         boats.meaning > bread.meaning && boats.related == 0.0,
         "{hits:?}"
@@ -196,10 +197,8 @@ fn meaning_counts_from_the_mean_of_all() {
 
 #[test]
 fn each_index_has_its_own_model() {
-    let (one, other) = (
-        index(&[(1, TEXTS[1])]),
-        index(&[(2, TEXTS[0]), (3, TEXTS[2])]),
-    );
+    let one = index(&[(1, TEXTS[1])]);
+    let other = index(&[(2, TEXTS[0]), (3, TEXTS[2])]);
     let vector = Meaning::Vector(vector("ship").to_vec());
     let longer = Meaning::Vector(vec![1.0; 4]);
     let meanings = |meanings: &[Meaning]| {
@@ -303,7 +302,8 @@ fn scores_are_those_of_bm25() {
     ]);
     let hits = search(&Terms::default(), &[&index], &ask("moon"));
     // Three chunks with 8 terms; the word occurs in one of them, twice among 3 terms.
-    let (idf, length) = (f32::ln(1.0 + 2.5 / 1.5), 3.0 / (8.0 / 3.0));
+    let idf = f32::ln(1.0 + 2.5 / 1.5);
+    let length = 3.0 / (8.0 / 3.0);
     let expected = idf * 2.0 * 3.0 / (2.0 + 2.0 * (0.25 + 0.75 * length));
     assert!(
         (hits[0].scores.words - expected).abs() < 1e-5,

@@ -23,7 +23,8 @@ pub(super) type Weights = HashMap<u64, f32>;
 
 /// The words of a question; common ones only if it has no others.
 pub(super) fn weights(terms: &Terms, question: &str) -> Weights {
-    let (mut rare, mut common) = (Weights::new(), Weights::new());
+    let mut rare = Weights::new();
+    let mut common = Weights::new();
     terms.of(question, |term| {
         let weights = if term.is_common {
             &mut common

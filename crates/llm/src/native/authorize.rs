@@ -181,7 +181,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tokens_are_fetched_once_and_renewed_before_expiry() {
-        let (cached, asked) = (TokenCache::<u32>::default(), AtomicU32::new(0));
+        let cached = TokenCache::<u32>::default();
+        let asked = AtomicU32::new(0);
         let get = async || {
             let get = async {
                 tokio::time::sleep(Duration::from_secs(1)).await;

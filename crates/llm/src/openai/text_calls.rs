@@ -498,10 +498,8 @@ impl TextCallParser {
         }
         let line = text.rsplit('\n').next().unwrap_or_default();
         let is_whole_line = line.len() < text.len();
-        let (was_blank, was_quoted) = (
-            is_whole_line || self.line_is_blank,
-            !is_whole_line && self.line_is_quoted,
-        );
+        let was_blank = is_whole_line || self.line_is_blank;
+        let was_quoted = !is_whole_line && self.line_is_quoted;
         self.line_is_quoted = was_quoted || (was_blank && line.trim_start().starts_with('>'));
         self.line_is_blank = was_blank && line.trim().is_empty();
         self.prose_bytes += text.len();

@@ -154,10 +154,8 @@ mod tests {
         check(&[text("hi")], &json!("hi"));
         check(&[], &json!(""));
         // As recorded: openai_responses_image_url_input, document_as_binary_content_input.
-        let (picture, pdf) = (
-            "https://a.example/b.jpg",
-            "data:application/pdf;base64,JVBERi0=",
-        );
+        let picture = "https://a.example/b.jpg";
+        let pdf = "data:application/pdf;base64,JVBERi0=";
         check(
             &[
                 text("see"),

@@ -54,7 +54,8 @@ struct Seen {
 impl Held {
     /// Scans all processes except this one; `device` is the folder's.
     pub(super) fn look(device: u64) -> Self {
-        let (mut held, mut seen) = (Self::default(), Seen::default());
+        let mut held = Self::default();
+        let mut seen = Seen::default();
         for process in processes::all().filter(|process| *process != 1) {
             if let Err(error) = seen.look_into(process, device)
                 && error.kind() == io::ErrorKind::PermissionDenied

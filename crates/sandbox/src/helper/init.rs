@@ -65,13 +65,15 @@ fn die_with_keeper() -> Result<(), Fault> {
 /// From here on, this process has no more privileges than the program, except for monitoring it.
 fn drop_rights(spec: &Spec, accounting: Accounting) -> Result<(), Fault> {
     if geteuid().is_root() && spec.user != 0 && is_real_root()? {
-        let (user, group) = (Uid::from_raw(spec.user), Gid::from_raw(spec.user));
+        let user = Uid::from_raw(spec.user);
+        let group = Gid::from_raw(spec.user);
         setgroups(&[]).during(|| "give up root's groups".into())?;
         setresgid(group, group, group).during(|| "give up root's group".into())?;
         setresuid(user, user, user).during(|| "stop being root".into())?;
     }
     // A separate user namespace for the program: it owns none of the mounts, and its processes are counted separately.
-    let (user, group) = (geteuid(), getegid());
+    let user = geteuid();
+    let group = getegid();
     own_dumpable(DumpableBehavior::Dumpable)?;
     unshare(CloneFlags::CLONE_NEWUSER).during(|| "make a user namespace".into())?;
     own_dumpable(DumpableBehavior::Dumpable)?;

@@ -25,7 +25,8 @@ pub(super) fn run() -> Result<(), Fault> {
         let processes = PathBuf::from(group).join("cgroup.procs");
         fs::write(processes, "0").during(|| "enter its control group".into())?;
     }
-    let (user, group) = (geteuid(), getegid());
+    let user = geteuid();
+    let group = getegid();
     if !user.is_root() {
         unshare(CloneFlags::CLONE_NEWUSER).during(|| "make a user namespace".into())?;
         map_user(0, user.as_raw(), group.as_raw())?;

@@ -75,7 +75,8 @@ fn leave_host() -> Result<(), Fault> {
         MountFlags::NOSUID | MountFlags::NODEV,
         "size=64k,mode=0755",
     )?;
-    let (old, new) = (base.join("old"), base.join("new"));
+    let old = base.join("old");
+    let new = base.join("new");
     for path in [&old, &new] {
         fs::create_dir(path).during(|| "make a folder".into())?;
     }
@@ -132,7 +133,8 @@ fn make_devices() -> Result<(), Fault> {
     let folder = inside("/dev")?;
     mount_new("tmpfs", &folder, MountFlags::NOSUID, "size=64k,mode=0755")?;
     for name in DEVICES {
-        let (source, target) = (format!("{OLD}/dev/{name}"), folder.join(name));
+        let source = format!("{OLD}/dev/{name}");
+        let target = folder.join(name);
         fs::write(&target, "").during(|| format!("make /dev/{name}"))?;
         mount_bind(&source, &target).during(|| format!("show /dev/{name}"))?;
     }
@@ -157,7 +159,8 @@ enum Access {
 
 /// Bind-mounts a folder or a file of the host with all mounts below it.
 fn bind(source: &Path, target: &Path, access: Access) -> Result<(), Fault> {
-    let (from, to) = (under(OLD, source), under_new(target));
+    let from = under(OLD, source);
+    let to = under_new(target);
     let shown = || format!("show {}", source.display());
     if fs::symlink_metadata(&from).during(shown)?.is_dir() {
         make_folder(&to)?;

@@ -163,7 +163,8 @@ impl Usage {
     }
 
     fn is_walk_due(&self) -> bool {
-        let (since, took) = (self.walked.elapsed(), self.walk_took);
+        let since = self.walked.elapsed();
+        let took = self.walk_took;
         let lost = self.free_bytes.saturating_sub(free_bytes().unwrap_or(0));
         // Descriptors in transit are checked again soon, since they count only then.
         let pause = if self.in_flight > 0 { LOOK } else { WALK_PAUSE };

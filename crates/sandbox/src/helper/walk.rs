@@ -9,7 +9,8 @@ const DEPTH_LIMIT: usize = 64;
 
 /// Disk usage of the folder in bytes; `None` if it has too many files.
 pub(super) fn folder_bytes(limits: &Limits) -> Option<u64> {
-    let (mut bytes, mut files) = (0, 0);
+    let mut bytes = 0;
+    let mut files = 0;
     let mut folders = vec![(PathBuf::from(WORK), 0)];
     while let Some((folder, depth)) = folders.pop() {
         // Folders removed meanwhile do not count.

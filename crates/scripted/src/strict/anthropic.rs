@@ -10,7 +10,9 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none() {
         return Err("max_tokens: Field required".to_owned());
     }
-    let (mut done, mut waiting, mut before) = (0, Waiting::default(), "");
+    let mut done = 0;
+    let mut waiting = Waiting::default();
+    let mut before = "";
     for (at, message) in list(body, "messages").iter().enumerate() {
         let role = text_of(message, "role");
         if role == before || (at == 0 && role != "user") {

@@ -10,7 +10,9 @@ use crate::{
 
 /// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
-    let (mut done, mut waiting, mut before) = (0, Waiting::default(), "");
+    let mut done = 0;
+    let mut waiting = Waiting::default();
+    let mut before = "";
     for (at, message) in list(body, "messages").iter().enumerate() {
         let role = text_of(message, "role");
         if role == before || (at == 0 && role != "user") {

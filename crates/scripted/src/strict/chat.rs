@@ -7,7 +7,9 @@ use crate::{Reply, Step};
 
 /// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value, rules: Rules) -> Result<usize, String> {
-    let (mut done, mut waiting, mut returned) = (0, Waiting::default(), false);
+    let mut done = 0;
+    let mut waiting = Waiting::default();
+    let mut returned = false;
     for (at, message) in list(body, "messages").iter().enumerate() {
         match text_of(message, "role") {
             "tool" => {

@@ -7,7 +7,8 @@ use crate::{Reply, Step};
 
 /// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
-    let (mut done, mut called) = (0, 0);
+    let mut done = 0;
+    let mut called = 0;
     for (at, content) in list(body, "contents").iter().enumerate() {
         let parts = list(content, "parts");
         if parts.is_empty() {

@@ -8,7 +8,9 @@ use crate::{Reply, Step};
 /// Number of steps done in the current turn, or the validation error.
 pub(super) fn read(body: &Value) -> Result<usize, String> {
     let mut waiting: Vec<&str> = Vec::new();
-    let (mut done, mut returned, mut reasoned) = (0, false, false);
+    let mut done = 0;
+    let mut returned = false;
+    let mut reasoned = false;
     for item in list(body, "input") {
         match (text_of(item, "type"), text_of(item, "role")) {
             ("reasoning", _) => {
@@ -75,7 +77,8 @@ pub(super) fn write(turn: &Turn) -> Reply {
     let reasoning = json!({"id": id, "type": "reasoning", "summary": summary, "encrypted_content": signature(&turn.thought)});
     done(&mut events, &mut output, reasoning);
     if !turn.text.is_empty() {
-        let (at, id) = (output.len(), format!("msg_{number}"));
+        let at = output.len();
+        let id = format!("msg_{number}");
         let item = |content: Value| json!({"id": id, "type": "message", "status": "completed", "role": "assistant", "content": content});
         events
             .push(json!({"type": "response.output_item.added", "output_index": at, "item": item(json!([]))}));
@@ -85,11 +88,9 @@ pub(super) fn write(turn: &Turn) -> Reply {
         done(&mut events, &mut output, whole);
     }
     for call in &turn.calls {
-        let (at, id, arguments) = (
-            output.len(),
-            format!("fc_{}", call.id),
-            call.arguments.to_string(),
-        );
+        let at = output.len();
+        let id = format!("fc_{}", call.id);
+        let arguments = call.arguments.to_string();
         let call_id = call.id.replace("call", "fcall");
         let item = |arguments: &str| json!({"id": id, "type": "function_call", "status": "completed", "call_id": call_id, "name": call.name, "arguments": arguments});
         events.push(

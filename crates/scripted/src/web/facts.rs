@@ -109,10 +109,8 @@ pub(super) fn town(number: usize) -> Town {
 
 /// The generated word with this number; words are unique below the product of the lengths.
 fn word(begins: &[&str], ends: &[&str], number: usize) -> String {
-    let (begin, end) = (
-        begins[(number / ends.len()) % begins.len()],
-        ends[number % ends.len()],
-    );
+    let begin = begins[(number / ends.len()) % begins.len()];
+    let end = ends[number % ends.len()];
     format!("{begin}{end}")
 }
 
@@ -129,7 +127,8 @@ pub(super) fn all() -> Vec<Fact> {
             birthplace,
             ..
         } = light(number);
-        let (page, keeper) = (format!("/lights/{slug}"), format!("/keepers/{keeper_slug}"));
+        let page = format!("/lights/{slug}");
+        let keeper = format!("/keepers/{keeper_slug}");
         let fact = |question: String, answer: String, pages: Vec<String>, kind| Fact {
             question,
             answer,

@@ -299,7 +299,8 @@ fn paper(number: usize, light: &Light) -> Page {
 }
 
 fn planted(number: usize, light: &Light, canary: &str) -> Page {
-    let (name, crowns) = (&light.name, facts::crowns(number));
+    let name = &light.name;
+    let crowns = facts::crowns(number);
     page(
         &facts::planted(&light.slug),
         &format!("Visiting the {name} lighthouse"),

@@ -149,7 +149,8 @@ fn decoded(value: &str) -> String {
         match byte {
             b'+' => out.push(b' '),
             b'%' => {
-                let (high, low) = (hex(bytes.next()), hex(bytes.next()));
+                let high = hex(bytes.next());
+                let low = hex(bytes.next());
                 out.push(high.zip(low).map_or(b'?', |(high, low)| high << 4 | low));
             }
             byte => out.push(byte),

@@ -148,7 +148,8 @@ impl ChatAccess {
             },
             is_shared,
         ) = self.of_others(caller, chat).await?;
-        let (who, now) = (caller.id(), Instant::now());
+        let who = caller.id();
+        let now = Instant::now();
         if !is_shared && self.audit.is_news(who, chat.id, now) {
             let subject = (chat.id.to_string(), owner_email.clone());
             self.identity
@@ -217,8 +218,10 @@ impl ChatAccess {
     pub(crate) fn reading_of(self: &Arc<Self>, caller: &Caller, run: &Run) -> Option<Reading> {
         let chat = run.chat.filter(|_| run.principal.account != caller.id())?;
         let ends = CancellationToken::new();
-        let (app, mut caller) = (self.clone(), caller.clone());
-        let (over, reading) = (ends.clone(), CancellationToken::new());
+        let app = self.clone();
+        let mut caller = caller.clone();
+        let over = ends.clone();
+        let reading = CancellationToken::new();
         let stays = reading.clone().drop_guard();
         self.tasks.spawn(async move {
             loop {
@@ -259,8 +262,10 @@ mod tests {
 
     #[test]
     fn a_look_is_news_once_in_a_while() {
-        let (looks, now) = (AccessAudit::default(), Instant::now());
-        let (who, chat) = (UserId::generate(), ChatId::generate());
+        let looks = AccessAudit::default();
+        let now = Instant::now();
+        let who = UserId::generate();
+        let chat = ChatId::generate();
         assert!(looks.is_news(who, chat, now));
         assert!(
             looks.is_news(who, chat, now),

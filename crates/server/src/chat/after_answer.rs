@@ -147,10 +147,8 @@ impl AfterAnswer {
             return Ok(());
         }
         let user = self.pipelines.store.user(run.principal.account).await?;
-        let (person, now) = (
-            self.pipelines.effective_pipelines.told_person(&user),
-            self.pipelines.effective_pipelines.told_now(),
-        );
+        let person = self.pipelines.effective_pipelines.told_person(&user);
+        let now = self.pipelines.effective_pipelines.told_now();
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
         }
@@ -234,7 +232,8 @@ impl AfterAnswer {
 
     async fn keep_notes(&self, answer: &Answer, notes: Notes) -> Result<(), ApiError> {
         let Chat { id, principal, .. } = &answer.chat;
-        let (id, owner) = (*id, principal.account);
+        let id = *id;
+        let owner = principal.account;
         let has_tags = !notes.tags.is_empty() && self.pipelines.tag_chat(id, &notes.tags).await?;
         let mut title = String::new();
         if let Some(new) = notes.title

@@ -150,7 +150,8 @@ impl Learning {
         from: &ChatToLearnFrom,
         model: &ResolvedModel,
     ) -> Result<ServerLog, StoreError> {
-        let (run, principal) = (RunId::generate(), Principal::of_account(from.owner));
+        let run = RunId::generate();
+        let principal = Principal::of_account(from.owner);
         let row = NewRun {
             id: run,
             principal: principal.clone(),
@@ -212,7 +213,8 @@ impl Learning {
             .metrics()
             .learning
             .note(lessons.is_some(), usage, cost_micro_usd);
-        let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
+        let input_tokens = usage.input_tokens;
+        let output_tokens = usage.output_tokens;
         let understood = lessons.is_some();
         tracing::info!(
             chat = %from.chat, model = %model.id, input_tokens, output_tokens, cost_micro_usd, understood,

@@ -110,13 +110,11 @@ impl Webhooks {
             .fill(&mut key)
             .map_err(|_| ApiError::internal(NoRandomness))?;
         let secret = format!("{SECRET_PREFIX}{}", STANDARD.encode(key));
-        let (id, address) = (
-            WebhookId::generate(),
-            Address {
-                url: place.into(),
-                secret,
-            },
-        );
+        let id = WebhookId::generate();
+        let address = Address {
+            url: place.into(),
+            secret,
+        };
         let text = serde_json::to_string(&address).map_err(ApiError::internal)?;
         let sealed = self
             .sealer

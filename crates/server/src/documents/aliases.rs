@@ -80,7 +80,8 @@ impl Documents {
         });
         proposed.truncate(MAX_PROPOSED);
         let proof_of = |names: &GraphAlias| {
-            let (entity, alias) = (key(&names.entity_name), key(&names.alias_name));
+            let entity = key(&names.entity_name);
+            let alias = key(&names.alias_name);
             let either = proofs.get(&(entity.clone(), alias.clone()));
             either.or_else(|| proofs.get(&(alias, entity))).cloned()
         };

@@ -183,11 +183,9 @@ fn days(said: &str) -> Option<(i64, i64)> {
     };
     let mut parts = said.splitn(3, ['-', '/', '.']);
     let number = |part: Option<&str>| part.map(str::parse::<i16>).transpose().ok();
-    let (year, month, day) = (
-        number(parts.next())??,
-        number(parts.next())?,
-        number(parts.next())?,
-    );
+    let year = number(parts.next())??;
+    let month = number(parts.next())?;
+    let day = number(parts.next())?;
     if year < 1970 {
         return None;
     }
@@ -223,7 +221,8 @@ pub(crate) async fn narrow(
     searched: &[CollectionId],
     filter: &DocumentFilter,
 ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
-    let (mut collections, mut documents) = (Vec::new(), Vec::new());
+    let mut collections = Vec::new();
+    let mut documents = Vec::new();
     for collection in searched {
         let wanted = store.filtered_documents(*collection, filter).await?;
         // A collection without a match is not searched at all.

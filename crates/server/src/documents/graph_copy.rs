@@ -110,7 +110,8 @@ impl Documents {
             Some((version, done)) if *version == share.version => *done,
             _ => 0,
         };
-        let (mut wanted, mut left) = (Vec::new(), Vec::new());
+        let mut wanted = Vec::new();
+        let mut left = Vec::new();
         for share in rows.values().filter(|share| done(share) != share.done) {
             // A growing graph is copied as a whole, each time it has doubled or stopped growing.
             let rests = share.done == share.pieces || database.was_left(share);

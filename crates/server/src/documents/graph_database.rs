@@ -164,7 +164,8 @@ impl GraphDatabase {
         of: EntityId,
         (depth, limit): (u32, usize),
     ) -> Option<Vec<EntityId>> {
-        let (mut seen, mut last) = (vec![of], vec![of]);
+        let mut seen = vec![of];
+        let mut last = vec![of];
         for _ in 0..depth {
             if last.is_empty() || seen.len() >= limit {
                 break;

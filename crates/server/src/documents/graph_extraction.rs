@@ -202,7 +202,8 @@ fn pieces(chunks: &[Chunk]) -> Vec<Piece> {
 /// The result with positions in the whole document.
 fn to_keep(found: Found, first: usize) -> GraphPiece {
     let words = |proof: Proof| -> Words {
-        let (begin, end) = (first + proof.place.start, first + proof.place.end);
+        let begin = first + proof.place.start;
+        let end = first + proof.place.end;
         (begin as u64, end as u64, proof.quote)
     };
     let entities = found.entities.into_iter().map(|entity| {

@@ -274,7 +274,8 @@ impl CachedIndex {
             document.version > 0 && known.is_none_or(|known| known.version != document.version)
         };
         let new: Vec<_> = listed.iter().filter(is_new).cloned().collect();
-        let (mut batch, mut bytes) = (Vec::new(), 0);
+        let mut batch = Vec::new();
+        let mut bytes = 0;
         for document in new {
             let (text, structure) = match store.document_text(document.id).await {
                 Ok(text) => text,
@@ -292,7 +293,9 @@ impl CachedIndex {
                 None => None,
             };
             bytes += text.len();
-            let (id, name, version) = (document.id, document.name, document.version);
+            let id = document.id;
+            let name = document.name;
+            let version = document.version;
             batch.push(Changed {
                 id,
                 name,

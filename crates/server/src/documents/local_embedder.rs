@@ -43,7 +43,8 @@ impl LocalEmbedder {
         urgency: Urgency,
         deadline: Duration,
     ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
-        let (this, texts) = (Arc::clone(self), texts.to_vec());
+        let this = Arc::clone(self);
+        let texts = texts.to_vec();
         let work = spawn_blocking(move || {
             let (read, places): (Vec<String>, Vec<usize>) = texts
                 .iter()

@@ -75,7 +75,8 @@ pub(crate) async fn fetch_model(
         let is_sha256 = sha256.len() == 64 && sha256.bytes().all(|digit| digit.is_ascii_hexdigit());
         ensure!(is_sha256, "--library-sha256 must be 64 hexadecimal digits");
         let sha256 = sha256.to_ascii_lowercase();
-        let (place, limit_bytes) = (files.library.clone(), LIBRARY_LIMIT_BYTES);
+        let place = files.library.clone();
+        let limit_bytes = LIBRARY_LIMIT_BYTES;
         all.push(ExpectedFile {
             name: LIBRARY,
             place,
@@ -224,7 +225,8 @@ async fn write(
 fn sha256(file: &Path) -> anyhow::Result<String> {
     let unreadable = || format!("cannot read {}", file.display());
     let mut reader = fs::File::open(file).with_context(unreadable)?;
-    let (mut digest, mut buffer) = (Digest::new(&SHA256), vec![0; 1 << 16]);
+    let mut digest = Digest::new(&SHA256);
+    let mut buffer = vec![0; 1 << 16];
     loop {
         let count = reader.read(&mut buffer).with_context(unreadable)?;
         if count == 0 {
@@ -267,7 +269,8 @@ mod tests {
                 } else {
                     "200 OK"
                 };
-                let (left, all) = (CONTENT.len() - from, CONTENT.len());
+                let left = CONTENT.len() - from;
+                let all = CONTENT.len();
                 let head = format!(
                     "HTTP/1.1 {status}\r\ncontent-length: {left}\r\ncontent-range: bytes {from}-{}/{all}\r\n\
                      connection: close\r\n\r\n",

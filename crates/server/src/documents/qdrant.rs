@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn points_are_found_again_by_where_they_stand() {
-        let (collection, document) = (CollectionId::generate(), DocumentId::generate());
+        let collection = CollectionId::generate();
+        let document = DocumentId::generate();
         let of = |version, piece, vector| {
             point(
                 &VectorPoint {
@@ -332,7 +333,8 @@ mod tests {
 
     #[test]
     fn only_what_is_named_is_asked_for() {
-        let (collection, document) = (CollectionId::generate(), DocumentId::generate());
+        let collection = CollectionId::generate();
+        let document = DocumentId::generate();
         let within = Within {
             collections: vec![collection],
             documents: Vec::new(),

@@ -202,7 +202,8 @@ impl Documents {
         let asked = spaces
             .iter()
             .map(|space| self.question_vector(principal, &settings, space, question));
-        let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
+        let mut vectors = HashMap::new();
+        let mut notes = Vec::new();
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {
                 Ok(vector) => {
@@ -350,7 +351,8 @@ async fn passages(
     let pieces: Vec<_> = hits
         .into_iter()
         .filter_map(|hit| {
-            let (loaded, collection) = (all.get(hit.index)?, collections.get(hit.index)?);
+            let loaded = all.get(hit.index)?;
+            let collection = collections.get(hit.index)?;
             let (document, place) = loaded.piece(hit.document, hit.chunk)?;
             Some((hit.scores, collection, document, place))
         })

@@ -457,7 +457,8 @@ impl Models {
             .asked()
             .get(&row.id)
             .and_then(|asked| Some(asked.problem.clone()?.1));
-        let (mut open, mut keys) = (Vec::new(), Vec::new());
+        let mut open = Vec::new();
+        let mut keys = Vec::new();
         for key in &row.keys {
             let unsealed = self.sealer.unseal(&row.id.to_string(), &key.sealed);
             keys.push(KnownKey {

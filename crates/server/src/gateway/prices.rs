@@ -388,7 +388,8 @@ impl ListedRates {
             audio_input,
             audio_output,
         } = self;
-        let (input, output) = (input.unwrap_or(0.0), output.unwrap_or(0.0));
+        let input = input.unwrap_or(0.0);
+        let output = output.unwrap_or(0.0);
         Rates {
             input,
             output,

@@ -83,7 +83,8 @@ impl Usage {
     /// If the database fails.
     pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
         let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
-        let (books, writing) = (Mutex::default(), tokio::sync::Mutex::default());
+        let books = Mutex::default();
+        let writing = tokio::sync::Mutex::default();
         Ok(Self {
             store,
             clock,
@@ -176,7 +177,8 @@ impl Usage {
                 today,
             )
             .await?;
-        let (mut of_day, mut of_month) = (Amount::default(), Amount::default());
+        let mut of_day = Amount::default();
+        let mut of_month = Amount::default();
         for row in rows {
             let sum = Amount::of(row.sum);
             of_month += sum;
@@ -225,7 +227,8 @@ impl Usage {
         wish: UsageEstimate,
         calls: u64,
     ) -> Result<(), Refused> {
-        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let limits = self.apply_to(principal);
+        let now = self.clock.now_ms();
         let mut books = self.lock();
         for (subject, limits) in limits {
             let account = books
@@ -319,7 +322,8 @@ impl Usage {
     /// The remaining allowance of the limits closest to exhaustion; `None` for kinds without a limit.
     #[must_use]
     pub fn remaining(&self, principal: &Principal) -> Remaining {
-        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let limits = self.apply_to(principal);
+        let now = self.clock.now_ms();
         let mut remaining = Remaining::default();
         let mut books = self.lock();
         for (subject, limits) in limits {
@@ -337,7 +341,8 @@ impl Usage {
     /// Each applicable limit with its usage, for display.
     #[must_use]
     pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::LimitStatus>)> {
-        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let limits = self.apply_to(principal);
+        let now = self.clock.now_ms();
         let mut books = self.lock();
         let standing = |(subject, limits): (Subject, Limits)| {
             let account = books
@@ -410,7 +415,8 @@ impl Usage {
     /// Loads the stored usage of accounts that are not loaded yet, such as those a run has used, and if several servers
     /// share the database, the changes of others: limits, and the usage of active accounts.
     pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
-        let (now, is_shared) = (self.clock.now_ms(), self.store.is_shared());
+        let now = self.clock.now_ms();
+        let is_shared = self.store.is_shared();
         if is_shared {
             self.read_rules().await?;
         }

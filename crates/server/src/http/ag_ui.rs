@@ -111,7 +111,8 @@ pub(super) async fn run(
     };
     let chat = threads::find_or_make(app, caller, &input.thread_id).await?;
     let state = thread::state(app, &chat, input.state.clone()).await?;
-    let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
+    let thread_id = input.thread_id.clone();
+    let run_id = input.run_id.clone();
     let door = ClientRun {
         thread_id,
         run_id,

@@ -66,7 +66,8 @@ pub(super) async fn messages(
         return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;
     }
     let request = PlainRequest::of_messages(&body).map_err(invalid)?;
-    let (model, stream) = (&*asked.passing.model, request.stream);
+    let model = &*asked.passing.model;
+    let stream = request.stream;
     let encoder = |provider: &str| {
         Box::new(MessagesAnswer::new(&message_id(), model, provider, stream))
             as Box<dyn AnswerEncoder>
@@ -98,7 +99,8 @@ async fn by_agent(
     // This format has no request to stop an answer: a client that disconnects does not want it any more.
     let stop = openai::stop_when_dropped(&app.runs, run);
     let encoder = MessagesAnswer::new(&id_of(run), model, anthropic::PROVIDER, stream);
-    let (answer, reader) = (RunAnswer::new(Box::new(encoder)), app.runs.read(run, 0));
+    let answer = RunAnswer::new(Box::new(encoder));
+    let reader = app.runs.read(run, 0);
     let response = match stream {
         true => streamed(answer, reader, stop),
         false => whole(answer, reader).await?,

@@ -138,7 +138,8 @@ pub(super) async fn get(
         .transpose()?
         .map(|day| (day + 1) * DAY_MS);
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let (action, text) = (given(asked.action), given(asked.query));
+    let action = given(asked.action);
+    let text = given(asked.query);
     if [&action, &text]
         .into_iter()
         .flatten()
@@ -224,10 +225,8 @@ fn write_line(out: &mut String, entry: &AuditEntry) {
         .details
         .as_ref()
         .map(|details| Value::from(details.clone()).to_string());
-    let (actor, key) = (
-        entry.actor.map(|id| id.to_string()),
-        entry.key.map(|id| id.to_string()),
-    );
+    let actor = entry.actor.map(|id| id.to_string());
+    let key = entry.key.map(|id| id.to_string());
     let text = |text: &Option<String>| csv_field(text.as_deref().unwrap_or_default());
     let fields = [
         csv_field(&at),

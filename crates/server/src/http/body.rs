@@ -198,9 +198,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_comes_byte_by_byte_holds_no_buffers() {
-        let (alive, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let alive = Arc::new(AtomicUsize::new(0));
+        let most = Arc::new(AtomicUsize::new(0));
         let pieces = (0..1000).map({
-            let (alive, most) = (Arc::clone(&alive), Arc::clone(&most));
+            let alive = Arc::clone(&alive);
+            let most = Arc::clone(&most);
             move |_| {
                 most.fetch_max(alive.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
                 Ok::<_, std::io::Error>(Bytes::from_owner(Buffer(Arc::clone(&alive))))

@@ -74,7 +74,8 @@ pub(super) async fn create_folder(
     caller: Caller,
     Json(body): Json<FolderName>,
 ) -> Result<Json<FolderView>, ApiError> {
-    let (id, name) = (FolderId::generate(), checked_name(&body.name)?);
+    let id = FolderId::generate();
+    let name = checked_name(&body.name)?;
     store
         .create_folder(caller.id(), (id, &name), MAX_FOLDERS)
         .await

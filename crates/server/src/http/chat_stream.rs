@@ -164,10 +164,8 @@ async fn collect(
         Contents::Linked
     };
     let mut files = RunFiles::new(app, run, headers, contents);
-    let (mut markup, mut details) = (
-        MarkupEncoder::new(Writing::Replace),
-        DetailsEncoder::new(Writing::Replace),
-    );
+    let mut markup = MarkupEncoder::new(Writing::Replace);
+    let mut details = DetailsEncoder::new(Writing::Replace);
     let mut collected = Collected::default();
     while let Some(events) = reader.next().await? {
         for Logged { event, .. } in events.iter().map(AsRef::as_ref) {

@@ -65,8 +65,13 @@ impl ChatRow {
     /// The row for a reader of a shared chat, with the owner's name and address. The directory, the unread mark and the
     /// owner's organization are hidden.
     pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
-        let (workspace, unread, owner) = (None, false, Some(OwnerView { name, email }));
-        let (pinned, archived, folder, tags) = (false, false, None, Vec::new());
+        let workspace = None;
+        let unread = false;
+        let owner = Some(OwnerView { name, email });
+        let pinned = false;
+        let archived = false;
+        let folder = None;
+        let tags = Vec::new();
         Self {
             workspace,
             unread,
@@ -155,7 +160,9 @@ impl From<ChatMessage> for MessageView {
             summary,
             schedule,
         } = message;
-        let (follow_ups, beside, made_of) = (Vec::new(), None, Vec::new());
+        let follow_ups = Vec::new();
+        let beside = None;
+        let made_of = Vec::new();
         Self {
             id,
             parent,
@@ -230,7 +237,8 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
         }
         .beside(beside)
     };
-    let (current, messages) = (chat.current, messages.into_iter().map(message).collect());
+    let current = chat.current;
+    let messages = messages.into_iter().map(message).collect();
     let parameters = chat.parameters.clone();
     Ok(ChatView {
         current,
@@ -406,7 +414,8 @@ pub(super) async fn patch(
     Json(body): Json<PatchChat>,
 ) -> Result<Json<ChatRow>, ApiError> {
     let title = body.title.as_deref().map(checked_title).transpose()?;
-    let (owner, now) = (caller.id(), app.clock.now_ms());
+    let owner = caller.id();
+    let now = app.clock.now_ms();
     if let Some(current) = body.current {
         app.store.set_current(owner, chat, current, now).await?;
     }

@@ -228,7 +228,8 @@ fn run_spec(mode: wire::chat_stream::Mode) -> RunSpec {
 }
 
 async fn collect(app: &App, run: RunId) -> Result<(RunSummary, Vec<DebugEvent>), ApiError> {
-    let (mut summary, mut events) = (RunSummary::default(), Vec::new());
+    let mut summary = RunSummary::default();
+    let mut events = Vec::new();
     let mut reader = app.runs.read(run, 0);
     while let Some(logged) = reader.next().await? {
         for logged in logged {

@@ -75,7 +75,8 @@ pub(super) async fn get_state(
 }
 
 async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
-    let (in_force, space) = (app.documents.embedding(), app.documents.space());
+    let in_force = app.documents.embedding();
+    let space = app.documents.space();
     let progress = match space {
         Some(space) => app.store.embedding_progress(space).await?,
         None => EmbeddingProgress::default(),

@@ -82,7 +82,8 @@ fn send(
     let (pieces, receiver) = mpsc::channel(PIECES);
     let ends = app.identity.standing.ends(&caller);
     let folders = HashMap::new();
-    let (piece, damaged) = (Vec::new(), BTreeSet::new());
+    let piece = Vec::new();
+    let damaged = BTreeSet::new();
     let writing = Export {
         app: app.clone(),
         caller,
@@ -181,10 +182,8 @@ impl Export {
             .into_iter()
             .map(|folder| (folder.id, folder.name))
             .collect();
-        let (version, made_at) = (
-            env!("CARGO_PKG_VERSION").to_owned(),
-            self.app.clock.now_ms(),
-        );
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let made_at = self.app.clock.now_ms();
         self.line(&Line::GlasshouseExport(export::Head {
             format: export::FORMAT,
             version,
@@ -238,8 +237,11 @@ impl Export {
         } else {
             "user"
         };
-        let (email, name, role) = (user.email.clone(), user.name.clone(), role.to_owned());
-        let (created_at, groups) = (user.created_at, self.app.groups.known().names_of(user.id));
+        let email = user.email.clone();
+        let name = user.name.clone();
+        let role = role.to_owned();
+        let created_at = user.created_at;
+        let groups = self.app.groups.known().names_of(user.id);
         self.line(&Line::Profile(export::Profile {
             email,
             name,
@@ -250,7 +252,8 @@ impl Export {
         .await?;
         self.chats().await?;
         self.runs_without_chat().await?;
-        let (app, owner) = (Arc::clone(&self.app), user.id);
+        let app = Arc::clone(&self.app);
+        let owner = user.id;
         for memory in self.readable("memories", app.store.memories(owner)).await? {
             self.line(&memory_line(memory)).await?;
         }
@@ -265,7 +268,9 @@ impl Export {
         }
         self.collections().await?;
         for key in self.readable("keys", app.store.api_keys(owner)).await? {
-            let (name, created_at, expires_at) = (key.name, key.created_at, key.rights.expires_at);
+            let name = key.name;
+            let created_at = key.created_at;
+            let expires_at = key.rights.expires_at;
             self.line(&Line::Key(export::Key {
                 name,
                 created_at,
@@ -300,7 +305,8 @@ impl Export {
 
     async fn chat(&mut self, chat: Chat) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
-        let (id, is_directory) = (chat.id, chat.directory.is_some());
+        let id = chat.id;
+        let is_directory = chat.directory.is_some();
         let Chat {
             title,
             current,
@@ -395,7 +401,8 @@ impl Export {
             summary,
         };
         self.line(&Line::Run(run)).await?;
-        let (of, mut after) = (format!("log of {id}"), 0);
+        let of = format!("log of {id}");
+        let mut after = 0;
         loop {
             let mut segments = self
                 .readable(&of, app.store.events_after(id, after, LOG_BYTES))
@@ -450,7 +457,9 @@ impl Export {
                 continue;
             };
             let base64 = STANDARD.encode(file.content);
-            let (workspace, path, changed_at) = (workspace.to_owned(), row.path, row.changed_at);
+            let workspace = workspace.to_owned();
+            let path = row.path;
+            let changed_at = row.changed_at;
             let file = export::File {
                 workspace,
                 path,
@@ -464,7 +473,8 @@ impl Export {
     }
 
     async fn collections(&mut self) -> Result<(), Stop> {
-        let (app, owner) = (Arc::clone(&self.app), self.caller.id());
+        let app = Arc::clone(&self.app);
+        let owner = self.caller.id();
         for listed in self
             .readable("collections", app.store.collections(owner))
             .await?
@@ -497,7 +507,9 @@ impl Export {
             .readable("collections", app.store.attachments(owner))
             .await?
         {
-            let (description, open, chat) = (String::new(), false, Some(chat));
+            let description = String::new();
+            let open = false;
+            let chat = Some(chat);
             self.collection(export::Collection {
                 id,
                 name,
@@ -511,7 +523,8 @@ impl Export {
     }
 
     async fn collection(&mut self, collection: export::Collection) -> Result<(), Stop> {
-        let (app, id) = (Arc::clone(&self.app), collection.id);
+        let app = Arc::clone(&self.app);
+        let id = collection.id;
         self.line(&Line::Collection(collection)).await?;
         for document in self
             .readable(&format!("collection {id}"), app.store.documents(id))

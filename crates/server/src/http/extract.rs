@@ -94,7 +94,8 @@ pub fn misfit(error: serde_json::Error) -> ApiError {
 /// Rejects valid JSON that we do not accept, also in unknown fields: deep nesting, and U+0000, which JSON can only
 /// contain as an escape.
 fn check_text(json: &[u8]) -> Result<(), String> {
-    let (mut level, mut in_string) = (0_u32, false);
+    let mut level = 0_u32;
+    let mut in_string = false;
     let mut bytes = json.iter().enumerate();
     while let Some((at, byte)) = bytes.next() {
         match byte {

@@ -121,10 +121,8 @@ impl ChangeGroup {
             };
             return Err(ApiError::invalid(message).with_field(Some("provider_name")));
         }
-        let (name, description) = (
-            name.unwrap_or(group.name),
-            description.unwrap_or(group.description),
-        );
+        let name = name.unwrap_or(group.name);
+        let description = description.unwrap_or(group.description);
         Ok(Group {
             name,
             description,

@@ -107,7 +107,8 @@ pub(super) async fn list(
     State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<KeyList>, ApiError> {
-    let (keys, now_ms) = (store.api_keys(caller.id()).await?, clock.now_ms());
+    let keys = store.api_keys(caller.id()).await?;
+    let now_ms = clock.now_ms();
     Ok(Json(KeyList {
         keys: keys
             .into_iter()

@@ -156,10 +156,8 @@ pub(super) async fn create(
     if body.open {
         app.gateway.permit_of(&caller).check(Right::Sharing)?;
     }
-    let (id, content) = (
-        CollectionId::generate(),
-        (&*body.name, &*body.description, body.open),
-    );
+    let id = CollectionId::generate();
+    let content = (&*body.name, &*body.description, body.open);
     let new = make(&app, id, owner(&caller)?, content).await?;
     Ok((StatusCode::CREATED, Json(new.into())))
 }

@@ -181,7 +181,8 @@ pub(super) async fn create(
     caller: Caller,
     Json(body): Json<MemoryBody>,
 ) -> Result<(StatusCode, Json<MemoryView>), ApiError> {
-    let (id, content) = (MemoryId::generate(), body.content()?);
+    let id = MemoryId::generate();
+    let content = body.content()?;
     let change = MemoryChange::Create {
         id,
         content,

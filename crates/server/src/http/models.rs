@@ -79,7 +79,8 @@ struct AgentView {
 /// chosen like a model.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
     app.models.first_look().await;
-    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(&caller));
+    let catalogue = app.models.catalogue();
+    let permit = app.gateway.permit_of(&caller);
     let agent = |agent: &Arc<AgentDefinition>| AgentView {
         id: format!("{AGENT_PREFIX}{}", agent.name),
         name: agent.name.clone(),

@@ -95,7 +95,8 @@ async fn by_model(
         .passing
         .metadata
         .and_then(|metadata| serde_json::from_str(metadata).ok());
-    let (id, now) = (RunId::generate(), app.clock.now_ms());
+    let id = RunId::generate();
+    let now = app.clock.now_ms();
     let include_usage = request.include_usage;
     let encoder = |provider: &str| {
         let answer = ChatAnswer::new(id, now, &asked.passing.model, provider, include_usage);
@@ -169,7 +170,9 @@ pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
 /// In OpenAI's format: `6m0s`, `45s`.
 fn reset_in(ms: u64) -> String {
     let seconds = ms.div_ceil(1000);
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let hours = seconds / 3600;
+    let minutes = seconds / 60 % 60;
+    let seconds = seconds % 60;
     match (hours, minutes) {
         (0, 0) => format!("{seconds}s"),
         (0, _) => format!("{minutes}m{seconds}s"),

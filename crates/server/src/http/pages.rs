@@ -95,7 +95,8 @@ impl ChatAccess {
         if run.principal.account != page.owner {
             return Ok(false);
         }
-        let (id, mut after) = (page.id.to_string(), 0);
+        let id = page.id.to_string();
+        let mut after = 0;
         loop {
             let segments = self.store.events_after(run.id, after, LOG_BYTES).await?;
             let Some(last) = segments.last() else {

@@ -115,7 +115,8 @@ pub(super) async fn reset(
     Json(body): Json<Reset>,
 ) -> Result<impl IntoResponse, ApiError> {
     let password = checked_password(body.password)?;
-    let (token_hash, now) = (hash_token(&body.token), app.clock.now_ms());
+    let token_hash = hash_token(&body.token);
+    let now = app.clock.now_ms();
     // Hashing is expensive, so the link is checked first.
     let email = app
         .store

@@ -293,7 +293,8 @@ pub(super) async fn preview(
                 .next()
         }
     };
-    let (mut said, mut model_id) = (Vec::new(), None);
+    let mut said = Vec::new();
+    let mut model_id = None;
     if let Some(chat) = &chat {
         let messages = app.store.messages(chat.id).await?;
         let path = path_to(&messages, chat.current);
@@ -307,10 +308,8 @@ pub(super) async fn preview(
             .collect();
         said = said_in(&told);
     }
-    let (person, now) = (
-        app.effective_pipelines.told_person(&caller.user),
-        app.effective_pipelines.told_now(),
-    );
+    let person = app.effective_pipelines.told_person(&caller.user);
+    let now = app.effective_pipelines.told_now();
     let values = Values {
         context: "[1] A passage that was found.",
         query: "a query",
@@ -334,7 +333,8 @@ pub(super) async fn preview(
     };
     let model = app.effective_pipelines.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(messages::Settings::ConnectModelFirst))?;
-    let (bounds, metadata) = (set.bounds, Map::new());
+    let bounds = set.bounds;
+    let metadata = Map::new();
     let job = Job {
         pipelines: &[pipeline],
         chat: None,
@@ -348,11 +348,9 @@ pub(super) async fn preview(
         .pipelines
         .ask_pipeline(&job, prompt.clone(), read, Value::to_string)
         .await?;
-    let (answer, model, usage) = (
-        answered.read,
-        Some(job.model.model_id),
-        Some(answered.used.usage),
-    );
+    let answer = answered.read;
+    let model = Some(job.model.model_id);
+    let usage = Some(answered.used.usage);
     let (fault, sentence) = answered
         .fault
         .map(|fault| (fault.message, fault.sentence))

@@ -193,7 +193,8 @@ pub(super) async fn me(
             .allows(Resource::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });
-    let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
+    let moderation = app.config.moderation;
+    let version = env!("CARGO_PKG_VERSION");
     Ok(Json(Me {
         user,
         rights,
@@ -473,7 +474,8 @@ pub(super) async fn check_own_password(
         return Err(wrong_current());
     }
     // Same back-off as for sign-ins, so that someone who uses the person's browser cannot guess faster.
-    let (address, email) = (place.address, caller.user.email.as_str());
+    let address = place.address;
+    let email = caller.user.email.as_str();
     app.identity
         .backoff
         .begin(address, email, app.clock.now_ms())

@@ -292,8 +292,10 @@ pub(super) async fn sign_up(
     noted: Noted,
     Json(body): Json<SignUp>,
 ) -> Result<StatusCode, ApiError> {
-    let (email, name) = (checked_email(&body.email)?, checked_name(&body.name)?);
-    let (password, now) = (checked_password(body.password)?, app.clock.now_ms());
+    let email = checked_email(&body.email)?;
+    let name = checked_name(&body.name)?;
+    let password = checked_password(body.password)?;
+    let now = app.clock.now_ms();
     let token_hash = body.token.as_deref().map(hash_token);
     check_may(&app, token_hash.as_ref(), &email).await?;
     // Counts as a failed sign-in, to slow down those who create many accounts or probe addresses.

@@ -36,7 +36,8 @@ pub(super) async fn update(
 ) -> Result<Json<Value>, ApiError> {
     let mut changed: Vec<(Pipeline, PipelineSettings)> = Vec::new();
     for before in app.effective_pipelines.pipelines_in_force().await? {
-        let (pipeline, mut set) = (before.pipeline, before.set.clone());
+        let pipeline = before.pipeline;
+        let mut set = before.set.clone();
         let (setting, _) = app.config.pipelines.template(pipeline);
         let setting = setting.to_uppercase();
         if let Some(text) = field::<String>(&body, &setting)? {

@@ -271,10 +271,8 @@ impl Task {
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
-        let (person, now) = (
-            self.app.effective_pipelines.told_person(&self.caller.user),
-            self.app.effective_pipelines.told_now(),
-        );
+        let person = self.app.effective_pipelines.told_person(&self.caller.user);
+        let now = self.app.effective_pipelines.told_now();
         let prompt = template.fill(&Values {
             prompt,
             kind,
@@ -300,7 +298,8 @@ impl Task {
     }
 
     fn answer(&self, answer: &Value, used: Used) -> Response {
-        let (id, at) = (RunId::generate(), self.app.clock.now_ms());
+        let id = RunId::generate();
+        let at = self.app.clock.now_ms();
         let completion = Completion::written(id, at, self.named.clone(), answer.to_string(), used);
         match completion.finish() {
             Ok(completion) => axum::Json(completion).into_response(),

@@ -221,10 +221,8 @@ fn csv(view: &View) -> Response {
             estimated_requests,
             ..
         } = sum;
-        let (name, label) = (
-            csv_field(name),
-            csv_field(label.as_deref().unwrap_or_default()),
-        );
+        let name = csv_field(name);
+        let label = csv_field(label.as_deref().unwrap_or_default());
         let cost =
             cost_micro_usd.map(|cost| format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000));
         let cost = cost.unwrap_or_default();

@@ -73,7 +73,8 @@ pub(super) struct AccountList {
 
 /// `GET /api/v1/users`: all accounts.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList>, ApiError> {
-    let (users, groups) = (app.store.accounts().await?, app.groups.known());
+    let users = app.store.accounts().await?;
+    let groups = app.groups.known();
     let users = users
         .into_iter()
         .map(|account| AccountView::of(account, &groups))

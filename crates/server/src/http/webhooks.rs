@@ -162,7 +162,9 @@ fn view(app: &App, webhook: Webhook) -> WebhookView {
             (None, Some(_)) => "failed",
             (None, None) => "delivered",
         };
-        let (run, attempts, tried_at) = (last.run, last.attempts, last.tried_at);
+        let run = last.run;
+        let attempts = last.attempts;
+        let tried_at = last.tried_at;
         DeliveryView {
             run,
             state,

@@ -219,10 +219,8 @@ impl Identity {
                 subject,
                 ..
             } = entry;
-            let (actor, key) = (
-                actor.map(|id: UserId| id.to_string()),
-                key.map(|id| id.to_string()),
-            );
+            let actor = actor.map(|id: UserId| id.to_string());
+            let key = key.map(|id| id.to_string());
             tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "failed to store an audit log entry");
         }
     }

@@ -180,7 +180,8 @@ impl Identity {
         }
         let now = self.clock.now_ms();
         let email = person.email.as_deref().ok_or(Problem::NoAddress)?;
-        let (issuer, subject) = (&person.issuer, &person.subject);
+        let issuer = &person.issuer;
+        let subject = &person.subject;
         let holder = match self.store.user_by_email(email).await {
             Ok(holder) => Some(holder.user),
             Err(StoreError::NotFound) => None,

@@ -75,7 +75,8 @@ impl Pipelines {
         read: impl FnMut(&str) -> Result<T, (LocalizedText, Option<T>)>,
         shown: impl Fn(&T) -> String,
     ) -> Result<Answered<T>, ApiError> {
-        let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
+        let prompt_bytes = prompt.len();
+        let form = answer_format(job.pipelines);
         let about = self.about(job).await?;
         let call = ask(
             about.of(&job.model.model),

@@ -29,10 +29,8 @@ impl EffectivePipelines {
         let Some(tools) = of(tools) else {
             return Ok((None, code_retries));
         };
-        let (person, now) = (
-            self.told_person(&self.store.user(owner).await?),
-            self.told_now(),
-        );
+        let person = self.told_person(&self.store.user(owner).await?);
+        let now = self.told_now();
         let values = values(&[], &person, &now);
         let code = of(code).map(|template| CodePrompt {
             tool: CODE_TOOL.to_owned(),

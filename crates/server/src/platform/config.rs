@@ -294,7 +294,8 @@ impl Config {
     /// See [`Config::load`].
     pub fn from_parts(flags: &Flags, environment: &Environment) -> anyhow::Result<Self> {
         let defaults = layers::defaults()?;
-        let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
+        let mut in_environment = Table::new();
+        let mut in_flags = Table::new();
         let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
         pipelines::read_environment(&defaults, environment, &mut in_environment)?;
         layers::read_alias(

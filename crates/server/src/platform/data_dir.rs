@@ -58,7 +58,7 @@ pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// Restricts files that an earlier version, or whoever copied them, left readable for everyone. New files are created
+/// Restricts files that an earlier version or a copy left readable for everyone. New files are created
 /// for their owner only, whatever folder they are in.
 pub(crate) fn tighten(config: &Config) {
     #[cfg(unix)]

@@ -154,7 +154,9 @@ async fn accept(
         };
         let activity = Arc::clone(&slot.activity);
         let socket = Socket::new(stream, slot);
-        let (http, router, stopping) = (http.clone(), router.clone(), stopping.clone());
+        let http = http.clone();
+        let router = router.clone();
+        let stopping = stopping.clone();
         connections.spawn(async move {
             answer(&http, socket, router, Peer(peer), activity, stopping).await
         });
@@ -171,7 +173,8 @@ async fn answer(
 ) {
     // `Router` is reference-counted, so cloning it for a request copies no routes.
     let service = service_fn(|request: Request<Incoming>| {
-        let (mut router, activity) = (router.clone(), Arc::clone(&activity));
+        let mut router = router.clone();
+        let activity = Arc::clone(&activity);
         async move {
             if request.body().is_end_stream() {
                 activity.received();

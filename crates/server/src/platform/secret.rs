@@ -145,7 +145,8 @@ impl Sealer {
 #[cfg(unix)]
 fn check_private(path: &Path, found: &fs::Metadata) -> anyhow::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let (mode, path) = (found.mode() & 0o777, path.display());
+    let mode = found.mode() & 0o777;
+    let path = path.display();
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     let refused = if is_own { 0o077 } else { 0o022 };
     anyhow::ensure!(
@@ -270,7 +271,8 @@ mod tests {
 
     #[test]
     fn tokens_differ_and_hash_the_same() {
-        let (a, b) = (random_token("gh_").unwrap(), random_token("gh_").unwrap());
+        let a = random_token("gh_").unwrap();
+        let b = random_token("gh_").unwrap();
         assert_ne!(a, b);
         assert_eq!(a.reveal().len(), 3 + 64);
         assert_eq!(hash_token(a.reveal()), hash_token(a.reveal()));

@@ -259,7 +259,8 @@ impl Commands {
     /// Allows such calls in a run of this process.
     pub(crate) fn allow_in(&self, run: &Arc<LiveRun>, allowed: &StandingApproval) {
         run.consents.allow(allowed.clone());
-        let (run, allowed) = (Arc::clone(run), allowed.clone());
+        let run = Arc::clone(run);
+        let allowed = allowed.clone();
         // In the background: a hibernated run has to be woken first.
         self.tasks
             .spawn(async move { run.allow_all(&allowed).await });

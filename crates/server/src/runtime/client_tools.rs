@@ -125,7 +125,8 @@ fn of_run(sent: &[Message], logged: &[Message]) -> Vec<Message> {
             .filter_map(|message| message.tool_call_id.clone())
             .collect()
     };
-    let (made, own) = (calls(sent), results(logged));
+    let made = calls(sent);
+    let own = results(logged);
     let is_whole = own.is_subset(&made) && own.is_subset(&results(sent));
     let is_mixed = !made.is_subset(&calls(logged));
     if is_whole || is_mixed {

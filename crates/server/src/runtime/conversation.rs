@@ -39,7 +39,8 @@ impl Conversations {
         let first_recalled = first_recalled(&calls);
         // Reuses an earlier summary.
         let summed_up = path.iter().rposition(|message| has_summed_up(message));
-        let (mut history, mut answer) = (Vec::new(), 0);
+        let mut history = Vec::new();
+        let mut answer = 0;
         for (at, message) in path.into_iter().enumerate() {
             if message.role != Role::Assistant {
                 history.push(Message {
@@ -101,7 +102,8 @@ impl Conversations {
 fn first_recalled(calls: &[u32]) -> usize {
     // Reading a run costs something even if it has no calls.
     let weight = |at: usize| calls[at].max(1);
-    let (mut first, mut sum) = (0, 0);
+    let mut first = 0;
+    let mut sum = 0;
     for at in 0..calls.len() {
         sum += weight(at);
         if sum > MAX_CALLS {

@@ -378,7 +378,10 @@ mod tests {
     }
 
     fn changed(path: &str, version: u64) -> EventBody {
-        let (size_bytes, deleted, added_lines, removed_lines) = (1, false, None, None);
+        let size_bytes = 1;
+        let deleted = false;
+        let added_lines = None;
+        let removed_lines = None;
         EventBody::FileChanged {
             path: path.to_owned(),
             version,

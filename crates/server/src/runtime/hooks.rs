@@ -87,10 +87,8 @@ impl Hooks {
             .iter()
             .map(|settings| settings.hook.clone())
             .collect();
-        let (hooks, programs) = (
-            settings.iter().map(declare).collect(),
-            Semaphore::new(MAX_PROGRAMS),
-        );
+        let hooks = settings.iter().map(declare).collect();
+        let programs = Semaphore::new(MAX_PROGRAMS);
         Self(Arc::new(All {
             hooks,
             of_runs,
@@ -111,7 +109,8 @@ impl Hooks {
         if self.0.hooks.is_empty() {
             return None;
         }
-        let (hooks, principal) = (self.clone(), principal.clone());
+        let hooks = self.clone();
+        let principal = principal.clone();
         let caller = OfRun {
             hooks,
             run,
@@ -176,7 +175,8 @@ impl HookCaller for OfRun {
     }
 
     fn keep(&self, item: String, content: String) -> BoxFuture<'static, ()> {
-        let (store, run) = (self.hooks.0.store.clone(), self.run);
+        let store = self.hooks.0.store.clone();
+        let run = self.run;
         Box::pin(async move {
             if let Err(error) = store.keep_hook_input(run, &item, &content).await {
                 tracing::warn!(%run, %error, "failed to store a hook input; a restart now would lose it");
@@ -185,7 +185,8 @@ impl HookCaller for OfRun {
     }
 
     fn kept(&self, item: String) -> BoxFuture<'static, Option<String>> {
-        let (store, run) = (self.hooks.0.store.clone(), self.run);
+        let store = self.hooks.0.store.clone();
+        let run = self.run;
         Box::pin(async move {
             store.hook_input(run, &item).await.unwrap_or_else(|error| {
                 tracing::warn!(%run, %error, "failed to read a hook input");
@@ -195,7 +196,8 @@ impl HookCaller for OfRun {
     }
 
     fn forget(&self) -> BoxFuture<'static, ()> {
-        let (store, run) = (self.hooks.0.store.clone(), self.run);
+        let store = self.hooks.0.store.clone();
+        let run = self.run;
         Box::pin(async move {
             if let Err(error) = store.forget_hook_inputs(run).await {
                 tracing::warn!(%run, %error, "failed to delete hook inputs; they are deleted later");

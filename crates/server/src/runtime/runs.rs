@@ -94,8 +94,12 @@ pub struct NewLiveRun {
 
 impl Default for LogSoFar {
     fn default() -> Self {
-        let (last_seq, next_seq, last_at) = (0, 1, 0);
-        let (summary, waiting, has_ended) = (RunSummary::default(), Vec::new(), false);
+        let last_seq = 0;
+        let next_seq = 1;
+        let last_at = 0;
+        let summary = RunSummary::default();
+        let waiting = Vec::new();
+        let has_ended = false;
         Self {
             last_seq,
             next_seq,
@@ -145,13 +149,13 @@ impl Runs {
     #[must_use]
     pub fn new(store: Store, clock: Clock, usage: Arc<Usage>) -> Self {
         let (activity, _) = broadcast::channel(256);
-        let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let (began, live) = (Instant::now(), Mutex::default());
-        let (metrics, rest, draining) = (
-            Metrics::default(),
-            Hibernation::default(),
-            CancellationToken::new(),
-        );
+        let tasks = TaskTracker::new();
+        let shutdown = CancellationToken::new();
+        let began = Instant::now();
+        let live = Mutex::default();
+        let metrics = Metrics::default();
+        let rest = Hibernation::default();
+        let draining = CancellationToken::new();
         let lease = Mutex::new(shutdown.child_token());
         Self(Arc::new(Inner {
             store,

@@ -54,7 +54,8 @@ impl Chat {
         let Some(run) = self.run_of(handle).await? else {
             return Ok(Err(no_earlier_agent()));
         };
-        let (mut found, mut size_bytes) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut size_bytes = 0;
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {
             for logged in &events {

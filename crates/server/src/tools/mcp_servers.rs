@@ -137,7 +137,8 @@ impl McpServers {
             http,
             outbound,
         });
-        let (mut shared, mut personal) = (Vec::new(), Vec::new());
+        let mut shared = Vec::new();
+        let mut personal = Vec::new();
         for server in servers {
             match &server.way {
                 McpTransport::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => personal
@@ -186,7 +187,8 @@ impl McpServers {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
-        let (servers, principal) = (self.clone(), principal.clone());
+        let servers = self.clone();
+        let principal = principal.clone();
         Some(DeferredTools::new(async move {
             servers.find(&principal, run, permit).await
         }))
@@ -257,7 +259,8 @@ impl ToolCatalog {
         };
         if status.state == State::Connected {
             let usable = self.usable(&status.tools);
-            let (tools, needs_approval) = (usable.tools.clone(), usable.needs_approval.clone());
+            let tools = usable.tools.clone();
+            let needs_approval = usable.needs_approval.clone();
             return FoundTools {
                 tools,
                 needs_approval,

@@ -122,7 +122,8 @@ impl Crawler {
         let Some(claimed) = self.claim_crawl().await? else {
             return Ok(Next::Idle);
         };
-        let (crawl, id) = (&claimed.crawl, claimed.crawl.id);
+        let crawl = &claimed.crawl;
+        let id = claimed.crawl.id;
         *noted = Some(id);
         let next = if crawl.done < crawl.most_pages {
             self.store.next_to_crawl(id).await?

@@ -137,7 +137,8 @@ impl Web {
             };
             match answer.status.as_u16() {
                 200 => {
-                    let (headers, bytes) = (answer.headers, answer.body.into());
+                    let headers = answer.headers;
+                    let bytes = answer.body.into();
                     return Ok(Fetched::New(Box::new(Body {
                         url,
                         headers,
@@ -208,7 +209,8 @@ impl Web {
             seconds: READING_SECONDS,
             ..ReadLimits::default()
         };
-        let (reader, bytes) = (self.reader.clone(), body.recoded());
+        let reader = self.reader.clone();
+        let bytes = body.recoded();
         let turn = Arc::clone(&self.reading)
             .acquire_owned()
             .await

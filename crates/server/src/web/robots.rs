@@ -46,7 +46,8 @@ impl Robots {
 
     /// Parses a `robots.txt`. Invalid lines are ignored.
     pub(super) fn parse(text: &str) -> Self {
-        let (mut own, mut others) = (Self::default(), Self::default());
+        let mut own = Self::default();
+        let mut others = Self::default();
         let (mut own_is_named, mut is_own, mut is_others, mut in_rules) =
             (false, false, false, false);
         let mut sitemaps = Vec::new();
@@ -55,7 +56,8 @@ impl Robots {
             let Some((name, value)) = line.split_once(':') else {
                 continue;
             };
-            let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+            let name = name.trim().to_ascii_lowercase();
+            let value = value.trim();
             match name.as_str() {
                 "user-agent" => {
                     if in_rules {

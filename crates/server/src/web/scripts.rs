@@ -130,7 +130,8 @@ fn is_bare(html: &[u8]) -> bool {
     if !html.contains("<script") {
         return false;
     }
-    let (mut rest, mut seen) = (html.as_str(), 0);
+    let mut rest = html.as_str();
+    let mut seen = 0;
     loop {
         let (text, tag) = rest.split_once('<').unwrap_or((rest, ""));
         seen += text.chars().filter(|char| !char.is_whitespace()).count();

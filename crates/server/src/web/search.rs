@@ -130,7 +130,8 @@ impl Web {
         let (row, mut passed) = self.row(&all);
         let mut is_answered = false;
         for (place, search) in row.iter().enumerate() {
-            let (name, is_last) = (name_of(search), place + 1 == row.len());
+            let name = name_of(search);
+            let is_last = place + 1 == row.len();
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
             match self
                 .ask_one(search, principal, (&query, limit), time)
@@ -173,7 +174,9 @@ impl Web {
 
     /// The providers to try in order, and those on cooldown; if all are on cooldown, all are tried.
     fn row<'a>(&self, all: &[&'a Search]) -> (Vec<&'a Search>, Vec<(String, String)>) {
-        let (mut row, mut passed, now) = (Vec::new(), Vec::new(), Instant::now());
+        let mut row = Vec::new();
+        let mut passed = Vec::new();
+        let now = Instant::now();
         for search in all {
             let name = name_of(search);
             match self.resting.why(&name, now) {

@@ -22,7 +22,9 @@ impl Web {
     pub(super) async fn named_pages(&self, site: &Url) -> Vec<Url> {
         let deadline = Instant::now() + TIME;
         let mut to_ask = self.sitemaps_of(site, deadline).await;
-        let (mut asked, mut seen, mut pages) = (HashSet::new(), HashSet::new(), Vec::new());
+        let mut asked = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut pages = Vec::new();
         while let Some(url) = to_ask.pop() {
             if asked.len() >= MAX_SITEMAPS || pages.len() >= MAX_ADDRESSES {
                 break;

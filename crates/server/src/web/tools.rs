@@ -54,7 +54,8 @@ impl Web {
     pub(crate) fn tools(self: &Arc<Self>, principal: &Principal) -> Vec<Arc<Tool>> {
         let mut tools = Vec::new();
         if self.searches(principal) {
-            let (web, principal) = (Arc::downgrade(self), principal.clone());
+            let web = Arc::downgrade(self);
+            let principal = principal.clone();
             let call = move |arguments, _| search(web.clone(), principal.clone(), arguments);
             let tool = SEARCH_TOOL
                 .as_ref()
@@ -62,7 +63,8 @@ impl Web {
             tools.push(tool.map(|tool| tool.finding_addresses(addresses)));
         }
         if self.reads() {
-            let (web, owner) = (Arc::downgrade(self), principal.account);
+            let web = Arc::downgrade(self);
+            let owner = principal.account;
             let call = move |arguments, context| fetch(web.clone(), owner, arguments, context);
             let tool = FETCH_TOOL
                 .as_ref()

@@ -120,16 +120,14 @@ fn in_container<'a>(machine: &'a mut Machine, image: &Image) -> anyhow::Result<S
 fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<()> {
     let root = Root::new(release, work, "machine")?;
     let newer = format!("{}+newer", shipped.version);
-    let (old, new) = (
-        pack(shipped, work)?,
-        pack(
-            &Package {
-                version: &newer,
-                ..*shipped
-            },
-            work,
-        )?,
-    );
+    let old = pack(shipped, work)?;
+    let new = pack(
+        &Package {
+            version: &newer,
+            ..*shipped
+        },
+        work,
+    )?;
     for file in [&old, &new] {
         run_command(Command::new("cp").arg(file).arg(root.path().join("root")))?;
     }

@@ -84,7 +84,9 @@ mod tests {
             licence: "MIT".into(),
             folder: PathBuf::new(),
         };
-        let (a, b, c) = (part("a", "1"), part("b", "2"), part("c", "3"));
+        let a = part("a", "1");
+        let b = part("b", "2");
+        let c = part("c", "3");
         let mit = || vec!["the words".to_owned()];
         let page = render(&[(&a, mit()), (&b, mit()), (&c, Vec::new())]);
         assert_eq!(page.matches("the words").count(), 1);

@@ -154,7 +154,8 @@ fn the_dockerfile_builds_with_our_rust_and_ships_that_program() {
         .find_map(|line| line.strip_prefix("rust-version = "))
         .unwrap()
         .trim_matches('"');
-    let (build, last) = (&stages[1], stages.last().unwrap());
+    let build = &stages[1];
+    let last = stages.last().unwrap();
     assert!(
         build.base.starts_with(&format!("rust:{rust}-")),
         "{} is not Rust {rust}",

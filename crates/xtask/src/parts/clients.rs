@@ -58,10 +58,8 @@ pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
 
 fn install_python_as(name: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     let environment = parts_folder()?.join(format!("python-{name}"));
-    let (python, stamp) = (
-        environment.join("bin/python"),
-        environment.join("installed-requirements.txt"),
-    );
+    let python = environment.join("bin/python");
+    let stamp = environment.join("installed-requirements.txt");
     let requirements = folder.join("requirements.txt");
     let wanted = fs::read(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;

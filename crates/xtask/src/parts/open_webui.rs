@@ -32,7 +32,8 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     }
     let folder = parts_folder()?.join(format!("open-webui-{VERSION}"));
     let environment = folder.join("environment");
-    let (program, stamp) = (environment.join("bin/open-webui"), folder.join("installed"));
+    let program = environment.join("bin/open-webui");
+    let stamp = folder.join("installed");
     if stamp.is_file() && program.is_file() {
         println!("Open WebUI: {VERSION}, as installed before.");
         return Ok(program);

@@ -51,6 +51,55 @@ const ALLOWED: &[&str] = &["at_least", "at_most", "AtLeast", "AtMost"];
 /// Serialized fields whose names must stay.
 const SERIALIZED: &[(&str, &str)] = &[("crates/wire/src/export.rs", "beside")];
 
+/// Phrases that say in comments what a term of the field says better, each with what to write.
+const RETIRED_IN_COMMENTS: &[(&str, &str)] = &[
+    ("somebody", "the role: the user, the owner, the caller"),
+    ("whoever", "the role: the user, the owner, the caller"),
+    ("anybody", "the role, or “any user”"),
+    ("nothing where", "“`None` if”"),
+];
+
+#[test]
+fn comments_have_no_retired_phrases() {
+    let files = files();
+    let sources = files
+        .iter()
+        .filter(|file| file.path.ends_with(".rs") && file.path.contains("/src/"));
+    expect_none(sources.flat_map(retired_phrases).collect());
+}
+
+fn retired_phrases(file: &File) -> Vec<String> {
+    let lines = file.text.lines().enumerate();
+    let comments = lines.filter(|(_, line)| line.trim_start().starts_with("//"));
+    comments
+        .flat_map(|(at, line)| {
+            let line = line.to_lowercase();
+            RETIRED_IN_COMMENTS
+                .iter()
+                .filter(move |(phrase, _)| line.contains(phrase))
+                .map(move |(phrase, instead)| {
+                    format!("{}:{}: “{phrase}”: write {instead}", file.path, at + 1)
+                })
+        })
+        .collect()
+}
+
+#[test]
+fn a_retired_phrase_is_seen() {
+    let text = "//! Whoever reads.\n/// The owner; nothing where deleted.\nlet a = \"somebody\"; // fine\n";
+    let file = File {
+        path: "a.rs".to_owned(),
+        text: text.to_owned(),
+    };
+    assert_eq!(
+        retired_phrases(&file),
+        [
+            "a.rs:1: “whoever”: write the role: the user, the owner, the caller",
+            "a.rs:2: “nothing where”: write “`None` if”",
+        ]
+    );
+}
+
 #[test]
 fn clean_crates_have_no_retired_names() {
     let faults = files()

@@ -87,7 +87,10 @@ impl<'a> Scan<'a> {
 
     /// Skips the tag. Returns an upper bound of its number of attributes.
     fn skip_attributes(&mut self) -> usize {
-        let (mut attributes, mut quote, mut is_between, mut is_value) = (0, None, false, false);
+        let mut attributes = 0;
+        let mut quote = None;
+        let mut is_between = false;
+        let mut is_value = false;
         for (at, byte) in self.rest().bytes().enumerate() {
             match (quote, byte) {
                 (Some(open), _) if byte == open => (quote, is_between) = (None, true),

@@ -165,7 +165,9 @@ fn duration(days: f64, with_seconds: bool) -> String {
     let all = (days * 86_400.0).round() as i64;
     let sign = if all < 0 { "-" } else { "" };
     let all = all.unsigned_abs();
-    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
+    let hours = all / 3600;
+    let minutes = all / 60 % 60;
+    let seconds = all % 60;
     match with_seconds {
         true => format!("{sign}{hours}:{minutes:02}:{seconds:02}"),
         false => format!("{sign}{hours}:{minutes:02}"),

@@ -182,7 +182,8 @@ mod tests {
     #[test]
     fn the_last_of_several_missed_times_counts() {
         let daily = cron("0 8 * * *", "UTC");
-        let (due, now) = (ms("2026-11-01T08:00:00Z"), ms("2026-11-04T09:00:00Z"));
+        let due = ms("2026-11-01T08:00:00Z");
+        let now = ms("2026-11-04T09:00:00Z");
         assert_eq!(daily.latest(due, now), ms("2026-11-04T08:00:00Z"));
         assert_eq!(daily.latest(due, due), due);
     }

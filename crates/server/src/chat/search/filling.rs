@@ -36,7 +36,8 @@ impl ChatSearch {
         if due.is_empty() {
             return Ok(false);
         }
-        let (mut known, mut words) = (Vec::with_capacity(due.len()), 0);
+        let mut known = Vec::with_capacity(due.len());
+        let mut words = 0;
         for due in due {
             let pieces = self.pieces(&due).await?;
             words += pieces.iter().map(|piece| piece.words.len()).sum::<usize>();

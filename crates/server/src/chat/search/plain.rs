@@ -11,7 +11,8 @@ const MAX_OPEN: usize = 100;
 /// not be Markdown: it is more common in identifiers than as emphasis.
 pub(super) fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
-    let (mut paragraph, mut fence) = (String::new(), None::<&str>);
+    let mut paragraph = String::new();
+    let mut fence = None::<&str>;
     for line in markdown.split_inclusive('\n') {
         let bare = line.trim();
         match (fence, fence_of(bare)) {
@@ -77,7 +78,8 @@ fn is_rule(line: &str) -> bool {
 /// Writes a block of text without its inline marks.
 fn without_marks(text: &str, out: &mut String) {
     let mut marks = Marks::default();
-    let (mut written, mut at) = (String::with_capacity(text.len()), 0);
+    let mut written = String::with_capacity(text.len());
+    let mut at = 0;
     while let Some(char) = text[at..].chars().next() {
         let rest = &text[at..];
         match char {
@@ -141,7 +143,8 @@ impl Marks {
         else {
             return;
         };
-        let (before, behind) = (before.chars().next_back(), behind.chars().next());
+        let before = before.chars().next_back();
+        let behind = behind.chars().next();
         let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let is_mark =

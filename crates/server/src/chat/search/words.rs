@@ -118,10 +118,8 @@ impl Question {
             .nth(SHOWN_CHARS)
             .map_or(text.len(), |(at, _)| begin + at);
         let shown = &text[begin..end];
-        let (before, behind) = (
-            if begin > 0 { "… " } else { "" },
-            if end < text.len() { " …" } else { "" },
-        );
+        let before = if begin > 0 { "… " } else { "" };
+        let behind = if end < text.len() { " …" } else { "" };
         Excerpt::new(shown, &self.marks(shown), before, behind)
     }
 

@@ -117,10 +117,8 @@ impl Turns {
         answered: MessageId,
         models: &[ResolvedModel],
     ) -> Result<(), ApiError> {
-        let (messages, beside) = (
-            self.store.messages(chat.id).await?,
-            self.store.alternative_answers(chat.id).await?,
-        );
+        let messages = self.store.messages(chat.id).await?;
+        let beside = self.store.alternative_answers(chat.id).await?;
         let row = Row::of(&messages, &beside, answered)?;
         if row.answers.len() + models.len() > MAX_BESIDE {
             return Err(ApiError::conflict(messages::Chats::TooManyBeside {
@@ -183,10 +181,8 @@ impl Turns {
             .map(|answer| plain_text(&answer.content))
             .collect();
         let said = said_up_to(&messages, row.asked.id);
-        let (person, now) = (
-            self.effective_pipelines.told_person(&caller.user),
-            self.effective_pipelines.told_now(),
-        );
+        let person = self.effective_pipelines.told_person(&caller.user);
+        let now = self.effective_pipelines.told_now();
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(
             &asked,
@@ -201,7 +197,8 @@ impl Turns {
             .map(|model| model.callable())
             .collect();
         let council = (layers > 1 && !members.is_empty()).then(|| {
-            let (merging, first) = (merging.clone(), prompt.clone());
+            let merging = merging.clone();
+            let first = prompt.clone();
             let ask = move |answers: &[String]| {
                 let answers = answers.iter().map(String::as_str);
                 merging

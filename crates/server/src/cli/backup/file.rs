@@ -330,7 +330,8 @@ mod tests {
         let dir = folder();
         let path = dir.join("a");
         write(&path);
-        let (good, entries) = (std::fs::read(&path).unwrap(), read(&path).unwrap());
+        let good = std::fs::read(&path).unwrap();
+        let entries = read(&path).unwrap();
         for end in 0..good.len() {
             std::fs::write(&path, &good[..end]).unwrap();
             assert!(read(&path).is_err(), "cut after {end} of {}", good.len());

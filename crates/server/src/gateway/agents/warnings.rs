@@ -97,7 +97,8 @@ impl AgentChecks {
             warnings
                 .push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
         }
-        let (own, server) = (limits.of_agent(), self.config.limits);
+        let own = limits.of_agent();
+        let server = self.config.limits;
         let above = [
             ("steps", own.steps.is_some_and(|steps| steps > server.steps)),
             (

@@ -272,7 +272,8 @@ impl Catalogue {
             settings,
         });
         let pools = pools(&connections, &models);
-        let (chosen_default, aliases) = (chosen_default.map(str::to_owned), Aliases::default());
+        let chosen_default = chosen_default.map(str::to_owned);
+        let aliases = Aliases::default();
         Self {
             connections,
             models,

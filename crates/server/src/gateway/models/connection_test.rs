@@ -42,7 +42,7 @@ pub struct ConnectionTest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ConnectionKeyTest")]
 pub struct KeyTest {
-    /// `null` if it comes from the environment.
+    /// `null` if it comes from the environment or the configuration file.
     pub id: Option<ConnectionKeyId>,
     /// Why it does not work.
     pub problem: Option<LocalizedText>,
@@ -174,7 +174,8 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         trace: None,
         caller: None,
     });
-    let (mut text, mut thoughts) = (String::new(), String::new());
+    let mut text = String::new();
+    let mut thoughts = String::new();
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),

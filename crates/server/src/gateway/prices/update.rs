@@ -44,10 +44,8 @@ pub(crate) async fn update(
         before.file.date
     );
     create_data_dir(data_dir)?;
-    let (path, partial) = (
-        data_dir.join(FILE),
-        data_dir.join(format!("{FILE}.partial")),
-    );
+    let path = data_dir.join(FILE);
+    let partial = data_dir.join(format!("{FILE}.partial"));
     let cannot = || format!("cannot write {}", path.display());
     fs::write(&partial, written(&list.file)?).with_context(cannot)?;
     fs::rename(&partial, &path).with_context(cannot)?;
@@ -193,7 +191,8 @@ fn priced(file: &ListFile) -> BTreeMap<String, Prices> {
 
 /// Added, removed and changed prices.
 fn changes(before: &ListFile, after: &ListFile) -> Vec<String> {
-    let (before, after) = (priced(before), priced(after));
+    let before = priced(before);
+    let after = priced(after);
     let mut lines = Vec::new();
     for (model, prices) in &after {
         match before.get(model) {

@@ -119,7 +119,8 @@ async fn read_to(
 ) -> Result<Place, ApiError> {
     let mut encoder = AgUiEncoder::new(door.clone());
     let mut now = None;
-    let (mut after, mut paused) = (0, None);
+    let mut after = 0;
+    let mut paused = None;
     let mut reader = app.runs.read_stored(run);
     while let Some(events) = reader.next().await? {
         for event in events.iter().map(|logged| &logged.event) {

@@ -182,7 +182,9 @@ pub(in crate::http) struct Shown {
 pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiError> {
     let messages = app.store.messages(chat.id).await?;
     let inputs: HashMap<RunId, Value> = app.store.run_inputs(chat.id).await?.into_iter().collect();
-    let (mut transcript, mut state, mut live) = (Transcript::default(), Map::new(), None);
+    let mut transcript = Transcript::default();
+    let mut state = Map::new();
+    let mut live = None;
     let going = app.commands.going_in(chat.id).await?;
     let mut said = None;
     for message in path_to(&messages, chat.current) {

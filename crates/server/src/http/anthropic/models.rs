@@ -83,11 +83,10 @@ pub(in crate::http) fn page(
                     .with_field(Some(field))
             }),
     };
-    let (after, before) = (
-        place(&query.after_id, "after_id")?,
-        place(&query.before_id, "before_id")?,
-    );
-    let (mut start, mut end) = (after.map_or(0, |at| at + 1), before.unwrap_or(models.len()));
+    let after = place(&query.after_id, "after_id")?;
+    let before = place(&query.before_id, "before_id")?;
+    let mut start = after.map_or(0, |at| at + 1);
+    let mut end = before.unwrap_or(models.len());
     start = start.min(end);
     let has_more = end - start > limit;
     // When paging backwards, the page ends where the previous one began.

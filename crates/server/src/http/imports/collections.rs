@@ -129,7 +129,8 @@ impl Documents {
                 );
             }
             Some(here) => {
-                let (here_id, file) = (ids.document(id), Vec::new());
+                let here_id = ids.document(id);
+                let file = Vec::new();
                 self.open = Some(Open {
                     id,
                     here: here_id,

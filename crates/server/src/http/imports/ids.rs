@@ -61,8 +61,10 @@ mod tests {
 
     #[test]
     fn the_same_for_one_person_and_others_for_another() {
-        let (ann, bob) = (Ids(UserId::generate()), Ids(UserId::generate()));
-        let (chat, run) = (ChatId::generate(), RunId::generate());
+        let ann = Ids(UserId::generate());
+        let bob = Ids(UserId::generate());
+        let chat = ChatId::generate();
+        let run = RunId::generate();
         assert_eq!(ann.chat(chat), ann.chat(chat));
         assert_ne!(ann.chat(chat), bob.chat(chat));
         assert_ne!(ann.run(run), bob.run(run));

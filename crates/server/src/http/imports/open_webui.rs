@@ -133,13 +133,15 @@ impl Brought {
         now: i64,
     ) -> Result<Self, ApiError> {
         let past = |at: i64| at.clamp(0, now.max(0));
-        let (created_at, updated_at) = (past(chat.created_at), past(chat.updated_at));
+        let created_at = past(chat.created_at);
+        let updated_at = past(chat.updated_at);
         let id = ChatId::of_elsewhere(created_at, 0, name);
         let hash = |kind: &str, place: usize| ids.hash(&format!("{id} {kind} {place}"));
         let message_id = |at: usize| {
             MessageId::of_elsewhere(past(chat.messages[at].at), place(at), hash("message", at))
         };
-        let (mut messages, mut runs) = (Vec::with_capacity(chat.messages.len()), Vec::new());
+        let mut messages = Vec::with_capacity(chat.messages.len());
+        let mut runs = Vec::new();
         for (at, message) in chat.messages.iter().enumerate() {
             let there::Message {
                 role,
@@ -149,7 +151,8 @@ impl Brought {
                 answer,
                 ..
             } = message;
-            let (own_id, time) = (message_id(at), past(message.at));
+            let own_id = message_id(at);
+            let time = past(message.at);
             let mut row = ChatMessage {
                 id: own_id,
                 chat: id,
@@ -174,7 +177,9 @@ impl Brought {
                 row.content = content(&summary.answer, pictures);
                 (row.run, row.summary) = (Some(run), Some(summary.clone()));
                 let message = Some(own_id);
-                let (model, started_at, finished_at) = (model.to_owned(), time, time);
+                let model = model.to_owned();
+                let started_at = time;
+                let finished_at = time;
                 let ended = EndedRun {
                     id: run,
                     message,

@@ -50,7 +50,8 @@ impl<'a> Own<'a> {
         caller: &'a Caller,
         (lines, ends): (Lines, CancellationToken),
     ) -> Self {
-        let (ids, report) = (Ids(caller.id()), Report::new("glasshouse"));
+        let ids = Ids(caller.id());
+        let report = Report::new("glasshouse");
         let documents = Documents::default();
         Self {
             app,
@@ -104,7 +105,8 @@ impl<'a> Own<'a> {
                 Line::Fact(fact) => self.fact(fact).await?,
                 Line::Schedule(schedule) => self.schedule(schedule).await?,
                 Line::Collection(collection) => {
-                    let (caller, ids) = (self.caller, self.ids);
+                    let caller = self.caller;
+                    let ids = self.ids;
                     self.documents
                         .collection(self.app, caller, ids, collection, &mut self.report)
                         .await?;
@@ -163,7 +165,8 @@ impl<'a> Own<'a> {
 
     /// Imports a chat whose first line, at offset `from`, has been read.
     async fn chat(&mut self, from: u64, chat: export::Chat) -> Result<(), ApiError> {
-        let (id, title) = (chat.id, chat.title.clone());
+        let id = chat.id;
+        let title = chat.title.clone();
         let has_directory = chat.directory.is_some();
         // If a chat is skipped, nothing inside it is reported.
         let mut inside = Report::new("");
@@ -311,7 +314,8 @@ impl<'a> Own<'a> {
 
     async fn schedule(&mut self, schedule: export::Schedule) -> Result<(), ApiError> {
         self.small += 1;
-        let (name, id) = (schedule.name.clone(), self.ids.schedule(schedule.id));
+        let name = schedule.name.clone();
+        let id = self.ids.schedule(schedule.id);
         let owner = self.caller.id();
         let all = self.app.store.schedules(owner).await?;
         if all.iter().any(|it| it.id == schedule.id || it.id == id) {

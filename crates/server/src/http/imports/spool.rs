@@ -165,9 +165,11 @@ impl Lines {
             let Some(mut reader) = self.reader.take() else {
                 return Ok(None);
             };
-            let (mut at, limit_bytes) = (self.at, self.limit_bytes);
+            let mut at = self.at;
+            let limit_bytes = self.limit_bytes;
             let (reader, ready, at) = blocking(move || {
-                let (mut ready, begun) = (VecDeque::new(), at);
+                let mut ready = VecDeque::new();
+                let begun = at;
                 while at - begun < PIECE_BYTES as u64 {
                     let Some((size_bytes, line)) = read_line(&mut reader, limit_bytes)? else {
                         break;

@@ -49,7 +49,8 @@ pub(in crate::http) async fn put(
     Query(query): Query<Named>,
     request: Request,
 ) -> Result<(StatusCode, Json<AttachmentView>), ApiError> {
-    let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
+    let owner = owner(&caller)?;
+    let name = checked_name(&query.name)?;
     let limit = usize::try_from(app.config.knowledge.file_bytes).unwrap_or(usize::MAX);
     let file = read_body(&app, request, limit).await?;
     let now = app.clock.now_ms();

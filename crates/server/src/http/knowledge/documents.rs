@@ -167,7 +167,8 @@ pub(in crate::http) async fn put(
     Query(query): Query<Named>,
     request: Request,
 ) -> Result<(StatusCode, Json<DocumentView>), ApiError> {
-    let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
+    let owner = owner(&caller)?;
+    let name = checked_name(&query.name)?;
     // Check access before reading a long body.
     let found = app
         .store

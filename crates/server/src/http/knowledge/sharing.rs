@@ -148,10 +148,8 @@ async fn governed(app: &App, caller: &Caller, id: CollectionId) -> Result<Collec
 
 fn choice(app: &App, caller: &Caller) -> Vec<GroupName> {
     let known = app.groups.known();
-    let (own, is_admin) = (
-        known.of_person(caller.id()),
-        caller.user.role == UserRole::Admin,
-    );
+    let own = known.of_person(caller.id());
+    let is_admin = caller.user.role == UserRole::Admin;
     let mine = known
         .groups
         .iter()
@@ -202,7 +200,8 @@ async fn checked_people(
             count: MAX_PEOPLE as u64,
         }));
     }
-    let (mut people, mut named) = (Vec::new(), Vec::new());
+    let mut people = Vec::new();
+    let mut named = Vec::new();
     for text in wanted {
         let reads = before
             .people

@@ -86,7 +86,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let visit = visit(&context)?;
-        let (search, graph) = (search::tool(&visit).await?, graph::tool(&visit).await?);
+        let search = search::tool(&visit).await?;
+        let graph = graph::tool(&visit).await?;
         let all = std::iter::once(ask())
             .chain(search)
             .chain(graph)

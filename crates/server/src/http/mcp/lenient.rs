@@ -3,7 +3,7 @@
 use axum::{
     body::{Body, to_bytes},
     extract::Request,
-    http::{HeaderMap, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -201,7 +201,10 @@ impl Wants {
 /// Converts a stream to its last message, which is the answer.
 async fn whole(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
+    let bytes = match in_memory(body).await {
+        Ok(bytes) => bytes,
+        Err(failed) => return failed,
+    };
     let text = String::from_utf8_lossy(&bytes);
     let messages = text.lines().filter_map(|line| line.strip_prefix("data:"));
     let messages = messages.filter_map(|data| serde_json::from_str::<Value>(data).ok());
@@ -217,7 +220,10 @@ async fn whole(response: Response) -> Response {
 /// Converts a JSON answer to a stream with one event.
 async fn event(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
+    let bytes = match in_memory(body).await {
+        Ok(bytes) => bytes,
+        Err(failed) => return failed,
+    };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(
         header::CONTENT_TYPE,
@@ -226,6 +232,19 @@ async fn event(response: Response) -> Response {
     // The JSON has no line breaks.
     let event = [b"data: ", bytes.as_ref(), b"\n\n"].concat();
     Response::from_parts(parts, Body::from(event))
+}
+
+/// The whole body.
+///
+/// # Errors
+/// An error response if the body breaks off or is too large.
+async fn in_memory(body: Body) -> Result<Bytes, Response> {
+    to_bytes(body, MAX_ANSWER_BYTES).await.map_err(|error| {
+        tracing::warn!(%error, "failed to convert an MCP response");
+        let error = "The response broke off or is too large. Try again, or accept an event stream.";
+        let answer = json!({"id": null, "error": {"code": -32603, "message": error}});
+        (StatusCode::INTERNAL_SERVER_ERROR, refusal(answer)).into_response()
+    })
 }
 
 /// Whether this event carries no data for older clients; `rmcp` writes each event in one chunk.
@@ -284,6 +303,26 @@ mod tests {
                     "{accept:?} {is_post}"
                 );
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_response_that_breaks_off_is_an_error() {
+        for (kind, form) in [
+            ("application/json", Form::Events),
+            ("text/event-stream", Form::Json),
+        ] {
+            let chunks = [Ok("{\"a\":"), Err(std::io::Error::other("broke off"))];
+            let response = Response::builder()
+                .header(header::CONTENT_TYPE, kind)
+                .body(Body::from_stream(futures_util::stream::iter(chunks)))
+                .unwrap();
+            let wants = Wants { form, primed: true };
+            let shown = wants.shown(response).await;
+            assert_eq!(shown.status(), StatusCode::INTERNAL_SERVER_ERROR, "{kind}");
+            let body = to_bytes(shown.into_body(), 1000).await.unwrap();
+            let answer: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(answer["error"]["code"], -32603, "{kind}");
         }
     }
 

@@ -81,10 +81,8 @@ fn passage(found: &Found) -> Value {
 }
 
 fn output() -> Value {
-    let (text, count) = (
-        json!({"type": "string"}),
-        json!({"type": "integer", "minimum": 0}),
-    );
+    let text = json!({"type": "string"});
+    let count = json!({"type": "integer", "minimum": 0});
     let passage = json!({
         "type": "object",
         "properties": {

@@ -65,10 +65,8 @@ impl Sessions {
         let count = |is_counted: &dyn Fn(&Session) -> bool| {
             all.values().filter(|session| is_counted(session)).count()
         };
-        let (has_many, account_has_many) = (
-            count(&own) >= MAX_PER_PRINCIPAL,
-            count(&of_account) >= MAX_PER_ACCOUNT,
-        );
+        let has_many = count(&own) >= MAX_PER_PRINCIPAL;
+        let account_has_many = count(&of_account) >= MAX_PER_ACCOUNT;
         let mut ended = Vec::new();
         if has_many || account_has_many {
             let goes_first = |session: &Session| {
@@ -132,7 +130,9 @@ mod tests {
 
     #[test]
     fn a_session_is_its_owners_and_ends_when_nobody_uses_it() {
-        let (sessions, ada, bob) = (Sessions::default(), somebody(), somebody());
+        let sessions = Sessions::default();
+        let ada = somebody();
+        let bob = somebody();
         let begun = Instant::now();
         let (session, ended) = sessions.begin("a".into(), ada.clone(), begun);
         assert!(
@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn one_too_many_ends_the_one_idle_for_longest() {
-        let (sessions, ada) = (Sessions::default(), somebody());
+        let sessions = Sessions::default();
+        let ada = somebody();
         let begun = Instant::now();
         let mut held = Vec::new();
         for number in 0..MAX_PER_PRINCIPAL {

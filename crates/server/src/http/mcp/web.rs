@@ -103,10 +103,8 @@ fn search_output() -> Value {
 }
 
 fn fetch_output() -> Value {
-    let (text, count) = (
-        json!({"type": "string"}),
-        json!({"type": "integer", "minimum": 0}),
-    );
+    let text = json!({"type": "string"});
+    let count = json!({"type": "integer", "minimum": 0});
     json!({
         "type": "object",
         "properties": {

@@ -98,7 +98,9 @@ pub(super) async fn answer(
         trace: Some(&request_context::passed_on()),
         caller: about.as_ref(),
     });
-    let (mut text, mut written_bytes, mut counted) = (String::new(), 0, None);
+    let mut text = String::new();
+    let mut written_bytes = 0;
+    let mut counted = None;
     let estimate =
         |written_bytes: usize| Usage::estimate(wish.input_tokens, (written_bytes / 4) as u64);
     while let Some(event) = call.next().await {

@@ -37,7 +37,8 @@ pub(super) async fn answer(
     asked: &RequestedModel<'_>,
 ) -> Result<Response, ApiError> {
     if !upstream.embeds() {
-        let (model, kind) = (asked.id.clone(), upstream.kind().name().to_owned());
+        let model = asked.id.clone();
+        let kind = upstream.kind().name().to_owned();
         return Err(
             ApiError::invalid(llm::messages::Models::NoEmbeddings { model, kind })
                 .with_field(Some("model")),

@@ -100,7 +100,8 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 }
 
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
-    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(caller));
+    let catalogue = app.models.catalogue();
+    let permit = app.gateway.permit_of(caller);
     let agents = AgentModel::offered(app, &permit);
     // An agent hides a model with the same id.
     let free = catalogue

@@ -117,7 +117,8 @@ pub(in crate::http) async fn pass_on(
                 watch,
                 input_tokens,
             });
-            let (between_events, about) = (true, tracing::Span::current());
+            let between_events = true;
+            let about = tracing::Span::current();
             let answer = Answer {
                 response,
                 first,
@@ -176,7 +177,8 @@ impl Shape {
 /// The `metadata` with the caller's real id, if it names another one: trusted servers rely on it.
 fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String> {
     let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
-    let (named, id) = (metadata.get_mut("user_id")?, caller.told_id());
+    let named = metadata.get_mut("user_id")?;
+    let id = caller.told_id();
     (*named != id).then(|| *named = id.into())?;
     Some(Value::Object(metadata).to_string())
 }

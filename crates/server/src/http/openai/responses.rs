@@ -48,7 +48,9 @@ pub(in crate::http) async fn create(
         }
     }
     let request = ResponseRequest::decode(&body).map_err(invalid)?;
-    let (stream, background, echo) = (request.stream, request.background, request.echo.clone());
+    let stream = request.stream;
+    let background = request.background;
+    let echo = request.echo.clone();
     let key = idempotency_key(&headers, "/v1/responses", &body)?;
     let can_come_back = background || key.is_some();
     let begin = async |key| {

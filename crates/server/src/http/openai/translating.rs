@@ -83,10 +83,8 @@ pub(in crate::http) async fn ask(
     let first = next(&mut call)
         .await
         .map_err(|error| asked.failed(app, caller, error))?;
-    let (encoder, call_ids) = (
-        encoder(model.model.provider()),
-        CallIds::after(&request.messages),
-    );
+    let encoder = encoder(model.model.provider());
+    let call_ids = CallIds::after(&request.messages);
     let mut answer = Answer {
         call,
         encoder,

@@ -108,7 +108,9 @@ impl RunFiles {
                     return Some(Cow::Borrowed(event));
                 }
                 let text = LinkText::whole(text, |address| self.find(address));
-                let (item, answer, reasoning) = (item.clone(), *answer, *reasoning);
+                let item = item.clone();
+                let answer = *answer;
+                let reasoning = *reasoning;
                 let body = EventBody::TextFinished {
                     item,
                     text,

@@ -110,7 +110,8 @@ impl GoingOn {
         };
         let read = |text: &str| continuation(text, &self.written);
         let text = text_to_continue(&self.said, &self.written);
-        let (reads_along, mut is_heard) = (reader.is_some(), false);
+        let reads_along = reader.is_some();
+        let mut is_heard = false;
         let heard = |said: &str| {
             is_heard = true;
             if let Some(reader) = &mut reader {

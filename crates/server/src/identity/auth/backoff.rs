@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn short_codes_are_slowed_wherever_they_come_from() {
-        let (backoff, ada) = (Backoff::default(), UserId::generate());
+        let backoff = Backoff::default();
+        let ada = UserId::generate();
         let begin = |last, kind| {
             let address = IpAddr::from([10, 0, 0, last]);
             backoff.begin_code(address, ada, kind, 0)

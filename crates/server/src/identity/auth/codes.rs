@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn recovery_codes_fit_their_own_account_only() {
-        let (ada, bob) = (UserId::generate(), UserId::generate());
+        let ada = UserId::generate();
+        let bob = UserId::generate();
         let (shown, stored) = new_recovery_codes(ada).unwrap();
         assert_eq!((shown.len(), stored.len()), (10, 10));
         for (shown, stored) in shown.iter().zip(&stored) {

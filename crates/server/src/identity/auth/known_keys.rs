@@ -133,7 +133,8 @@ mod tests {
     use super::*;
 
     fn key(id: ApiKeyId) -> Arc<HeldKey> {
-        let (user, role) = (UserId::generate(), UserRole::User);
+        let user = UserId::generate();
+        let role = UserRole::User;
         let user = User {
             id: user,
             email: "ada@example.org".into(),
@@ -142,7 +143,8 @@ mod tests {
             created_at: 0,
         };
         let rights = ApiKeyRights::default();
-        let (user, secret_hash) = (Arc::new(user), [0; 32]);
+        let user = Arc::new(user);
+        let secret_hash = [0; 32];
         Arc::new(HeldKey {
             id,
             secret_hash,
@@ -155,8 +157,10 @@ mod tests {
 
     #[test]
     fn for_a_second_and_not_after_its_end() {
-        let (keys, now) = (KnownKeys::default(), Instant::now());
-        let (id, other) = (ApiKeyId::generate(), ApiKeyId::generate());
+        let keys = KnownKeys::default();
+        let now = Instant::now();
+        let id = ApiKeyId::generate();
+        let other = ApiKeyId::generate();
         keys.remember([1; 32], key(id), now);
         keys.remember([2; 32], key(other), now);
         assert_eq!(keys.find(&[1; 32], now).map(|key| key.id), Some(id));
@@ -167,11 +171,9 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_them() {
-        let (keys, now, key) = (
-            KnownKeys::default(),
-            Instant::now(),
-            key(ApiKeyId::generate()),
-        );
+        let keys = KnownKeys::default();
+        let now = Instant::now();
+        let key = key(ApiKeyId::generate());
         let hash = |number: usize| {
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&number.to_le_bytes());

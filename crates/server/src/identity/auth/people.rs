@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn only_what_is_signed_and_fresh_is_believed() {
-        let (head, now) = (json!({"alg": "HS256", "typ": "JWT"}), 1_000_000_000);
+        let head = json!({"alg": "HS256", "typ": "JWT"});
+        let now = 1_000_000_000;
         let claims =
             json!({"sub": "7", "name": "Ann", "role": "user", "exp": 1_000_300, "iat": 1_000_000});
         let good = sign(&head, &claims, "secret");

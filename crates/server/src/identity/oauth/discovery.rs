@@ -114,7 +114,8 @@ fn named_resource(server: &Url, about: &Value) -> Result<String, messages::Tools
         .unwrap_or_default();
     let url: Option<Url> = named.parse().ok();
     let ours = url.is_some_and(|url| {
-        let (base, path) = (url.path().trim_end_matches('/'), server.path());
+        let base = url.path().trim_end_matches('/');
+        let path = server.path();
         same_server(&url, server)
             && path
                 .strip_prefix(base)

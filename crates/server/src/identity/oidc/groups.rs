@@ -87,7 +87,8 @@ async fn pages(
 ) -> Result<Vec<String>, String> {
     let bearer = format!("Bearer {access}");
     HeaderValue::try_from(&bearer).map_err(|_| "the access token cannot be sent")?;
-    let (mut groups, mut next) = (Vec::new(), place.clone());
+    let mut groups = Vec::new();
+    let mut next = place.clone();
     for _ in 0..MAX_PAGES {
         let url = web
             .allowed(next.as_str())

@@ -219,7 +219,8 @@ mod tests {
             EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random)
                 .unwrap();
         let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
-        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        let x = URL_SAFE_NO_PAD.encode(x);
+        let y = URL_SAFE_NO_PAD.encode(y);
         let key = json!({"kty": "EC", "crv": "P-256", "kid": "1", "use": "sig", "x": x, "y": y});
         let keys = Keys::read(&json!({"keys": [{"kty": "odd"}, 7, key]}));
         let sign = |signed: &[u8]| pair.sign(&random, signed).unwrap().as_ref().to_vec();

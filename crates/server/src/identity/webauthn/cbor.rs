@@ -56,7 +56,8 @@ impl<'a> Reader<'a> {
         let &[first] = self.take(1)? else {
             return Err(Malformed);
         };
-        let (kind, short) = (first >> 5, first & 31);
+        let kind = first >> 5;
+        let short = first & 31;
         let width = match short {
             0..24 => {
                 return Ok(Head {

@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn keys_are_whole_and_of_a_kind_that_we_know() {
-        let (es256, ed_dsa, rs256) = (vec![0x26], vec![0x27], vec![0x39, 1, 0]);
+        let es256 = vec![0x26];
+        let ed_dsa = vec![0x27];
+        let rs256 = vec![0x39, 1, 0];
         let point = |x, y| {
             map(&[
                 (1, vec![2]),
@@ -210,7 +212,8 @@ mod tests {
     fn rsa_signatures_are_checked() {
         use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
         let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
-        let (n, mut signature) = (decode(RSA_KEY), decode(RSA_SIGNATURE));
+        let n = decode(RSA_KEY);
+        let mut signature = decode(RSA_SIGNATURE);
         let key = Key::Rs256 {
             n: &n,
             e: &[1, 0, 1],

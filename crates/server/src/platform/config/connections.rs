@@ -167,7 +167,8 @@ impl RawConnection {
             trusted: self.trusted.unwrap_or(defaults.trusted),
             ..ServerSettings::alone(base_url, key.filter(|key| !key.is_empty()).map(Secret::new))
         };
-        let (together, models) = (self.together, self.models);
+        let together = self.together;
+        let models = self.models;
         Ok(ConfiguredConnection {
             id,
             source: ConnectionSource::File,

@@ -176,7 +176,8 @@ impl RawHook {
                     );
                 }
                 let environment = program_environment(self.env.unwrap_or_default(), environment)?;
-                let (arguments, folder) = (self.args.unwrap_or_default(), self.folder);
+                let arguments = self.args.unwrap_or_default();
+                let folder = self.folder;
                 Ok(HookTransport::Command {
                     command,
                     arguments,

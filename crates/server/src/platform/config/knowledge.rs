@@ -167,7 +167,8 @@ impl RawKnowledge {
             self.graph_password,
             self.graph_database,
         )?;
-        let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
+        let model = self.embedding_model.trim();
+        let reranker = self.rerank_model.trim();
         let embedding = EmbeddingSettings {
             model: model.to_owned(),
             query_prefix: self.query_prefix,

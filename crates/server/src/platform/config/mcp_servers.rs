@@ -144,7 +144,8 @@ impl RawMcpServer {
             (1..=86_400).contains(&self.timeout_seconds),
             "mcp_servers “{name}”: timeout_seconds must be 1 to 86400"
         );
-        let (approval, tools) = (self.approval, self.tools.clone());
+        let approval = self.approval;
+        let tools = self.tools.clone();
         let call_timeout = Duration::from_secs(self.timeout_seconds);
         let way = self
             .way(environment)

@@ -93,7 +93,8 @@ pub(super) fn check(
 impl RawOAuth {
     fn check(self, environment: &Environment) -> anyhow::Result<OAuth> {
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let (client_id, issuer) = (given(self.client_id), given(self.issuer));
+        let client_id = given(self.client_id);
+        let issuer = given(self.issuer);
         let secret = given(self.client_secret);
         let secret = secret
             .map(|text| fill_in("oauth.client_secret", &text, environment))

@@ -319,10 +319,8 @@ fn search(
             .unwrap_or_default()
             .to_owned()
     };
-    let (url, key) = (
-        first([own_url, common_url, usual]),
-        first([own_key, common_key, ""]),
-    );
+    let url = first([own_url, common_url, usual]);
+    let key = first([own_key, common_key, ""]);
     let key_setting = if is_first {
         "search_key".to_owned()
     } else {

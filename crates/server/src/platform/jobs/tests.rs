@@ -145,7 +145,9 @@ async fn a_failure_backs_off_and_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_back_off_a_failure_waits_for_the_interval() {
-    let (hourly, fixed, own) = (Passes::new(), Passes::new(), Passes::new());
+    let hourly = Passes::new();
+    let fixed = Passes::new();
+    let own = Passes::new();
     let _server = Server::start(vec![
         failing(&hourly, "hourly").every(seconds(3600)),
         failing(&fixed, "fixed")
@@ -165,7 +167,9 @@ async fn without_a_back_off_a_failure_waits_for_the_interval() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wake_up_runs_it_at_once() {
-    let (passes, more, other) = (Passes::new(), Arc::default(), Arc::default());
+    let passes = Passes::new();
+    let more = Arc::default();
+    let other = Arc::default();
     let server = Server::start(vec![
         job("woken", &passes, |passes: Passes| async move {
             passes.note();
@@ -184,7 +188,9 @@ async fn a_wake_up_runs_it_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn more_work_does_not_shorten_a_back_off_but_a_change_does() {
-    let (passes, work, change) = (Passes::new(), Arc::default(), Arc::default());
+    let passes = Passes::new();
+    let work = Arc::default();
+    let change = Arc::default();
     let server = Server::start(vec![
         failing(&passes, "failing")
             .back_off(seconds(10), seconds(60))
@@ -204,7 +210,8 @@ async fn more_work_does_not_shorten_a_back_off_but_a_change_does() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_fails_one_pass_of_one_job() {
-    let (panics, other) = (Passes::new(), Passes::new());
+    let panics = Passes::new();
+    let other = Passes::new();
     let server = Server::start(vec![
         job("panics", &panics, |panics: Passes| async move {
             if panics.note() == 0 {
@@ -273,7 +280,8 @@ async fn a_job_may_go_on_until_the_database_is_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn workers_run_side_by_side_and_what_is_not_needed_does_not_run() {
-    let (passes, more) = (Passes::new(), Arc::default());
+    let passes = Passes::new();
+    let more = Arc::default();
     let read = job("read", &passes, |passes: Passes| async move {
         passes.note();
         sleep(seconds(5)).await;

@@ -43,7 +43,8 @@ impl CodeSpans {
         match &mut self.run {
             Some((mark, length)) if *mark == byte => return *length += 1,
             Some((mark, length)) => {
-                let (mark, length) = (*mark, *length);
+                let mark = *mark;
+                let length = *length;
                 self.run = None;
                 self.end_run(mark, length);
             }

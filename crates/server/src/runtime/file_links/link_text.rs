@@ -28,7 +28,8 @@ impl LinkText {
     pub(crate) fn push(&mut self, more: &str, find: impl Fn(&str) -> Option<String>) -> String {
         self.held.push_str(more);
         let text = std::mem::take(&mut self.held);
-        let (mut shown, mut rest) = (String::with_capacity(text.len()), text.as_str());
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text.as_str();
         while let Some(at) = rest.find("](") {
             let (before, address) = rest.split_at(at + 2);
             self.code.read(&before[..=at]);
@@ -84,7 +85,8 @@ mod tests {
         assert_eq!(LinkText::whole(text, find), expected);
         // Any way to split the text gives the same result, and never takes anything back.
         for size in 1..text.len() {
-            let (mut rewriter, mut shown) = (LinkText::default(), String::new());
+            let mut rewriter = LinkText::default();
+            let mut shown = String::new();
             let mut piece = String::new();
             for c in text.chars() {
                 piece.push(c);

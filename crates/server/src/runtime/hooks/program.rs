@@ -99,7 +99,9 @@ fn start(way: &HookTransport) -> io::Result<Group> {
 
 /// The output up to the limit, and whether that is all of it. The rest is drained, so that the program does not block.
 async fn read(mut from: impl AsyncRead + Unpin, limit: usize) -> io::Result<(Vec<u8>, bool)> {
-    let (mut kept, mut buffer, mut is_whole) = (Vec::new(), [0; 8192], true);
+    let mut kept = Vec::new();
+    let mut buffer = [0; 8192];
+    let mut is_whole = true;
     loop {
         let count = from.read(&mut buffer).await?;
         if count == 0 {

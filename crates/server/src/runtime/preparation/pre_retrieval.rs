@@ -214,10 +214,8 @@ impl Looking {
         let Some(model) = settings.pipeline_model(&set, &self.model)? else {
             return Ok(None);
         };
-        let (person, now) = (
-            settings.told_person(&self.preparation.store.user(self.owner).await?),
-            settings.told_now(),
-        );
+        let person = settings.told_person(&self.preparation.store.user(self.owner).await?);
+        let now = settings.told_now();
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {
             pipelines: &[Pipeline::Queries],

@@ -435,11 +435,10 @@ impl Preparation {
                 .await?;
             let context = set.context_of(&found);
             if let Some(template) = set.template.filter(|_| set.enabled) {
-                let (person, now) = (
-                    self.effective_pipelines
-                        .told_person(&self.store.user(owner).await?),
-                    self.effective_pipelines.told_now(),
-                );
+                let person = self
+                    .effective_pipelines
+                    .told_person(&self.store.user(owner).await?);
+                let now = self.effective_pipelines.told_now();
                 let values = Values {
                     context: &context,
                     query: question,
@@ -520,7 +519,8 @@ impl Preparation {
             content => content?.filter(|content| content.len() <= *room),
         };
         let Some(content) = content else {
-            let (characters, of) = (document.characters, &collection.name);
+            let characters = document.characters;
+            let of = &collection.name;
             let found = format!(": {SEARCH_TOOL} finds passages of it in the collection “{of}”");
             let found = if *can_search { found.as_str() } else { "" };
             _ = writeln!(

@@ -72,7 +72,8 @@ impl Activity {
     }
 
     pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
-        let (state, title) = (ActivityState::Read, String::new());
+        let state = ActivityState::Read;
+        let title = String::new();
         let principal = Principal::of_account(owner);
         Self {
             principal,

@@ -40,7 +40,9 @@ pub struct Reader {
 impl Reader {
     /// Reads the stored events.
     pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
-        let (ahead, gap, not_before) = (Vec::new(), Duration::ZERO, Instant::now());
+        let ahead = Vec::new();
+        let gap = Duration::ZERO;
+        let not_before = Instant::now();
         Self {
             store,
             run,

@@ -94,7 +94,8 @@ struct Unstored {
 
 impl Recorder<'_> {
     async fn keep(&mut self, mut events: mpsc::Receiver<Emitted>) -> Result<(), StoreError> {
-        let (mut taken, mut alarm) = (Vec::new(), IdleTimer::new(Instant::now()));
+        let mut taken = Vec::new();
+        let mut alarm = IdleTimer::new(Instant::now());
         loop {
             let due = self.unstored.due;
             if let Some(due) = due {
@@ -168,7 +169,8 @@ impl Recorder<'_> {
     /// Assigns numbers and times to the events, and adds them to the unstored ones.
     fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
         let at = self.now_ms();
-        let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
+        let mut fresh = Vec::with_capacity(taken.len());
+        let mut waiting = Vec::new();
         for Emitted {
             agent,
             body,

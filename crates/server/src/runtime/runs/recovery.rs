@@ -55,7 +55,9 @@ pub(super) async fn close(
     if !so_far.has_ended {
         let mut bodies = Vec::new();
         if so_far.last_seq == 0 {
-            let (chat, message, model) = (run.chat, run.message, run.model.clone());
+            let chat = run.chat;
+            let message = run.message;
+            let model = run.model.clone();
             bodies.push((
                 AgentPath::main(),
                 EventBody::RunStarted {
@@ -69,7 +71,8 @@ pub(super) async fn close(
             Why::CannotGoOn(words) => journal.end(words),
             Why::Stopped => journal.stop(),
         });
-        let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
+        let first_seq = so_far.next_seq;
+        let at = clock.now_ms().max(so_far.last_at);
         let mut lines = String::new();
         for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
             let event = RunEvent {

@@ -55,7 +55,8 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
             first_token_ms,
             ..
         } => {
-            let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
+            let input_tokens = usage.input_tokens;
+            let output_tokens = usage.output_tokens;
             tracing::info!(
                 target: TARGET, agent, model, input_tokens, output_tokens, first_token_ms, ms = duration_ms, "model call"
             );
@@ -95,12 +96,12 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
             usage,
             ..
         } => {
-            let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
-            let (outcome, ms) = (name(*outcome), summary.duration_ms);
-            let (tools, code) = (
-                summary.tools,
-                problem.as_ref().map(|problem| problem.code.as_str()),
-            );
+            let input_tokens = usage.input_tokens;
+            let output_tokens = usage.output_tokens;
+            let outcome = name(*outcome);
+            let ms = summary.duration_ms;
+            let tools = summary.tools;
+            let code = problem.as_ref().map(|problem| problem.code.as_str());
             tracing::info!(target: TARGET, outcome, code, ms, tools, input_tokens, output_tokens, "run finished");
         }
         _ => {}

@@ -47,7 +47,8 @@ impl Runs {
         let (emitter, events) = Emitter::channel(CAPACITY);
         emitter.emit(started).await;
         let (end, ended) = oneshot::channel();
-        let (runs, ours) = (self.clone(), emitter.clone());
+        let runs = self.clone();
+        let ours = emitter.clone();
         let kept = self.0.tasks.spawn(async move {
             let write = async {
                 let end = tokio::select! {

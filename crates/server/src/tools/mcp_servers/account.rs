@@ -296,7 +296,8 @@ impl Account {
     /// only once, so its refresh may have been refused.
     async fn keep(&self, claimed: Vec<u8>, old: &Grant, new: Grant) -> Result<String, NoBearer> {
         let access = new.access.clone();
-        let (mut there, new) = (claimed, Credential::Grant(new));
+        let mut there = claimed;
+        let new = Credential::Grant(new);
         for _ in 0..KEEPING_TRIES {
             if self.replace(&there, &new).await?.is_some() {
                 return Ok(access);
@@ -319,7 +320,8 @@ impl Account {
     async fn replace(&self, old: &[u8], new: &Credential) -> Result<Option<Vec<u8>>, NoBearer> {
         let sealed = self.vault.seal(&self.place(), new);
         let sealed = sealed.map_err(|error| NoBearer::Fault(error.to_string()))?;
-        let (store, now) = (&self.vault.store, self.vault.clock.now_ms());
+        let store = &self.vault.store;
+        let now = self.vault.clock.now_ms();
         let replaced = store
             .replace_mcp_credential(self.user, &self.server, (old, &sealed), now)
             .await;

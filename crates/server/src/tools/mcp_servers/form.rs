@@ -16,7 +16,7 @@ pub(super) async fn ask(server: &str, mut asked: mcp::Question, context: &ToolCo
             match context.ask(question, asked.withdrawn()).await {
                 Some(Reply::Values(values)) => mcp::Reply::Accept(values),
                 Some(Reply::Declined(None)) => mcp::Reply::Decline,
-                // Nobody declined: there was no one to ask.
+                // Not declined by a person: there was no one to ask.
                 Some(Reply::Declined(Some(_)) | Reply::Words(_)) | None => mcp::Reply::Cancel,
             }
         }

@@ -136,7 +136,8 @@ impl UserConnections {
             },
         };
         let random = || random_token("").map_err(ApiError::internal);
-        let (state, verifier) = (random()?, random()?);
+        let state = random()?;
+        let verifier = random()?;
         let url = authorize_url(
             &found,
             oauth,
@@ -202,7 +203,8 @@ impl UserConnections {
         redirect: &str,
         client: Client,
     ) -> Result<Client, ApiError> {
-        let (issuer, redirect) = (found.issuer.clone(), redirect.to_owned());
+        let issuer = found.issuer.clone();
+        let redirect = redirect.to_owned();
         let known = Registration {
             issuer,
             redirect,

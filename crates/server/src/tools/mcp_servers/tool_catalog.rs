@@ -57,7 +57,8 @@ impl ToolCatalog {
     }
 
     pub(super) fn now(&self) -> McpServerNow {
-        let (definition, status) = (self.server.definition(), self.server.status());
+        let definition = self.server.definition();
+        let status = self.server.status();
         let usable = self.usable(&status.tools);
         let view = |tool: &Arc<agent::Tool>| {
             let needs_approval = usable.needs_approval.iter().any(|name| name == tool.name());

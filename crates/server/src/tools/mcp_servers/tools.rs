@@ -86,7 +86,8 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, LocalizedText
         waits: true,
         goes_on: false,
     };
-    let (server, name) = (Arc::clone(server), offer.name.clone());
+    let server = Arc::clone(server);
+    let name = offer.name.clone();
     let made = Tool::from_outside(spec, kind, move |arguments, context| {
         call(Arc::clone(&server), name.clone(), arguments, context)
     });

@@ -50,7 +50,8 @@ pub(super) struct UserConnection {
 
 impl UserConnections {
     pub(super) fn account(&self, user: UserId) -> Account {
-        let (vault, server) = (Arc::clone(&self.vault), self.server.name.clone());
+        let vault = Arc::clone(&self.vault);
+        let server = self.server.name.clone();
         Account {
             vault,
             server,
@@ -104,7 +105,8 @@ impl UserConnections {
             SignIn::UserToken { header } => header.clone(),
             SignIn::OAuth(_) | SignIn::Shared => None,
         };
-        let (account, tasks) = (self.account(user), self.tasks.clone());
+        let account = self.account(user);
+        let tasks = self.tasks.clone();
         Bearer::new(header, move |refused| {
             let account = account.clone();
             // Runs in its own task: a token that is being refreshed must not be lost when the caller stops waiting.

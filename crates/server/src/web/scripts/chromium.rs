@@ -127,7 +127,8 @@ fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
     }
     let mut child = command.spawn()?;
     let missing = || io::Error::other("a pipe is missing");
-    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let input = child.stdin.take();
+    let output = child.stdout.take();
     let tools = DevTools::new(input.ok_or_else(missing)?, output.ok_or_else(missing)?);
     Ok((Browser { child, profile }, tools))
 }
@@ -212,7 +213,8 @@ async fn answer_until_quiet(
     until: Instant,
 ) -> io::Result<bool> {
     let mut open: FuturesUnordered<_> = FuturesUnordered::new();
-    let (mut has_loaded, mut last) = (false, Instant::now());
+    let mut has_loaded = false;
+    let mut last = Instant::now();
     loop {
         let is_still = has_loaded && open.is_empty();
         let wake = if is_still {
@@ -228,7 +230,8 @@ async fn answer_until_quiet(
             }
             message = tools.receive() => {
                 let message = message?;
-                let (method, parameters) = (message["method"].as_str(), &message["params"]);
+                let method = message["method"].as_str();
+                let parameters = &message["params"];
                 match method.unwrap_or_default() {
                     "Fetch.requestPaused" => match parts.answer(parameters) {
                         Answer::Now(method, parameters) => _ = tools.send(session, method, parameters).await?,

@@ -72,10 +72,8 @@ impl<'a> Parts<'a> {
     /// How to handle a request that the browser has paused.
     pub(super) fn answer(&self, paused: &Value) -> Answer {
         let id = paused["requestId"].as_str().unwrap_or_default();
-        let (url, kind) = (
-            paused["request"]["url"].as_str().unwrap_or_default(),
-            &paused["resourceType"],
-        );
+        let url = paused["request"]["url"].as_str().unwrap_or_default();
+        let kind = &paused["resourceType"];
         let scheme = url.split(':').next().unwrap_or_default();
         if matches!(scheme, "data" | "blob") {
             return Answer::Now("Fetch.continueRequest", json!({ "requestId": id }));

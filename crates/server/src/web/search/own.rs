@@ -22,7 +22,8 @@ pub(super) async fn search(
     query: String,
     limit: usize,
 ) -> Result<Vec<WebHit>, WebProblem> {
-    let (mut collections, mut addresses) = (HashSet::new(), HashMap::new());
+    let mut collections = HashSet::new();
+    let mut addresses = HashMap::new();
     for page in store.crawled_pages(principal.account).await? {
         collections.insert(page.collection);
         addresses.insert(page.document, page.url);

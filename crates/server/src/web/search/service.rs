@@ -138,7 +138,8 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
         let url = normalised(result["url"].as_str()?).ok()?;
         let text =
             |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
-        let (title, snippet) = (text("title", TITLE_CHARS), text(snippet, SNIPPET_CHARS));
+        let title = text("title", TITLE_CHARS);
+        let snippet = text(snippet, SNIPPET_CHARS);
         let title = if title.is_empty() {
             url.host_str()?.to_owned()
         } else {

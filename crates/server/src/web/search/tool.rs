@@ -151,7 +151,8 @@ fn first<'a>(entry: &'a Value, names: &[&str]) -> Option<&'a str> {
 }
 
 fn of_entry(entry: &Value) -> Option<WebHit> {
-    let (title, snippet) = (first(entry, &TITLES), first(entry, &SNIPPETS));
+    let title = first(entry, &TITLES);
+    let snippet = first(entry, &SNIPPETS);
     hit(
         address(entry)?,
         title.unwrap_or_default(),
@@ -209,7 +210,8 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     let named = paragraph
         .split_once(&format!("]({url}"))
         .and_then(|(before, _)| before.rsplit_once('['));
-    let (mut title, mut rest) = (named.map_or("", |(_, name)| name).to_owned(), Vec::new());
+    let mut title = named.map_or("", |(_, name)| name).to_owned();
+    let mut rest = Vec::new();
     for line in paragraph.lines() {
         let line = line
             .trim()

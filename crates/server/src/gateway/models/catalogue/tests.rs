@@ -95,7 +95,8 @@ fn connections_serve_a_model_together_where_both_say_so() {
         together("C", &["n", "m"]),
         connection("D", &["m"]),
     ];
-    let (b, c) = (connections[1].id, connections[3].id);
+    let b = connections[1].id;
+    let c = connections[3].id;
     let catalogue = built(connections, HashMap::new(), None);
     assert_eq!(ids(&catalogue), ["m", "B/m", "n", "D/m", "tour"]);
     for id in ["B/m", "n"] {

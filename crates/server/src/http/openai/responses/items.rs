@@ -68,7 +68,8 @@ fn page(mut items: Vec<Value>, query: &ItemsQuery) -> Result<Value, ApiError> {
     let has_more = items.len() > start + limit;
     let data: Vec<Value> = items.into_iter().skip(start).take(limit).collect();
     let id = |item: Option<&Value>| item.map(|item| item["id"].clone());
-    let (first_id, last_id) = (id(data.first()), id(data.last()));
+    let first_id = id(data.first());
+    let last_id = id(data.last());
     Ok(json!({
         "object": "list", "data": data, "first_id": first_id, "last_id": last_id, "has_more": has_more,
     }))

@@ -15,10 +15,8 @@ struct House {
 impl House {
     /// Each rule has a kind, a name, whether it is for everybody, and the indices of its groups.
     fn with(rules: &[(&str, &str, Option<bool>, &[usize])]) -> Self {
-        let (groups, person) = (
-            [GroupId::generate(), GroupId::generate()],
-            UserId::generate(),
-        );
+        let groups = [GroupId::generate(), GroupId::generate()];
+        let person = UserId::generate();
         let row =
             |(kind, name, everybody, of): &(&str, &str, Option<bool>, &[usize])| PermissionRow {
                 kind: (*kind).to_owned(),
@@ -26,7 +24,8 @@ impl House {
                 everybody: *everybody,
                 groups: of.iter().map(|at| groups[*at]).collect(),
             };
-        let (members, permissions) = (vec![(person, groups[0])], rules.iter().map(row).collect());
+        let members = vec![(person, groups[0])];
+        let permissions = rules.iter().map(row).collect();
         let all = AllGroups {
             number: 1,
             groups: Vec::new(),
@@ -108,7 +107,8 @@ fn what_is_for_groups_is_for_those_alone() {
 
 #[test]
 fn the_narrowest_rule_decides() {
-    let (yes, no) = (Some(true), Some(false));
+    let yes = Some(true);
+    let no = Some(false);
     let house = House::with(&[
         ("model", "*", no, &[0]),
         ("model", "small", yes, &[]),
@@ -118,7 +118,8 @@ fn the_narrowest_rule_decides() {
         ("tool", "crm__help", yes, &[]),
         ("tool", "web__delete", no, &[]),
     ]);
-    let (person, stranger) = (house.person(), house.stranger());
+    let person = house.person();
+    let stranger = house.stranger();
     for (thing, member, other) in [
         (Resource::Model("any"), true, false),
         (Resource::Model("small"), true, true),

@@ -60,7 +60,8 @@ impl DocumentLibrary {
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
         let (collections, documents) = self.within.clone().unzip();
-        let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
+        let query = query.to_owned();
+        let documents = documents.unwrap_or_default();
         let wish = SearchRequest {
             query,
             collections,

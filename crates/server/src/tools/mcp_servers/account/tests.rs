@@ -119,7 +119,8 @@ impl Setting {
                 user,
             }
         };
-        let (one, two) = (account(), account());
+        let one = account();
+        let two = account();
         let grant = Grant {
             id: "first".to_owned(),
             claimed_until: 0,
