@@ -15,6 +15,7 @@ export default defineConfig({
   timeout: 180_000,
   // The retry is traced; a test that passes only then is reported as flaky.
   retries: process.env["CI"] ? 1 : 0,
+  forbidOnly: process.env["CI"] !== undefined,
   use: { trace: process.env["CI"] ? "on-first-retry" : "retain-on-failure" },
   reporter: "list",
 });

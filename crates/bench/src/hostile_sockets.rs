@@ -79,7 +79,7 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
             ADDRESSES,
         ),
     ] {
-        attack(program, title, (first, addresses), sockets, time).await?;
+        attack(program, title, first, addresses, sockets, time).await?;
     }
     Ok(())
 }
@@ -87,7 +87,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
 async fn attack(
     program: &Path,
     title: &str,
-    (first, addresses): (Ipv4Addr, usize),
+    first: Ipv4Addr,
+    addresses: usize,
     sockets: usize,
     time: Duration,
 ) -> anyhow::Result<()> {

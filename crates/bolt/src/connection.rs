@@ -150,7 +150,7 @@ impl Connection {
                     _ => return Err(Fault::NotBolt),
                 },
                 (SUCCESS, _) => return Ok(rows),
-                other => return Err(failure(other)),
+                (kind, values) => return Err(failure(kind, &values)),
             }
         }
     }
@@ -158,7 +158,7 @@ impl Connection {
     async fn succeed(&mut self) -> Result<(), Fault> {
         match self.receive().await? {
             (SUCCESS, _) => Ok(()),
-            other => Err(failure(other)),
+            (kind, values) => Err(failure(kind, &values)),
         }
     }
 
@@ -204,7 +204,7 @@ impl Connection {
     }
 }
 
-fn failure((kind, values): (u8, Vec<Value>)) -> Fault {
+fn failure(kind: u8, values: &[Value]) -> Fault {
     if kind != FAILURE {
         // Requests after a failure are ignored; the failure itself is reported first.
         return if kind == IGNORED {

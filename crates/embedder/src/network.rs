@@ -121,7 +121,8 @@ impl Node {
     }
 
     fn new(
-        (domain, operator): (&str, &str),
+        domain: &str,
+        operator: &str,
         inputs: &[&str],
         output: &str,
         attribute: Option<(&str, u64)>,
@@ -180,22 +181,24 @@ impl<'a> Steps<'a> {
         ];
         let weights = format!("{output}_weights");
         let biases = format!("{output}_biases");
-        let side_by_side = ("", "Concat");
         Some(vec![
             Node::new(
-                side_by_side,
+                "",
+                "Concat",
                 &[queries.weights, keys.weights, values.weights],
                 &weights,
                 Some(("axis", 1)),
             ),
             Node::new(
-                side_by_side,
+                "",
+                "Concat",
                 &[queries.biases, keys.biases, values.biases],
                 &biases,
                 Some(("axis", 0)),
             ),
             Node::new(
-                (OPERATORS, "Attention"),
+                OPERATORS,
+                "Attention",
                 &[queries.of, &weights, &biases],
                 output,
                 Some(("num_heads", HEADS)),
@@ -210,7 +213,7 @@ impl<'a> Steps<'a> {
         let [erf, _] = self.inputs(share, "Add")?;
         let [ratio] = self.inputs(erf, "Erf")?;
         let [_, _] = self.inputs(ratio, "Div")?;
-        Some(vec![Node::new((OPERATORS, "Gelu"), &[x], output, None)])
+        Some(vec![Node::new(OPERATORS, "Gelu", &[x], output, None)])
     }
 
     /// What a value is before it was cut into heads and scaled.

@@ -185,9 +185,9 @@ mod tests {
         assert_eq!(names, ["a"]);
         assert_eq!(
             problem,
-            "The tool “a” cannot be used: there is another of this name. The tool “b” cannot be used: it has no schema. \
-             The tool “c” cannot be used: its name is not one. The tool “d” cannot be used: its schema is too deep. The \
-             tool “e” cannot be used: its schema is too large. The tool “” cannot be used: its name is not one."
+            "The tool “a” cannot be used: another tool has this name. The tool “b” cannot be used: it has no schema. \
+             The tool “c” cannot be used: its name is invalid. The tool “d” cannot be used: its schema is too deep. The \
+             tool “e” cannot be used: its schema is too large. The tool “” cannot be used: its name is invalid."
         );
     }
 
@@ -198,7 +198,7 @@ mod tests {
         let (names, problem) = check(Value::Array(many.clone()), &[]);
         assert_eq!(names.len(), MAX_TOOLS);
         assert!(
-            problem.ends_with("Of its tools, 600 more cannot be used."),
+            problem.ends_with("600 more of its tools cannot be used."),
             "{problem}"
         );
         let (names, problem) = check(Value::Array(many), &["7", "x"]);

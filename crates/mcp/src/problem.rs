@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Problem {
-    #[error("The program {program} cannot be started: {why}.")]
+    #[error("The program {program} could not be started: {why}.")]
     NotStarted { program: String, why: String },
     #[error("The header {name} cannot be sent.")]
     BadHeader { name: String },
@@ -18,21 +18,21 @@ pub enum Problem {
     Unusable(Fault),
     #[error("The server refuses the connection: {quote}.")]
     Refuses { quote: String },
-    #[error("The server speaks none of the protocol's versions that we speak.")]
+    #[error("The server supports none of our versions of the protocol.")]
     OtherVersions,
-    #[error("The server does not begin as an MCP server does.")]
+    #[error("The server did not start the session as an MCP server does.")]
     NoMcpServer,
     #[error("The server does not list its tools: {0}.")]
     NotListed(Fault),
-    #[error("The server's list of tools is not a list.")]
+    #[error("The server sent an invalid list of tools.")]
     NoList,
-    #[error("The server does not answer any more: {0}.")]
+    #[error("The server no longer answers: {0}.")]
     Silent(Fault),
     #[error("The tool “{name}” cannot be used: {why}.")]
     ToolLeftOut { name: String, why: LeftOut },
-    #[error("Of its tools, {count} more cannot be used.")]
+    #[error("{count} more of its tools cannot be used.")]
     MoreLeftOut { count: u64 },
-    #[error("Of its list of tools, only {count} pages are read.")]
+    #[error("Only {count} pages of its list of tools are read.")]
     PagesLeftOut { count: u64 },
     /// With the program's last line of output.
     #[error("{problem} It said: {quote}")]
@@ -50,17 +50,17 @@ pub enum Fault {
     Closed,
     #[error("it took too long")]
     TooLong,
-    #[error("it answered with something else")]
+    #[error("it sent an unexpected answer")]
     SomethingElse,
-    #[error("it wants a key or a sign-in, or another one")]
+    #[error("it requires a key or a sign-in, or a different one")]
     WantsSignIn,
-    #[error("the key or sign-in is not allowed this")]
+    #[error("the key or sign-in does not have permission")]
     NotAllowed,
-    #[error("it answers with HTTP {0}")]
+    #[error("it answered with HTTP {0}")]
     Status(u16),
-    #[error("it answers with {0}, not as an MCP server; check the address")]
+    #[error("it answered with {0}, not as an MCP server; check the address")]
     Kind(String),
-    #[error("it answers not as an MCP server does; check the address")]
+    #[error("it did not answer as an MCP server; check the address")]
     NotMcp,
 }
 
@@ -68,11 +68,11 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum LeftOut {
-    #[error("its name is not one")]
+    #[error("its name is invalid")]
     BadName,
-    #[error("there are too many")]
+    #[error("there are too many tools")]
     TooMany,
-    #[error("there is another of this name")]
+    #[error("another tool has this name")]
     NameTaken,
     #[error("it has no schema")]
     NoSchema,

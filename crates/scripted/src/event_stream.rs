@@ -35,7 +35,10 @@ pub fn exception(name: &str, message: &str) -> Vec<u8> {
 }
 
 fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
-    let headers = headers.iter().flat_map(header).collect::<Vec<u8>>();
+    let headers = headers
+        .iter()
+        .flat_map(|(name, value)| header(name, value))
+        .collect::<Vec<u8>>();
     let payload = payload.to_string();
     let mut frame = length(AROUND + headers.len() + payload.len()).to_vec();
     frame.extend(length(headers.len()));
@@ -47,7 +50,7 @@ fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
 }
 
 /// A header with a string value, which is type 7.
-fn header((name, value): &(&str, &str)) -> Vec<u8> {
+fn header(name: &str, value: &str) -> Vec<u8> {
     let [.., high, low] = length(value.len());
     let [.., name_length] = length(name.len());
     [

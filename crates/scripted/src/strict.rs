@@ -76,7 +76,7 @@ pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result
 /// instead.
 #[must_use]
 pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
-    Behaviour::answer(move |request| answer(rules, request, (tool, steps), None))
+    Behaviour::answer(move |request| answer(rules, request, tool, steps, None))
 }
 
 /// Like [`behaviour`], with a server that also rejects this keyword in a tool's schema.
@@ -87,13 +87,14 @@ pub fn behaviour_without(
     steps: usize,
     keyword: &'static str,
 ) -> Behaviour {
-    Behaviour::answer(move |request| answer(rules, request, (tool, steps), Some(keyword)))
+    Behaviour::answer(move |request| answer(rules, request, tool, steps, Some(keyword)))
 }
 
 fn answer(
     rules: Rules,
     request: &Request,
-    (tool, steps): (&str, usize),
+    tool: &str,
+    steps: usize,
     unknown: Option<&str>,
 ) -> Reply {
     let body = &request.body;

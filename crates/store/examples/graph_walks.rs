@@ -54,7 +54,7 @@ async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
             let from = id(from + walk * 18).await?;
             let to = id(to + walk * 14).await?;
             let start = Instant::now();
-            let way = store.path(collection, (from, to), MAX_STEPS).await?;
+            let way = store.path(collection, from, to, MAX_STEPS).await?;
             times.push(start.elapsed());
             found += usize::from(!way.entities.is_empty());
         }
@@ -142,10 +142,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
     let mut random = Random(1);
     for first in (0..THINGS).step_by(THINGS_IN_PIECE) {
         let piece = piece(first, &mut random);
-        if !store
-            .keep_graph(&of, (of.done, pieces), &piece, 200)
-            .await?
-        {
+        if !store.keep_graph(&of, of.done, pieces, &piece, 200).await? {
             return Err(StoreError::NotFound);
         }
         of.done += 1;

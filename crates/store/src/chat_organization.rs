@@ -79,11 +79,12 @@ impl Store {
     pub async fn create_folder(
         &self,
         owner: UserId,
-        (id, name): (FolderId, &str),
+        id: FolderId,
+        name: &str,
         max: u32,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        make_folder(&mut tx, owner, (id, name), max).await?;
+        make_folder(&mut tx, owner, id, name, max).await?;
         tx.commit().await
     }
 
@@ -109,7 +110,7 @@ impl Store {
             return row.id("id").map(Some);
         }
         let id = FolderId::generate();
-        match make_folder(&mut tx, owner, (id, name), max).await {
+        match make_folder(&mut tx, owner, id, name, max).await {
             Err(StoreError::Conflict(_)) => return Ok(None),
             made => made?,
         }
@@ -249,7 +250,8 @@ impl Store {
 async fn make_folder(
     tx: &mut Tx,
     owner: UserId,
-    (id, name): (FolderId, &str),
+    id: FolderId,
+    name: &str,
     max: u32,
 ) -> Result<(), StoreError> {
     // Also prevents concurrent callers from exceeding the limit.

@@ -178,7 +178,8 @@ impl Store {
     pub async fn keep_graph(
         &self,
         of: &GraphTask,
-        (at, pieces): (u64, u64),
+        at: u64,
+        pieces: u64,
         piece: &GraphPiece,
         until: i64,
     ) -> Result<bool, StoreError> {

@@ -73,7 +73,8 @@ impl Store {
         &self,
         owner: UserId,
         server: &str,
-        (old, new): (&[u8], &[u8]),
+        old: &[u8],
+        new: &[u8],
         now: i64,
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE mcp_credentials SET sealed = $4, changed_at = $5 \

@@ -243,7 +243,8 @@ impl Store {
         &self,
         name: &str,
         question: &[f32],
-        within: (&[CollectionId], &[DocumentId]),
+        collections: &[CollectionId],
+        documents: &[DocumentId],
         max: u32,
     ) -> Result<Vec<VectorMatch>, StoreError> {
         check_name(name)?;
@@ -251,8 +252,8 @@ impl Store {
         if question.len() as u64 != dimensions {
             return Err(StoreError::Conflict("dimensions"));
         }
-        let collections = listed(within.0);
-        let documents = listed(within.1);
+        let collections = listed(collections);
+        let documents = listed(documents);
         let may = format!(
             "space = '{name}' AND (collection = ANY (string_to_array($1, ',')) OR document = ANY (string_to_array($2, ',')))"
         );

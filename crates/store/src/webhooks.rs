@@ -165,7 +165,8 @@ impl Store {
         &self,
         notice: &Notice,
         problem: Option<&str>,
-        (now, due_at): (i64, Option<i64>),
+        now: i64,
+        due_at: Option<i64>,
     ) -> Result<(), StoreError> {
         let id = notice.webhook.id;
         let sql = "UPDATE webhook_deliveries SET claimed_until = 0, attempts = attempts + 1, tried_at = $3, \

@@ -164,7 +164,7 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
                     .is_ok()
                     && began.elapsed() < load.time
             };
-            work(client, load.kind, (path, &body), may_go_on).await
+            work(client, load.kind, path, &body, may_go_on).await
         });
     }
     let mut all = Tally::default();
@@ -178,7 +178,8 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
 async fn work(
     mut client: Client,
     kind: Kind,
-    (path, body): (&str, &str),
+    path: &str,
+    body: &str,
     may_go_on: impl Fn() -> bool,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();

@@ -38,7 +38,8 @@ pub async fn list_models(
         match target.server.settings.kind {
             ProviderKind::Bedrock => {
                 let second = list(native::FOUNDATION_MODELS);
-                merge_lists(futures_util::join!(fetch(&target), fetch(&second)))
+                let (models, more) = futures_util::join!(fetch(&target), fetch(&second));
+                merge_lists(models, more)
             }
             _ => fetch(&target).await,
         }
@@ -58,12 +59,10 @@ pub async fn list_models(
 
 /// If only one of two lists is accessible, that one is used.
 fn merge_lists(
-    lists: (
-        Result<Vec<ListedModel>, ModelError>,
-        Result<Vec<ListedModel>, ModelError>,
-    ),
+    models: Result<Vec<ListedModel>, ModelError>,
+    more: Result<Vec<ListedModel>, ModelError>,
 ) -> Result<Vec<ListedModel>, ModelError> {
-    match lists {
+    match (models, more) {
         (Ok(mut models), Ok(more)) => {
             let new: Vec<_> = more
                 .into_iter()

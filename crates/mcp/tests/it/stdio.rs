@@ -51,7 +51,7 @@ async fn a_missing_or_exiting_program() {
     };
     let problem = start(Transport::Stdio(program)).problem().await;
     assert!(
-        problem.starts_with("The program no-such-program cannot be started"),
+        problem.starts_with("The program no-such-program could not be started"),
         "{problem}"
     );
     let problem = sh("echo 'Cannot find the key.' >&2; sleep 0.3; exit 1")
@@ -92,7 +92,7 @@ async fn lists_without_an_end_and_with_bad_tools() {
     assert_eq!(
         (problems[0].as_str(), problems[1].as_str()),
         (
-            "The tool “” cannot be used: its name is not one.",
+            "The tool “” cannot be used: its name is invalid.",
             "The tool “x” cannot be used: it has no schema."
         )
     );
@@ -168,7 +168,7 @@ async fn an_invalid_list() {
     let tried = answer(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":"many"}}"#);
     assert_eq!(
         tried.problem().await,
-        "The server's list of tools is not a list."
+        "The server sent an invalid list of tools."
     );
     let tried = answer(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"not today"}}"#);
     assert_eq!(

@@ -188,7 +188,7 @@ impl Directory {
         let (folders, new) = self.split(to)?;
         let there = self.folder.walk(to, &folders, true)?;
         check(&here, from, old, Some(seen))?;
-        move_into((&here, old), (&there, new), to)
+        move_into(&here, old, &there, new, to)
     }
 
     fn split<'a>(&self, path: &'a str) -> Result<(Vec<&'a str>, &'a str), FolderError> {
@@ -220,8 +220,10 @@ impl Draft {
             return renameat(&self.folder, &self.draft, &self.folder, &self.name).map_err(disk);
         }
         move_into(
-            (&self.folder, &self.draft),
-            (&self.folder, &self.name),
+            &self.folder,
+            &self.draft,
+            &self.folder,
+            &self.name,
             &self.name,
         )
     }
@@ -319,13 +321,18 @@ fn check(folder: &OwnedFd, path: &str, name: &str, seen: Option<Mark>) -> Result
 }
 
 /// Moves to an unused name.
-fn move_into(from: (&OwnedFd, &str), to: (&OwnedFd, &str), path: &str) -> Result<(), FolderError> {
-    match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+fn move_into(
+    from: &OwnedFd,
+    old: &str,
+    to: &OwnedFd,
+    new: &str,
+    path: &str,
+) -> Result<(), FolderError> {
+    match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
         // Not every file system can do this in one step. With two steps, the worst outcome is a file under both names.
         Err(Errno::INVAL | Errno::NOSYS) => {
-            linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
-                .map_err(|error| taken(path, error))?;
-            unlinkat(from.0, from.1, AtFlags::empty()).map_err(disk)
+            linkat(from, old, to, new, AtFlags::empty()).map_err(|error| taken(path, error))?;
+            unlinkat(from, old, AtFlags::empty()).map_err(disk)
         }
         result => result.map_err(|error| taken(path, error)),
     }

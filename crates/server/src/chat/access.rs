@@ -151,9 +151,10 @@ impl ChatAccess {
         let who = caller.id();
         let now = Instant::now();
         if !is_shared && self.audit.is_news(who, chat.id, now) {
-            let subject = (chat.id.to_string(), owner_email.clone());
+            let subject = chat.id.to_string();
+            let name = owner_email.clone();
             self.identity
-                .note_look("chat.look", caller, place, subject, Map::new())
+                .note_look("chat.look", caller, place, subject, name, Map::new())
                 .await?;
             // Only after the audit entry is stored: if that fails, the next read has to be audited again.
             self.audit.remember(who, chat.id, now);

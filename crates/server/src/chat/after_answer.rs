@@ -150,7 +150,7 @@ impl AfterAnswer {
         let person = self.pipelines.effective_pipelines.told_person(&user);
         let now = self.pipelines.effective_pipelines.told_now();
         for group in groups {
-            self.ask_group(answer, &group, (&person, &now)).await?;
+            self.ask_group(answer, &group, &person, &now).await?;
         }
         tracing::debug!(chat = %chat.id, "pipelines of a chat completed");
         Ok(())
@@ -198,7 +198,8 @@ impl AfterAnswer {
         self: &Arc<Self>,
         answer: &Answer,
         group: &Group,
-        (person, now): (&ToldPerson, &ToldNow),
+        person: &ToldPerson,
+        now: &ToldNow,
     ) -> Result<(), ApiError> {
         let job = Job {
             pipelines: &group.pipelines,

@@ -217,7 +217,7 @@ impl Webhooks {
         let pause = PAUSES_MS.get(usize::try_from(notice.attempts).unwrap_or(usize::MAX));
         let next = pause.filter(|_| problem.is_some()).map(|pause| now + pause);
         self.store
-            .settle_notice(notice, problem.as_deref(), (now, next))
+            .settle_notice(notice, problem.as_deref(), now, next)
             .await
     }
 }

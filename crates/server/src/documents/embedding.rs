@@ -27,7 +27,7 @@ use crate::{
 /// Version of how text is split into chunks and formatted by [`passage`].
 const CHUNKING: u64 = 1;
 /// Maximum time of a model server for the vectors of one request.
-const PASSAGES: (Urgency, Duration) = (Urgency::Passage, Duration::from_secs(120));
+const DEADLINE: Duration = Duration::from_secs(120);
 /// Time before another server may take over a document that is being embedded, milliseconds: longer than one request
 /// may take.
 const CLAIM_MS: i64 = 180_000;
@@ -223,7 +223,13 @@ impl Documents {
     ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
         let principal = Principal::of_account(of.owner);
         match self
-            .embed(&principal, &settings.model, texts, PASSAGES)
+            .embed(
+                &principal,
+                &settings.model,
+                texts,
+                Urgency::Passage,
+                DEADLINE,
+            )
             .await
         {
             Err(ModelUnavailable {
@@ -242,7 +248,8 @@ impl Documents {
                         &principal,
                         &settings.model,
                         std::slice::from_ref(&text),
-                        PASSAGES,
+                        Urgency::Passage,
+                        DEADLINE,
                     )
                     .await
                 {

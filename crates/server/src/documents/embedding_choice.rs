@@ -198,12 +198,7 @@ impl Documents {
         let text = format!("{}{SENTENCE}", choice.passage_prefix);
         let started = Instant::now();
         let answer = self
-            .embed(
-                principal,
-                &choice.model,
-                &[text],
-                (Urgency::Question, TRIED),
-            )
+            .embed(principal, &choice.model, &[text], Urgency::Question, TRIED)
             .await;
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let vector = answer.map(|vectors| vectors.into_iter().next().unwrap_or_default());

@@ -256,13 +256,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_time(said: Value, expected: (&str, &str)) {
+    fn check_time(said: Value, expected_since: &str, expected_until: &str) {
         let found = filter(json!({ "since": said })).unwrap().since;
         let behind = filter(json!({ "until": said })).unwrap().until;
         let ms = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
         assert_eq!(
             (found, behind),
-            (Some(ms(expected.0)), Some(ms(expected.1))),
+            (Some(ms(expected_since)), Some(ms(expected_until))),
             "{said}"
         );
     }
@@ -282,41 +282,46 @@ mod tests {
 
     #[test]
     fn times_are_years_months_days_and_moments() {
-        check_time(
-            json!(2026),
-            ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
-        );
+        check_time(json!(2026), "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z");
         check_time(
             json!("2026-02"),
-            ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+            "2026-02-01T00:00:00Z",
+            "2026-03-01T00:00:00Z",
         );
         check_time(
             json!("2026-12-31"),
-            ("2026-12-31T00:00:00Z", "2027-01-01T00:00:00Z"),
+            "2026-12-31T00:00:00Z",
+            "2027-01-01T00:00:00Z",
         );
         check_time(
             json!("2026/5/3"),
-            ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"),
+            "2026-05-03T00:00:00Z",
+            "2026-05-04T00:00:00Z",
         );
         check_time(
             json!("2026-05-03 10:30"),
-            ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"),
+            "2026-05-03T00:00:00Z",
+            "2026-05-04T00:00:00Z",
         );
         check_time(
             json!("2026-05-03T10:30:00Z"),
-            ("2026-05-03T10:30:00Z", "2026-05-03T10:30:00.001Z"),
+            "2026-05-03T10:30:00Z",
+            "2026-05-03T10:30:00.001Z",
         );
         check_time(
             json!("2026-05-03T10:30:00+02:00"),
-            ("2026-05-03T08:30:00Z", "2026-05-03T08:30:00.001Z"),
+            "2026-05-03T08:30:00Z",
+            "2026-05-03T08:30:00.001Z",
         );
         check_time(
             json!(1_777_777_777),
-            ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"),
+            "2026-05-03T03:09:37Z",
+            "2026-05-03T03:09:37.001Z",
         );
         check_time(
             json!(1_777_777_777_000_i64),
-            ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"),
+            "2026-05-03T03:09:37Z",
+            "2026-05-03T03:09:37.001Z",
         );
     }
 

@@ -162,7 +162,8 @@ impl GraphDatabase {
     pub(super) async fn around(
         &self,
         of: EntityId,
-        (depth, limit): (u32, usize),
+        depth: u32,
+        limit: usize,
     ) -> Option<Vec<EntityId>> {
         let mut seen = vec![of];
         let mut last = vec![of];
@@ -183,7 +184,8 @@ impl GraphDatabase {
 
     pub(super) async fn way(
         &self,
-        (from, to): (EntityId, EntityId),
+        from: EntityId,
+        to: EntityId,
         most: u32,
     ) -> Option<Vec<EntityId>> {
         if from == to {

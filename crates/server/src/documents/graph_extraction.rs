@@ -96,7 +96,7 @@ impl Documents {
             let until = self.clock.now_ms().saturating_add(CLAIM_MS);
             if !self
                 .store
-                .keep_graph(&of, (of.done, all), &kept, until)
+                .keep_graph(&of, of.done, all, &kept, until)
                 .await?
             {
                 // Concurrently deleted or changed, or no longer wanted.
@@ -119,11 +119,16 @@ impl Documents {
     ) -> Result<Option<Found>, ApiError> {
         let about = self.gateway.one_shot(model, None, Map::new()).await?;
         let asking = graph::ask(about.of(&model.model), title, text);
-        let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
+        let input_tokens = text.len() as u64 / 4 + FRAME_TOKENS;
         let asked = self
-            .on_account((of.owner, model), tokens, asking, |asked| {
-                (asked.usage, asked.cost_micro_usd)
-            })
+            .on_account(
+                of.owner,
+                model,
+                input_tokens,
+                ANSWER_TOKENS,
+                asking,
+                |asked| (asked.usage, asked.cost_micro_usd),
+            )
             .await?;
         match asked {
             MeteredCall::Answered(asked) if asked.found.is_some() => Ok(asked.found),

@@ -44,10 +44,11 @@ impl Documents {
         &self,
         collection: CollectionId,
         of: EntityId,
-        bounds: (u32, usize),
+        depth: u32,
+        limit: usize,
     ) -> Result<Subgraph, StoreError> {
         if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.around(of, bounds).await
+            && let Some(ids) = database.around(of, depth, limit).await
         {
             let graph = self.store.among(collection, &ids).await?;
             let is_there = graph.entities.first().is_some_and(|entity| entity.id == of);
@@ -57,18 +58,19 @@ impl Documents {
                 Err(StoreError::NotFound)
             };
         }
-        self.store.neighbours(collection, of, bounds).await
+        self.store.neighbours(collection, of, depth, limit).await
     }
 
     /// Like [`store::Store::path`].
     pub(crate) async fn graph_path(
         &self,
         collection: CollectionId,
-        ends: (EntityId, EntityId),
+        from: EntityId,
+        to: EntityId,
         most: u32,
     ) -> Result<Subgraph, StoreError> {
         if let Some(database) = self.graph_database_of(collection).await?
-            && let Some(ids) = database.way(ends, most).await
+            && let Some(ids) = database.way(from, to, most).await
             && !ids.is_empty()
         {
             let graph = self.store.among(collection, &ids).await?;
@@ -77,7 +79,7 @@ impl Documents {
                 return Ok(graph);
             }
         }
-        self.store.path(collection, ends, most).await
+        self.store.path(collection, from, to, most).await
     }
 
     /// Like [`store::Store::subgraph`].

@@ -178,7 +178,7 @@ pub(crate) async fn walk(
         sources: Vec::new(),
     };
     for collection in &collections {
-        let found = look(documents, collection, (&action, &name, to.as_deref())).await;
+        let found = look(documents, collection, &action, &name, to.as_deref()).await;
         let (alone, graph) = found.map_err(|error| error.to_string())?;
         tell(&mut walked, collection, &alone, &graph);
     }
@@ -194,7 +194,9 @@ pub(crate) async fn walk(
 async fn look(
     documents: &Arc<Documents>,
     Collection { id, .. }: &Collection,
-    (action, name, to): (&Action, &str, Option<&str>),
+    action: &Action,
+    name: &str,
+    to: Option<&str>,
 ) -> Result<(Vec<Entity>, Subgraph), StoreError> {
     let meant = async |name: &str| match documents.store.entity_named(*id, &key(name)).await {
         // Part of a name is enough: the best match is taken.
@@ -211,7 +213,7 @@ async fn look(
             Some(entity) => Ok((
                 Vec::new(),
                 documents
-                    .graph_neighbours(*id, entity.id, (1, MAX_NEIGHBOURS))
+                    .graph_neighbours(*id, entity.id, 1, MAX_NEIGHBOURS)
                     .await?,
             )),
             None => Ok(nothing()),
@@ -219,9 +221,7 @@ async fn look(
         Action::Path => match (meant(name).await?, meant(to.unwrap_or_default()).await?) {
             (Some(from), Some(to)) => Ok((
                 Vec::new(),
-                documents
-                    .graph_path(*id, (from.id, to.id), MAX_STEPS)
-                    .await?,
+                documents.graph_path(*id, from.id, to.id, MAX_STEPS).await?,
             )),
             _ => Ok(nothing()),
         },

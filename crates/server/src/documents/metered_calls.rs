@@ -28,8 +28,10 @@ impl Documents {
     /// usage from the answer.
     pub(super) async fn on_account<T>(
         &self,
-        (owner, model): (UserId, &ResolvedModel),
-        (input_tokens, output_tokens): (u64, u64),
+        owner: UserId,
+        model: &ResolvedModel,
+        input_tokens: u64,
+        output_tokens: u64,
         asking: impl Future<Output = Result<T, ModelError>>,
         used: impl Fn(&T) -> (Tokens, Option<u64>),
     ) -> Result<MeteredCall<T>, StoreError> {

@@ -62,7 +62,8 @@ impl Documents {
         principal: &Principal,
         model: &str,
         texts: &[String],
-        (urgency, deadline): (Urgency, Duration),
+        urgency: Urgency,
+        deadline: Duration,
     ) -> Result<Vec<Vec<f32>>, ModelUnavailable> {
         if model == embedder::MODEL {
             return self.built_in.embed(texts, urgency, deadline).await;
@@ -81,7 +82,8 @@ impl Documents {
         &self,
         principal: &Principal,
         model: &str,
-        (query, passages): (&str, &[&str]),
+        query: &str,
+        passages: &[&str],
         deadline: Duration,
     ) -> Result<Vec<Option<f32>>, ModelUnavailable> {
         let server = self.helper(model, "rerank")?;

@@ -36,11 +36,11 @@ impl GraphDatabase {
         match *self {}
     }
 
-    pub(super) async fn around(&self, _: EntityId, _: (u32, usize)) -> Option<Vec<EntityId>> {
+    pub(super) async fn around(&self, _: EntityId, _: u32, _: usize) -> Option<Vec<EntityId>> {
         match *self {}
     }
 
-    pub(super) async fn way(&self, _: (EntityId, EntityId), _: u32) -> Option<Vec<EntityId>> {
+    pub(super) async fn way(&self, _: EntityId, _: EntityId, _: u32) -> Option<Vec<EntityId>> {
         match *self {}
     }
 }

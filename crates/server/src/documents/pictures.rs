@@ -88,11 +88,15 @@ impl Documents {
         };
         let about = self.gateway.one_shot(model, None, Map::new()).await?;
         let asking = pictures::look(about.of(&model.model), &of.unread.name, url);
-        let tokens = (PICTURE_TOKENS, ANSWER_TOKENS);
         let asked = self
-            .on_account((of.owner, model), tokens, asking, |seen| {
-                (seen.usage, seen.cost_micro_usd)
-            })
+            .on_account(
+                of.owner,
+                model,
+                PICTURE_TOKENS,
+                ANSWER_TOKENS,
+                asking,
+                |seen| (seen.usage, seen.cost_micro_usd),
+            )
             .await?;
         let name = model.model.name();
         match asked {
@@ -114,7 +118,7 @@ impl Documents {
                 let wait_ms = i64::try_from(wait_s)
                     .unwrap_or(i64::MAX / 2_000)
                     .saturating_mul(1_000);
-                self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms)
+                self.wait_unseen(&of, of.failures, "vision_limited", &words, wait_ms)
                     .await
             }
             MeteredCall::Failed(error) => {
@@ -151,7 +155,7 @@ impl Documents {
         let failures = of.failures + 1;
         if failures < MAX_FAILURES {
             return self
-                .wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures)
+                .wait_unseen(of, failures, code, &words, RETRY_MS << of.failures)
                 .await;
         }
         let read = ReadingResult::Problem(as_column(code, &words));
@@ -162,7 +166,8 @@ impl Documents {
         &self,
         of: &ClaimedPicture,
         failures: u64,
-        (code, words): (&str, &LocalizedText),
+        code: &str,
+        words: &LocalizedText,
         wait_ms: i64,
     ) -> Result<(), ApiError> {
         tracing::info!(document = %of.unread.id, code, %words, "failed to describe an image");

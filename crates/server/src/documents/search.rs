@@ -117,8 +117,8 @@ impl Documents {
         } else {
             limit
         };
-        let asked = (wish.query.clone(), meanings, closed(&all, &wish.documents));
-        let hits = find(self, &all, asked, most).await?;
+        let closed = closed(&all, &wish.documents);
+        let hits = find(self, &all, wish.query.clone(), meanings, closed, most).await?;
         let mut found = passages(&self.store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
             let looked_at = found.len().min(RERANKED);
@@ -126,9 +126,14 @@ impl Documents {
                 .iter()
                 .map(|found| found.text.as_str())
                 .collect();
-            let asked = (wish.query.as_str(), &*texts);
             match self
-                .rerank(principal, &settings.model, asked, settings.deadline)
+                .rerank(
+                    principal,
+                    &settings.model,
+                    &wish.query,
+                    &texts,
+                    settings.deadline,
+                )
                 .await
             {
                 Ok(scores) => put_in_order(&mut found, &scores),
@@ -170,7 +175,7 @@ impl Documents {
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
         };
         let (meanings, note) = self
-            .nearest(database, collections, all, (vectors, &wish.documents))
+            .nearest(database, collections, all, vectors, &wish.documents)
             .await?;
         notes.extend(note);
         Ok((meanings, notes))
@@ -232,7 +237,8 @@ impl Documents {
         database: &VectorDatabase,
         collections: &[Collection],
         all: &[Arc<CachedIndex>],
-        (vectors, named): (Vec<Option<Vec<f32>>>, &[DocumentId]),
+        vectors: Vec<Option<Vec<f32>>>,
+        named: &[DocumentId],
     ) -> Result<(Vec<Meaning>, Option<Note>), ApiError> {
         let mut meanings: Vec<Meaning> = all.iter().map(|_| Meaning::Unknown).collect();
         let mut asked: HashMap<EmbeddingSpaceId, (Vec<f32>, Within)> = HashMap::new();
@@ -295,7 +301,8 @@ impl Documents {
                 principal,
                 &space.model,
                 &[text],
-                (Urgency::Question, settings.deadline),
+                Urgency::Question,
+                settings.deadline,
             )
             .await?;
         // One vector per text.
@@ -321,7 +328,9 @@ fn closed(all: &[Arc<CachedIndex>], named: &[DocumentId]) -> HashSet<u128> {
 async fn find(
     documents: &Arc<Documents>,
     all: &[Arc<CachedIndex>],
-    (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
+    text: String,
+    meanings: Vec<Meaning>,
+    closed: HashSet<u128>,
     limit: usize,
 ) -> Result<Vec<Hit>, ApiError> {
     let documents = Arc::clone(documents);

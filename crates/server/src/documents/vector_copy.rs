@@ -59,7 +59,7 @@ impl Documents {
         for space in spaces {
             let name = database.name_of(&home, space.id);
             let is_there = there.contains(&name);
-            self.copy_space(database, (&name, space.id), is_there, &mut copied)
+            self.copy_space(database, &name, space.id, is_there, &mut copied)
                 .await?;
         }
         database.note_copied(copied);
@@ -70,7 +70,8 @@ impl Documents {
     async fn copy_space(
         &self,
         database: &VectorDatabase,
-        (name, space): (&str, EmbeddingSpaceId),
+        name: &str,
+        space: EmbeddingSpaceId,
         mut is_there: bool,
         copied: &mut HashSet<(EmbeddingSpaceId, Text)>,
     ) -> Result<(), ReplicaError<NoAnswer>> {
@@ -88,7 +89,7 @@ impl Documents {
             let text = (row.document, row.version);
             if there.get(&text) != Some(&row.pieces) {
                 match self
-                    .copy_text(database, (name, space), &row, &mut is_there)
+                    .copy_text(database, name, space, &row, &mut is_there)
                     .await
                 {
                     // Vectors whose length differs from earlier ones are refused; a retry would not help.
@@ -104,7 +105,8 @@ impl Documents {
     async fn copy_text(
         &self,
         database: &VectorDatabase,
-        (name, space): (&str, EmbeddingSpaceId),
+        name: &str,
+        space: EmbeddingSpaceId,
         row: &EmbeddedDocument,
         is_there: &mut bool,
     ) -> Result<(), ReplicaError<NoAnswer>> {

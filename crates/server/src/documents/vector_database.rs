@@ -211,8 +211,12 @@ impl VectorDatabase {
         match &self.kind {
             Kind::Qdrant(qdrant) => qdrant.nearest(name, vector, within).await,
             Kind::Pgvector(store) => {
-                let within = (&*within.collections, &*within.documents);
-                let found = own(ASKING, store.nearest(name, vector, within, NEAREST)).await?;
+                let Within {
+                    collections,
+                    documents,
+                } = within;
+                let asked = store.nearest(name, vector, collections, documents, NEAREST);
+                let found = own(ASKING, asked).await?;
                 Ok(found.into_iter().filter_map(near).collect())
             }
         }

@@ -186,7 +186,8 @@ impl DefinedAgents {
         &self,
         built_in: &Agents,
         main: Option<&AgentDefinition>,
-        (models, permit): (&Models, &Permissions),
+        models: &Models,
+        permit: &Permissions,
     ) -> Agents {
         let mut defined = self.usable(permit);
         defined.retain(|definition| definition.may_be_called);

@@ -151,13 +151,13 @@ impl Usage {
                 .is_some_and(Account::is_known)
             {
                 self.write_down().await?;
-                let found = self.written(&subject).await?;
+                let (day, month) = self.written(&subject).await?;
                 let now = self.clock.now_ms();
                 self.lock()
                     .accounts
                     .entry(subject)
                     .or_insert_with(|| Account::new(now))
-                    .set(now, found);
+                    .set(now, day, month);
             }
         }
         Ok(())
@@ -433,9 +433,9 @@ impl Usage {
             to_read.map(|(subject, _)| subject.clone()).collect()
         };
         for subject in to_read {
-            let found = self.written(&subject).await?;
+            let (day, month) = self.written(&subject).await?;
             if let Some(account) = self.lock().accounts.get_mut(&subject) {
-                account.set(now, found);
+                account.set(now, day, month);
             }
         }
         Ok(())

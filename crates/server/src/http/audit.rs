@@ -174,9 +174,10 @@ pub(super) async fn get(
             for (name, value) in [("from", &asked.from), ("to", &asked.to)] {
                 details.extend(value.clone().map(|value| (name.to_owned(), value.into())));
             }
-            let subject = ("audit".to_owned(), String::new());
+            let subject = "audit".to_owned();
+            let name = String::new();
             app.identity
-                .note_look("audit.export", &caller, &place, subject, details)
+                .note_look("audit.export", &caller, &place, subject, name, details)
                 .await?;
             Ok(csv(app, filter))
         }

@@ -77,7 +77,7 @@ pub(super) async fn create_folder(
     let id = FolderId::generate();
     let name = checked_name(&body.name)?;
     store
-        .create_folder(caller.id(), (id, &name), MAX_FOLDERS)
+        .create_folder(caller.id(), id, &name, MAX_FOLDERS)
         .await
         .map_err(refused)?;
     Ok(Json(FolderView { id, name, chats: 0 }))

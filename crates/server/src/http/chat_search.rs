@@ -165,7 +165,7 @@ fn row_for(app: &App, caller: &Caller, found: SharedChat) -> ChatRow {
     if is_own {
         row
     } else {
-        row.of_another((owner_name, owner_email))
+        row.of_another(owner_name, owner_email)
     }
 }
 

@@ -64,7 +64,7 @@ struct OwnerView {
 impl ChatRow {
     /// The row for a reader of a shared chat, with the owner's name and address. The directory, the unread mark and the
     /// owner's organization are hidden.
-    pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
+    pub(super) fn of_another(self, name: String, email: String) -> Self {
         let workspace = None;
         let unread = false;
         let owner = Some(OwnerView { name, email });
@@ -385,8 +385,8 @@ pub(super) async fn get(
 ) -> Result<Json<ChatView>, ApiError> {
     let Readable { chat, owner } = app.access.readable(&viewer, chat).await?;
     let mut view = view(&app, chat).await?;
-    if let Some(owner) = owner {
-        view.row = view.row.of_another(owner);
+    if let Some((name, email)) = owner {
+        view.row = view.row.of_another(name, email);
         view.parameters = ModelParameters::default();
     }
     Ok(Json(view))

@@ -8,7 +8,8 @@ use crate::{error::ApiError, platform::config::Config};
 /// `max_age_s` of 0 deletes the cookie.
 pub(super) fn set_cookie(
     config: &Config,
-    (name, path): (&str, &str),
+    name: &str,
+    path: &str,
     value: &str,
     max_age_s: i64,
 ) -> Result<HeaderValue, ApiError> {

@@ -47,7 +47,7 @@ const PART_BYTES: usize = 6_000_000;
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     let held = app.transfer_slots.begin(caller.id())?;
     let name = format!("glasshouse-{}.jsonl", today(&app)?);
-    send(app, caller, (What::All, name), held)
+    send(app, caller, What::All, name, held)
 }
 
 /// `GET /api/v1/chats/{chat}/export`: exports one of the caller's chats in the format that the import reads.
@@ -59,7 +59,7 @@ pub(super) async fn get_one(
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let held = app.transfer_slots.begin(caller.id())?;
     let name = format!("chat-{}.jsonl", today(&app)?);
-    send(app, caller, (What::Chat(Box::new(chat)), name), held)
+    send(app, caller, What::Chat(Box::new(chat)), name, held)
 }
 
 fn today(app: &App) -> Result<String, ApiError> {
@@ -76,7 +76,8 @@ enum What {
 fn send(
     app: Arc<App>,
     caller: Caller,
-    (what, name): (What, String),
+    what: What,
+    name: String,
     held: Held,
 ) -> Result<Response, ApiError> {
     let (pieces, receiver) = mpsc::channel(PIECES);

@@ -68,9 +68,9 @@ pub(super) async fn post(
     let report = match format {
         Format::Own => {
             let lines = spool.lines(LINE_BYTES + app.config.body_limit_bytes);
-            Own::new(&app, &caller, (lines, ends)).run().await
+            Own::new(&app, &caller, lines, ends).run().await
         }
-        Format::OpenWebUi => open_webui::run(&app, &caller, (spool.pieces(), ends)).await,
+        Format::OpenWebUi => open_webui::run(&app, &caller, spool.pieces(), ends).await,
     };
     let report = report?;
     noted.with("made", report.made_counts());
@@ -139,12 +139,12 @@ mod tests {
         }
         for (bad, words) in [
             (&b""[..], "empty"),
-            (b"[1,2]", "no file"),
+            (b"[1,2]", "cannot be imported"),
             (b"PK\x03\x04", "compressed"),
             (b"\x1f\x8b\x08", "compressed"),
-            (b"\xef\xbb\xbf", "no file"),
-            (b"{\"a\":1}", "no file"),
-            (b"<html>", "no file"),
+            (b"\xef\xbb\xbf", "cannot be imported"),
+            (b"{\"a\":1}", "cannot be imported"),
+            (b"<html>", "cannot be imported"),
         ] {
             let refused = format(bad).unwrap_err();
             assert!(refused.problem().message.contains(words), "{refused}");

@@ -157,8 +157,8 @@ pub(super) async fn create(
         app.gateway.permit_of(&caller).check(Right::Sharing)?;
     }
     let id = CollectionId::generate();
-    let content = (&*body.name, &*body.description, body.open);
-    let new = make(&app, id, owner(&caller)?, content).await?;
+    let owner = owner(&caller)?;
+    let new = make(&app, id, owner, &body.name, &body.description, body.open).await?;
     Ok((StatusCode::CREATED, Json(new.into())))
 }
 
@@ -171,7 +171,9 @@ pub(super) async fn make(
     app: &App,
     id: CollectionId,
     owner: UserId,
-    (name, description, open): (&str, &str, bool),
+    name: &str,
+    description: &str,
+    open: bool,
 ) -> Result<Collection, ApiError> {
     let now = app.clock.now_ms();
     let new = Collection {

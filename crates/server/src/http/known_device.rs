@@ -25,7 +25,8 @@ pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
         .map_err(ApiError::internal)?;
     set_cookie(
         &app.config,
-        (COOKIE, "/api/v1/login"),
+        COOKIE,
+        "/api/v1/login",
         &URL_SAFE_NO_PAD.encode(sealed),
         KEPT_S,
     )

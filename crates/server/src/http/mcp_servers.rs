@@ -66,12 +66,17 @@ impl From<McpServerNow> for McpServerView {
             kind: if is_stdio { "stdio" } else { "http" },
             state: state_word(state),
             problems,
-            tools: tools.into_iter().map(tool_view).collect(),
+            tools: tools
+                .into_iter()
+                .map(|(name, description, needs_approval)| {
+                    tool_view(name, description, needs_approval)
+                })
+                .collect(),
         }
     }
 }
 
-pub(super) fn tool_view((name, description, needs_approval): (String, String, bool)) -> ToolView {
+pub(super) fn tool_view(name: String, description: String, needs_approval: bool) -> ToolView {
     ToolView {
         name,
         description,

@@ -90,7 +90,13 @@ impl From<UserServer> for SignInView {
             SignInState::Lapsed => view("lapsed", Vec::new(), Vec::new()),
             SignInState::SignedIn(None) => view("down", vec![full.into()], Vec::new()),
             SignInState::SignedIn(Some(now)) => {
-                let tools = now.tools.into_iter().map(tool_view).collect();
+                let tools = now
+                    .tools
+                    .into_iter()
+                    .map(|(name, description, needs_approval)| {
+                        tool_view(name, description, needs_approval)
+                    })
+                    .collect();
                 view(state_word(now.state), now.problems, tools)
             }
         }
@@ -117,7 +123,8 @@ pub(super) async fn begin(
     let redirect = format!("{}{CALLBACK}", own_origin(&config, &headers)?);
     let url = mcp_servers
         .begin_sign_in(
-            (&server, &gateway.permit_of(&caller)),
+            &server,
+            &gateway.permit_of(&caller),
             &signer(&caller),
             &redirect,
         )
@@ -142,7 +149,7 @@ pub(super) async fn put(
 ) -> Result<StatusCode, ApiError> {
     let permit = gateway.permit_of(&caller);
     mcp_servers
-        .put_token((&server, &permit), caller.id(), &Secret::new(body.token))
+        .put_token(&server, &permit, caller.id(), &Secret::new(body.token))
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

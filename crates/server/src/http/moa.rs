@@ -86,7 +86,7 @@ pub(super) async fn complete(
     let person = app.effective_pipelines.told_person(&caller.user);
     let now = app.effective_pipelines.told_now();
     let answers = responses.iter().map(String::as_str);
-    let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;
+    let asked = merging.prompt(&prompt, answers, &[], &person, &now)?;
     let model_id = merging.model.model_id.clone();
     let spec = RunSpec {
         ends_with_server: true,

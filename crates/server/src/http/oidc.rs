@@ -146,7 +146,7 @@ fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    set_cookie(config, (COOKIE, "/oauth/login"), value, max_age_s)
+    set_cookie(config, COOKIE, "/oauth/login", value, max_age_s)
 }
 
 /// Describes the operations of this file.

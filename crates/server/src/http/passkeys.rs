@@ -105,7 +105,7 @@ pub(super) fn forget(app: &App) -> Result<HeaderValue, ApiError> {
 }
 
 fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    set_cookie(&app.config, (COOKIE, "/api/v1"), value, max_age_s)
+    set_cookie(&app.config, COOKIE, "/api/v1", value, max_age_s)
 }
 
 /// The relying party for the request's origin.

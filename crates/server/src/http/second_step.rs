@@ -191,7 +191,7 @@ fn over() -> ApiError {
 }
 
 fn cookie_of(config: &Config, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    set_cookie(config, (COOKIE, "/api/v1/login"), value, max_age_s)
+    set_cookie(config, COOKIE, "/api/v1/login", value, max_age_s)
 }
 
 /// Describes the operations of this file.

@@ -498,7 +498,7 @@ pub(super) fn session_cookie(
     value: &str,
     max_age_s: i64,
 ) -> Result<HeaderValue, ApiError> {
-    set_cookie(&app.config, (SESSION_COOKIE, "/"), value, max_age_s)
+    set_cookie(&app.config, SESSION_COOKIE, "/", value, max_age_s)
 }
 
 /// Describes the operations of this file.

@@ -197,7 +197,7 @@ pub(super) async fn list(
 ) -> Result<Json<SharedList>, ApiError> {
     let chats = app.store.chats_shared_with(caller.id(), MAX_SHARED).await?;
     let view = |shared: SharedChat| {
-        row(&app, shared.chat).of_another((shared.owner_name, shared.owner_email))
+        row(&app, shared.chat).of_another(shared.owner_name, shared.owner_email)
     };
     Ok(Json(SharedList {
         chats: chats.into_iter().map(view).collect(),
@@ -227,9 +227,16 @@ pub(super) async fn of_user(
         StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchAccount),
         error => error.into(),
     })?;
-    let subject = (user.id.to_string(), user.email);
+    let subject = user.id.to_string();
     app.identity
-        .note_look("user.look", &caller, &place, subject, Map::new())
+        .note_look(
+            "user.look",
+            &caller,
+            &place,
+            subject,
+            user.email,
+            Map::new(),
+        )
         .await?;
     list_of(
         &app,

@@ -197,12 +197,14 @@ impl Identity {
         action: &str,
         caller: &Caller,
         place: &ClientInfo,
-        subject: (String, String),
+        subject: String,
+        subject_name: String,
         details: Map<String, Value>,
     ) -> Result<(), ApiError> {
         let mut entry = line(self.clock.now_ms(), action, Some(place));
         done_by(&mut entry, caller);
-        (entry.subject, entry.subject_name) = (Some(subject.0), Some(subject.1));
+        entry.subject = Some(subject);
+        entry.subject_name = Some(subject_name);
         entry.details = Some(details);
         Ok(self.store.add_to_audit(&entry).await?)
     }

@@ -80,7 +80,8 @@ impl Merging {
         prompt: &str,
         answers: impl IntoIterator<Item = &'a str>,
         said: &[Said],
-        (person, now): (&ToldPerson, &ToldNow),
+        person: &ToldPerson,
+        now: &ToldNow,
     ) -> Result<String, ApiError> {
         let answers = fit_answers(answers, self.room_chars());
         if answers.is_empty() {

@@ -87,7 +87,8 @@ impl Pipelines {
         );
         self.pay_and_note(
             job,
-            (prompt_bytes, &AtomicUsize::new(0)),
+            prompt_bytes,
+            &AtomicUsize::new(0),
             call,
             shown,
             |_| "failed",
@@ -104,7 +105,8 @@ impl Pipelines {
         self: &Arc<Self>,
         job: &Job<'_>,
         text: String,
-        (reads_along, mut heard): (bool, impl FnMut(&str)),
+        reads_along: bool,
+        mut heard: impl FnMut(&str),
         read: impl Fn(&str) -> String,
     ) -> Result<Answered<String>, ApiError> {
         let text_bytes = text.len();
@@ -133,7 +135,8 @@ impl Pipelines {
         };
         self.pay_and_note(
             job,
-            (text_bytes, &written_bytes),
+            text_bytes,
+            &written_bytes,
             call,
             String::clone,
             outcome,
@@ -158,13 +161,14 @@ impl Pipelines {
     async fn pay_and_note<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
-        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
+        prompt_bytes: usize,
+        shown_bytes: &AtomicUsize,
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
         shown: impl Fn(&T) -> String,
         outcome: fn(&ApiError) -> &'static str,
     ) -> Result<Answered<T>, ApiError> {
         let mut note = Note::begin(self, job, prompt_bytes);
-        let asked = match self.pay(job, (prompt_bytes, shown_bytes), call).await {
+        let asked = match self.pay(job, prompt_bytes, shown_bytes, call).await {
             Ok(asked) => asked,
             Err(error) => {
                 note.call.usage = Usage::default();
@@ -199,7 +203,8 @@ impl Pipelines {
     async fn pay<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
-        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
+        prompt_bytes: usize,
+        shown_bytes: &AtomicUsize,
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
     ) -> Result<Asked<T>, ApiError> {
         let model = &job.model;

@@ -60,11 +60,10 @@ pub use trusted_header::TrustedHeader;
 pub use web::{BrowserKind, BrowserSettings, Search, SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
-/// A setting, and the variable that Open WebUI has for it.
-const FORWARD_USER_INFO: (&str, &str) = (
-    "forward_user_info_headers",
-    "ENABLE_FORWARD_USER_INFO_HEADERS",
-);
+/// A setting that Open WebUI also has.
+const FORWARD_USER_INFO: &str = "forward_user_info_headers";
+/// Open WebUI's environment variable for it.
+const FORWARD_USER_INFO_ALIAS: &str = "ENABLE_FORWARD_USER_INFO_HEADERS";
 
 /// A snapshot of the environment at the start of the program.
 pub type Environment = BTreeMap<String, String>;
@@ -302,6 +301,7 @@ impl Config {
             &defaults,
             environment,
             FORWARD_USER_INFO,
+            FORWARD_USER_INFO_ALIAS,
             &mut in_environment,
         )?;
         layers::read_flags(flags, &mut in_flags);

@@ -70,10 +70,10 @@ impl Proxies {
 
     /// Whether no network is wider than these prefix lengths for IPv4 and IPv6.
     #[must_use]
-    pub fn are_narrow(&self, (four, six): (u8, u8)) -> bool {
+    pub fn are_narrow(&self, min_v4: u8, min_v6: u8) -> bool {
         self.0.iter().all(|network| match network {
-            IpNet::V4(network) => network.prefix_len() >= four,
-            IpNet::V6(network) => network.prefix_len() >= six,
+            IpNet::V4(network) => network.prefix_len() >= min_v4,
+            IpNet::V6(network) => network.prefix_len() >= min_v6,
         })
     }
 

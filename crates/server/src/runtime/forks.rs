@@ -91,15 +91,13 @@ impl Forks {
             .preparation
             .memories(source.principal.account, &start)
             .await?;
-        let fork = self.new_fork(
-            &source,
+        let snapshot = ChatSnapshot {
             chat,
             messages,
-            (workspace, files),
-            past,
-            &point,
-            start,
-        )?;
+            workspace,
+            files,
+        };
+        let fork = self.new_fork(&source, snapshot, past, &point, start)?;
         self.store.fork(&fork.0).await?;
         self.runs.metrics().note(&fork.1);
         let forked = Forked {
@@ -134,13 +132,17 @@ impl Forks {
     fn new_fork(
         &self,
         source: &Run,
-        chat: Chat,
-        mut messages: Vec<ChatMessage>,
-        (workspace, files): (String, Vec<(String, u64)>),
+        snapshot: ChatSnapshot,
         past: PastLog,
         point: &ForkPoint,
         mut start: StartingRun,
     ) -> Result<(Fork, RunEvent), ApiError> {
+        let ChatSnapshot {
+            chat,
+            mut messages,
+            workspace,
+            files,
+        } = snapshot;
         let id = ChatId::generate();
         let message = MessageId::generate();
         let run = RunId::generate();
@@ -208,6 +210,15 @@ impl Forks {
             forked,
         ))
     }
+}
+
+/// The original chat, with its messages and files as of the fork point.
+struct ChatSnapshot {
+    chat: Chat,
+    messages: Vec<ChatMessage>,
+    workspace: String,
+    /// The path and version of each file.
+    files: Vec<(String, u64)>,
 }
 
 /// A log up to the fork point, and what is needed of the rest.

@@ -177,10 +177,10 @@ impl Preparation {
             (tour::agents(&self.agents), None)
         } else {
             let built_in = self.programs.agents().unwrap_or(&self.agents);
-            let of = (&*self.models, run.permit);
+            let main = run.model.agent.as_deref();
             let agents = self
                 .defined_agents
-                .join(built_in, run.model.agent.as_deref(), of);
+                .join(built_in, main, &self.models, run.permit);
             let agents = with_skills(agents, &self.skills.read().await);
             let agents = self.with_knowledge(agents, run, references).await?;
             let agents = agents.with_tools(&self.web.tools(principal));

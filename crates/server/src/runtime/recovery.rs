@@ -306,8 +306,11 @@ impl Recovery {
         {
             return Ok(false);
         }
-        let log = self.runs.left_open(run).await?;
-        match self.resume(run, stored, log, RunIs::GoingOn).await? {
+        let (so_far, journal) = self.runs.left_open(run).await?;
+        match self
+            .resume(run, stored, so_far, journal, RunIs::GoingOn)
+            .await?
+        {
             Resume::Continue(prepared, so_far) => {
                 tracing::info!(run = %run.id, "resuming a run");
                 let title = match run.chat {
@@ -329,7 +332,7 @@ impl Recovery {
             Resume::End(so_far, journal, why_not) => {
                 tracing::info!(run = %run.id, %why_not, "closing the log of an interrupted run");
                 self.runs
-                    .close_left_open(run, (so_far, *journal), why_not)
+                    .close_left_open(run, so_far, *journal, why_not)
                     .await?;
             }
         }
@@ -353,7 +356,7 @@ impl Recovery {
                 _ => None,
             });
         let run_is = RunIs::Woken(needed.collect());
-        self.resume(&run, stored, (so_far.without_gap(), journal), run_is)
+        self.resume(&run, stored, so_far.without_gap(), journal, run_is)
             .await
     }
 
@@ -388,7 +391,8 @@ impl Recovery {
         &self,
         run: &Run,
         stored: StoredRun,
-        (so_far, mut journal): (LogSoFar, Journal),
+        so_far: LogSoFar,
+        mut journal: Journal,
         run_is: RunIs,
     ) -> anyhow::Result<Resume> {
         journal.goes_on_at(self.clock.now_ms());

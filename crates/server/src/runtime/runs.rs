@@ -352,10 +352,12 @@ impl Runs {
     pub async fn close_left_open(
         &self,
         run: &Run,
-        log: (LogSoFar, Journal),
+        so_far: LogSoFar,
+        journal: Journal,
         words: LocalizedText,
     ) -> Result<(), StoreError> {
-        self.close(run, log, recovery::Why::CannotGoOn(words)).await
+        self.close(run, so_far, journal, recovery::Why::CannotGoOn(words))
+            .await
     }
 
     /// Ends the log of a run that an earlier process left open, as cancelled.
@@ -363,17 +365,20 @@ impl Runs {
     /// # Errors
     /// If the database does not answer.
     pub async fn cancel_left_open(&self, run: &Run) -> Result<(), StoreError> {
-        let log = self.left_open(run).await?;
-        self.close(run, log, recovery::Why::Stopped).await
+        let (so_far, journal) = self.left_open(run).await?;
+        self.close(run, so_far, journal, recovery::Why::Stopped)
+            .await
     }
 
     async fn close(
         &self,
         run: &Run,
-        log: (LogSoFar, Journal),
+        so_far: LogSoFar,
+        journal: Journal,
         why: recovery::Why,
     ) -> Result<(), StoreError> {
-        let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
+        let last_seq =
+            recovery::close(&self.0.store, &self.0.clock, run, so_far, journal, why).await?;
         self.0.usage.run_is_over(run.id, last_seq);
         self.0.tell_end(run.id);
         Ok(())

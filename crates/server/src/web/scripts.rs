@@ -102,7 +102,7 @@ impl Web {
                     self.browse(program, settings.time, body, html).await
                 }
                 BrowserKind::Crawl4Ai { url, host, key } => {
-                    self.ask_crawl4ai((url, host, key.as_ref()), settings.time, &body.url)
+                    self.ask_crawl4ai(url, host, key.as_ref(), settings.time, &body.url)
                         .await
                 }
             }

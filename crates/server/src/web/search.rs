@@ -133,10 +133,7 @@ impl Web {
             let name = name_of(search);
             let is_last = place + 1 == row.len();
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
-            match self
-                .ask_one(search, principal, (&query, limit), time)
-                .await?
-            {
+            match self.ask_one(search, principal, &query, limit, time).await? {
                 Ok(mut hits) => {
                     self.resting.note_answer(&name);
                     let question = Question::new(&query);
@@ -195,11 +192,12 @@ impl Web {
         &self,
         search: &Search,
         principal: &Principal,
-        (query, limit): (&str, usize),
+        query: &str,
+        limit: usize,
         time: Duration,
     ) -> Result<Result<Vec<WebHit>, NoAnswer>, WebProblem> {
         Ok(match search {
-            Search::Service(settings) => self.ask(settings, (query, limit), time).await,
+            Search::Service(settings) => self.ask(settings, query, limit, time).await,
             Search::Own => {
                 match own::search(
                     &self.store,

@@ -181,7 +181,7 @@ async fn a_model_is_tried_before_it_is_chosen() {
             Reply::stream(&[Step::Flood {
                 size_bytes: 70 << 20,
             }]),
-            "more than 64 MB",
+            "larger than 64 MB",
         ),
     ] {
         helper.embed_with(move |_| reply.clone());

@@ -242,7 +242,7 @@ async fn a_model_that_fails_is_told_and_words_serve() {
         (one("[1e39, 1]"), "no list of vectors"),
         (one("[]"), "lengths"),
         (Reply::html(), "no list of vectors"),
-        (huge, "more than 64 MB"),
+        (huge, "larger than 64 MB"),
         (Reply::close(), "."),
     ];
     server.read_file(&ada, &work, "z.txt", b"Flour.").await;

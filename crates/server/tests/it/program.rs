@@ -160,14 +160,14 @@ async fn the_data_is_its_owners_alone() {
     let (server, line) = start();
     assert!(line.starts_with("Glasshouse is ready"), "{line}");
     assert_eq!(open_files(), [""; 0]);
-    assert!(!stop(server).contains("others could read"));
+    assert!(!stop(server).contains("other users could read"));
 
     set(&dir.join("glasshouse.db"), 0o644);
     let (server, _) = start();
     assert_eq!(open_files(), [""; 0]);
     let log = stop(server);
     assert!(
-        log.contains("others could read") && log.contains("glasshouse.db"),
+        log.contains("other users could read") && log.contains("glasshouse.db"),
         "{log}"
     );
 

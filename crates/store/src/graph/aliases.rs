@@ -104,7 +104,8 @@ impl Store {
         &self,
         owner: UserId,
         collection: CollectionId,
-        (entity, alias): (EntityId, EntityId),
+        entity: EntityId,
+        alias: EntityId,
     ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
         // Serializes concurrent merges.

@@ -51,7 +51,8 @@ impl Store {
         &self,
         collection: CollectionId,
         of: EntityId,
-        (depth, limit): (u32, usize),
+        depth: u32,
+        limit: usize,
     ) -> Result<Subgraph, StoreError> {
         let aliases = self.aliases(collection).await?;
         let of = self.entity_alone(collection, of).await?.id;
@@ -84,7 +85,8 @@ impl Store {
     pub async fn path(
         &self,
         collection: CollectionId,
-        (from, to): (EntityId, EntityId),
+        from: EntityId,
+        to: EntityId,
         max: u32,
     ) -> Result<Subgraph, StoreError> {
         let aliases = self.aliases(collection).await?;

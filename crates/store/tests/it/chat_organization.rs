@@ -21,12 +21,12 @@ async fn folders_are_a_persons_own(store: Store) {
     let bob = add_user(&store).await;
     let work = FolderId::generate();
     let home = FolderId::generate();
-    store.create_folder(ann, (work, "Работа"), 2).await.unwrap();
-    let same = store.create_folder(ann, (home, "РАБОТА"), 2).await;
+    store.create_folder(ann, work, "Работа", 2).await.unwrap();
+    let same = store.create_folder(ann, home, "РАБОТА", 2).await;
     assert_eq!(same, Err(StoreError::Conflict("name")));
-    store.create_folder(ann, (home, "Home"), 2).await.unwrap();
+    store.create_folder(ann, home, "Home", 2).await.unwrap();
     let third = store
-        .create_folder(ann, (FolderId::generate(), "Third"), 2)
+        .create_folder(ann, FolderId::generate(), "Third", 2)
         .await;
     assert_eq!(third, Err(StoreError::Conflict("folders")));
     assert_eq!(
@@ -88,7 +88,7 @@ async fn many_chats_move_at_once(store: Store) {
     let two = add_chat(&store, ann, "2", 2).await;
     let foreign = add_chat(&store, bob, "3", 3).await;
     let folder = FolderId::generate();
-    store.create_folder(ann, (folder, "F"), 5).await.unwrap();
+    store.create_folder(ann, folder, "F", 5).await.unwrap();
     let change = ChatOrganizationChange {
         pinned: Some(true),
         archived: None,
@@ -149,7 +149,7 @@ async fn many_chats_move_at_once(store: Store) {
 async fn lists_what_is_asked_for(store: Store) {
     let ann = add_user(&store).await;
     let folder = FolderId::generate();
-    store.create_folder(ann, (folder, "F"), 5).await.unwrap();
+    store.create_folder(ann, folder, "F", 5).await.unwrap();
     let a = add_chat(&store, ann, "a", 1).await;
     let b = add_chat(&store, ann, "b", 2).await;
     let c = add_chat(&store, ann, "c", 3).await;

@@ -73,7 +73,7 @@ async fn look(store: &Store, said: &str) -> GraphTask {
     let of = store.claim_graph(100, 200).await.unwrap().unwrap();
     assert!(
         store
-            .keep_graph(&of, (of.done, 1), &piece(said), 300)
+            .keep_graph(&of, of.done, 1, &piece(said), 300)
             .await
             .unwrap()
     );
@@ -116,7 +116,7 @@ async fn relations_are_traversed(store: Store) {
         "Ада"
     );
     let ada = named(&store, mine.id, "ada").await;
-    let near = store.neighbours(mine.id, ada, (1, 10)).await.unwrap();
+    let near = store.neighbours(mine.id, ada, 1, 10).await.unwrap();
     assert_eq!(
         names(&near),
         ["Ada", "Bob", "Eve"],
@@ -125,29 +125,29 @@ async fn relations_are_traversed(store: Store) {
     assert_eq!(near.relations.len(), 3, "{near:?}");
     assert_eq!(near.relations[0].quote.quote, "quote 0");
     assert_eq!(
-        names(&store.neighbours(mine.id, ada, (3, 10)).await.unwrap()),
+        names(&store.neighbours(mine.id, ada, 3, 10).await.unwrap()),
         ["Ada", "Bob", "Eve", "Cid", "Dee"]
     );
     assert_eq!(
-        names(&store.neighbours(mine.id, ada, (3, 2)).await.unwrap()),
+        names(&store.neighbours(mine.id, ada, 3, 2).await.unwrap()),
         ["Ada", "Bob"]
     );
     let eve = named(&store, mine.id, "eve").await;
     let dee = named(&store, mine.id, "dee").await;
-    let way = store.path(mine.id, (eve, dee), 6).await.unwrap();
+    let way = store.path(mine.id, eve, dee, 6).await.unwrap();
     assert_eq!(names(&way), ["Eve", "Ada", "Bob", "Cid", "Dee"]);
     assert_eq!(
-        names(&store.path(mine.id, (ada, ada), 6).await.unwrap()),
+        names(&store.path(mine.id, ada, ada, 6).await.unwrap()),
         ["Ada"]
     );
     assert_eq!(
-        store.path(mine.id, (eve, dee), 3).await.unwrap(),
+        store.path(mine.id, eve, dee, 3).await.unwrap(),
         Subgraph::default(),
         "it is longer"
     );
     let fay = named(&store, mine.id, "fay").await;
     assert_eq!(
-        store.path(mine.id, (eve, fay), 6).await.unwrap(),
+        store.path(mine.id, eve, fay, 6).await.unwrap(),
         Subgraph::default()
     );
     let (entity, quotes) = store.entity(mine.id, ada, 10).await.unwrap();
@@ -162,8 +162,8 @@ async fn relations_are_traversed(store: Store) {
         store.entity(other.id, ada, 10).await.map(drop),
         Err(MISSING)
     );
-    assert_eq!(store.neighbours(other.id, ada, (1, 10)).await, Err(MISSING));
-    assert_eq!(store.path(other.id, (ada, eve), 6).await, Err(MISSING));
+    assert_eq!(store.neighbours(other.id, ada, 1, 10).await, Err(MISSING));
+    assert_eq!(store.path(other.id, ada, eve, 6).await, Err(MISSING));
     assert_eq!(
         store.subgraph(other.id, 10).await.unwrap(),
         Subgraph::default()
@@ -185,7 +185,7 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     let before = store.subgraph(mine.id, 30).await.unwrap();
     assert!(
         store
-            .path(mine.id, (bob, cid), 6)
+            .path(mine.id, bob, cid, 6)
             .await
             .unwrap()
             .entities
@@ -197,18 +197,18 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     // Only its owner says so, and only of what is there.
     let other = add_user(&store).await;
     assert_eq!(
-        store.merge_entities(other, mine.id, (ada, lovelace)).await,
+        store.merge_entities(other, mine.id, ada, lovelace).await,
         Err(MISSING)
     );
     assert_eq!(
         store
-            .merge_entities(owner, mine.id, (ada, EntityId::generate()))
+            .merge_entities(owner, mine.id, ada, EntityId::generate())
             .await,
         Err(MISSING)
     );
     assert!(
         store
-            .merge_entities(owner, mine.id, (ada, lovelace))
+            .merge_entities(owner, mine.id, ada, lovelace)
             .await
             .unwrap()
     );
@@ -218,7 +218,7 @@ async fn names_that_mean_the_same_are_one(store: Store) {
         (1, ada, lovelace, "Lovelace")
     );
     assert_eq!(id("lovelace").await, ada, "its other name finds it");
-    let near = store.neighbours(mine.id, lovelace, (1, 30)).await.unwrap();
+    let near = store.neighbours(mine.id, lovelace, 1, 30).await.unwrap();
     let mut near_names = names(&near);
     near_names.sort_unstable();
     assert_eq!(near_names, ["Ada", "Bob", "Cid"]);
@@ -229,7 +229,7 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     );
     assert!(near.relations.iter().all(|said| said.source == ada));
     assert_eq!(
-        names(&store.path(mine.id, (bob, cid), 6).await.unwrap()),
+        names(&store.path(mine.id, bob, cid, 6).await.unwrap()),
         ["Bob", "Ada", "Cid"]
     );
     let (entity, quotes) = store.entity(mine.id, lovelace, 10).await.unwrap();
@@ -247,13 +247,13 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     // What is merged takes its other names along, and nothing is its own other name.
     assert!(
         store
-            .merge_entities(owner, mine.id, (eve, ada))
+            .merge_entities(owner, mine.id, eve, ada)
             .await
             .unwrap()
     );
     assert!(
         store
-            .merge_entities(owner, mine.id, (ada, eve))
+            .merge_entities(owner, mine.id, ada, eve)
             .await
             .unwrap()
     );
@@ -277,7 +277,7 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     );
     assert!(
         store
-            .merge_entities(owner, mine.id, (ada, lovelace))
+            .merge_entities(owner, mine.id, ada, lovelace)
             .await
             .unwrap()
     );
@@ -334,7 +334,7 @@ async fn deleting_a_document_removes_its_relations(store: Store) {
     );
     assert!(
         store
-            .keep_graph(&of, (0, 1), &piece("Eve-Ada"), 600)
+            .keep_graph(&of, 0, 1, &piece("Eve-Ada"), 600)
             .await
             .unwrap()
     );
@@ -377,7 +377,7 @@ async fn one_server_processes_a_document(store: Store) {
     assert!(store.claim_graph(150, 250).await.unwrap().is_none());
     assert!(
         store
-            .keep_graph(&of, (0, 2), &piece("Ada"), 300)
+            .keep_graph(&of, 0, 2, &piece("Ada"), 300)
             .await
             .unwrap()
     );
@@ -393,7 +393,7 @@ async fn one_server_processes_a_document(store: Store) {
     assert_eq!(documents[0].problem.as_deref(), Some("{}"));
     assert!(
         !store
-            .keep_graph(&of, (0, 2), &piece("Bob"), 700)
+            .keep_graph(&of, 0, 2, &piece("Bob"), 700)
             .await
             .unwrap(),
         "it was kept before"
@@ -411,7 +411,7 @@ async fn unwanted_results_are_discarded(store: Store) {
     store.set_graph(owner, mine.id, false).await.unwrap();
     assert!(
         !store
-            .keep_graph(&of, (0, 1), &piece("Ada"), 300)
+            .keep_graph(&of, 0, 1, &piece("Ada"), 300)
             .await
             .unwrap()
     );
@@ -423,7 +423,7 @@ async fn unwanted_results_are_discarded(store: Store) {
         .unwrap();
     assert!(
         !store
-            .keep_graph(&of, (0, 1), &piece("Ada"), 300)
+            .keep_graph(&of, 0, 1, &piece("Ada"), 300)
             .await
             .unwrap()
     );

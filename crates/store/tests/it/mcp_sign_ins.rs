@@ -40,7 +40,7 @@ async fn a_late_change_does_not_bring_it_back(store: Store) {
     store.put_mcp_credential(ann, "a", &[1], 1).await.unwrap();
     let change = async |old: u8, new: u8| {
         store
-            .replace_mcp_credential(ann, "a", (&[old], &[new]), 2)
+            .replace_mcp_credential(ann, "a", &[old], &[new], 2)
             .await
     };
     assert_eq!(change(1, 2).await, Ok(true));

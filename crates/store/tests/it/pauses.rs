@@ -218,7 +218,7 @@ async fn a_graph_is_cancelled_and_resumed(store: Store) {
         if let Some(at_it) = at_it {
             assert_eq!(
                 store
-                    .keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50)
+                    .keep_graph(&at_it, 0, 1, &GraphPiece::default(), 50)
                     .await,
                 Ok(false)
             );
@@ -238,7 +238,7 @@ async fn a_graph_is_cancelled_and_resumed(store: Store) {
     let at_it = store.claim_graph(30, 40).await.unwrap().unwrap();
     assert_eq!(
         store
-            .keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50)
+            .keep_graph(&at_it, 0, 1, &GraphPiece::default(), 50)
             .await,
         Ok(true)
     );

@@ -76,7 +76,7 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
 
     let question = vector(77);
     let found = store
-        .nearest(name, &question, (&[ours], &[]), 10)
+        .nearest(name, &question, &[ours], &[], 10)
         .await
         .unwrap();
     assert_eq!(found.len(), 10);
@@ -97,23 +97,20 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
         );
     }
     let found = store
-        .nearest(name, &question, (&[], &[b]), 400)
+        .nearest(name, &question, &[], &[b], 400)
         .await
         .unwrap();
     assert_eq!(found.len(), 9, "only of the one that is named");
     assert_eq!(
-        store
-            .nearest(name, &question, (&[], &[]), 400)
-            .await
-            .unwrap(),
+        store.nearest(name, &question, &[], &[], 400).await.unwrap(),
         []
     );
     assert_eq!(
-        store.nearest(name, &[1.0], (&[ours], &[]), 1).await,
+        store.nearest(name, &[1.0], &[ours], &[], 1).await,
         Err(StoreError::Conflict("dimensions"))
     );
     assert_eq!(
-        store.nearest("none", &question, (&[ours], &[]), 1).await,
+        store.nearest("none", &question, &[ours], &[], 1).await,
         Err(StoreError::NotFound)
     );
 
@@ -160,7 +157,7 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     store.index_vectors("many", &points).await.unwrap();
     expected.sort_by(|a, b| b.0.total_cmp(&a.0));
     let found = store
-        .nearest("many", &question, (&[collection], &[]), 400)
+        .nearest("many", &question, &[collection], &[], 400)
         .await
         .unwrap();
     assert!(found.len() >= 350, "{}", found.len());
@@ -168,7 +165,7 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     let near = expected[..20].iter().filter(has).count();
     assert!(near >= 18, "of the nearest 20 it finds {near}");
     let others = store
-        .nearest("many", &question, (&[CollectionId::generate()], &[]), 400)
+        .nearest("many", &question, &[CollectionId::generate()], &[], 400)
         .await
         .unwrap();
     assert_eq!(others, []);

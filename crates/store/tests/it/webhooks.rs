@@ -114,7 +114,7 @@ async fn one_server_delivers_and_retries(store: Store) {
     let claimed = claim(&store, id, 1_060).await;
     assert_eq!(claimed.len(), 1, "a claim runs out");
     store
-        .settle_notice(&claimed[0], Some("No."), (1_061, Some(1_100)))
+        .settle_notice(&claimed[0], Some("No."), 1_061, Some(1_100))
         .await
         .unwrap();
     let last = store.webhooks(ann).await.unwrap()[0].last.clone().unwrap();
@@ -130,7 +130,7 @@ async fn one_server_delivers_and_retries(store: Store) {
     let claimed = claim(&store, id, 1_100).await;
     assert_eq!(claimed[0].attempts, 1);
     store
-        .settle_notice(&claimed[0], None, (1_101, None))
+        .settle_notice(&claimed[0], None, 1_101, None)
         .await
         .unwrap();
     let last = store.webhooks(ann).await.unwrap()[0].last.clone().unwrap();
@@ -148,7 +148,7 @@ async fn the_latest_deliveries_are_kept(store: Store) {
     assert_eq!(claimed.len(), 25);
     for notice in &claimed {
         store
-            .settle_notice(notice, Some("No."), (2_101, None))
+            .settle_notice(notice, Some("No."), 2_101, None)
             .await
             .unwrap();
     }

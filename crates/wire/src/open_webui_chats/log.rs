@@ -12,7 +12,8 @@ use super::{Answer, Piece};
 #[must_use]
 pub fn as_run(
     run: RunId,
-    (chat, message): (ChatId, MessageId),
+    chat: ChatId,
+    message: MessageId,
     model: &str,
     at: i64,
     answer: &Answer,

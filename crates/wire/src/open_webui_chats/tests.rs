@@ -207,8 +207,9 @@ fn answer(message: Value) -> (String, Answer) {
     let mut chat = read(&tree(&json!({"a": message}), "a"));
     let message = chat.messages.remove(0);
     let answer = message.answer.expect("it did something");
-    let ids = (ChatId::generate(), MessageId::generate());
-    let (log, summary) = as_run(RunId::generate(), ids, "m", 5, &answer);
+    let chat_id = ChatId::generate();
+    let message_id = MessageId::generate();
+    let (log, summary) = as_run(RunId::generate(), chat_id, message_id, "m", 5, &answer);
     assert_eq!(laws::check(&log), Ok(()));
     let last = answer.pieces.iter().rev().find_map(|piece| match piece {
         Piece::Text(text) => Some(text.clone()),
@@ -323,8 +324,9 @@ fn older_versions_have_usage_and_errors_elsewhere() {
     assert_eq!(figures.usage, Some(domain::Usage::of(5, 1_000_000_000)));
     let (_, fault) = answer(json!({"content": "", "error": {"content": "No such model"}}));
     assert_eq!(fault.fault.as_deref(), Some("No such model"));
-    let ids = (ChatId::generate(), MessageId::generate());
-    let (_, summary) = as_run(RunId::generate(), ids, "m", 5, &fault);
+    let chat_id = ChatId::generate();
+    let message_id = MessageId::generate();
+    let (_, summary) = as_run(RunId::generate(), chat_id, message_id, "m", 5, &fault);
     assert_eq!(summary.outcome, Some(Outcome::Failed));
 }
 

@@ -61,6 +61,12 @@ struct Open {
     attributes: Vec<Value>,
 }
 
+/// When a span began and ended, milliseconds since the Unix epoch.
+struct Interval {
+    began_at: i64,
+    ended_at: i64,
+}
+
 struct Reader<'a> {
     trace_id: String,
     content: Content,
@@ -180,7 +186,11 @@ impl<'a> Reader<'a> {
         attributes.extend(first_token_ms.map(|ms| attribute("glasshouse.first_token_ms", ms)));
         self.model.clone_from(model);
         let fault = broken_off.then_some("interrupted");
-        self.end_chat(&event.agent, (began_at, event.at), attributes, fault);
+        let times = Interval {
+            began_at,
+            ended_at: event.at,
+        };
+        self.end_chat(&event.agent, times, attributes, fault);
     }
 
     /// The model call for a summary, which is made inside a step.
@@ -201,13 +211,21 @@ impl<'a> Reader<'a> {
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.push(attribute("glasshouse.purpose", "summary"));
         self.model.clone_from(model);
-        self.end_chat(&event.agent, (began_at, event.at), attributes, None);
+        let times = Interval {
+            began_at,
+            ended_at: event.at,
+        };
+        self.end_chat(&event.agent, times, attributes, None);
     }
 
     /// A model call that did not finish.
     fn break_off_step(&mut self, agent: &AgentPath, at: i64, why: &str) {
         if let Some(began_at) = self.steps.remove(agent) {
-            self.end_chat(agent, (began_at, at), Vec::new(), Some(why));
+            let times = Interval {
+                began_at,
+                ended_at: at,
+            };
+            self.end_chat(agent, times, Vec::new(), Some(why));
         }
     }
 
@@ -220,7 +238,7 @@ impl<'a> Reader<'a> {
     fn end_chat(
         &mut self,
         agent: &AgentPath,
-        times: (i64, i64),
+        times: Interval,
         more: Vec<Value>,
         error: Option<&str>,
     ) {
@@ -263,7 +281,10 @@ impl<'a> Reader<'a> {
             attributes.push(attribute("glasshouse.hook.denied", true));
         }
         let parent = self.agent_span(&event.agent);
-        let times = (began_at, event.at);
+        let times = Interval {
+            began_at,
+            ended_at: event.at,
+        };
         let error = end.error.as_ref().map(|_| "hook_error");
         let name = format!("hook {hook}");
         self.end(
@@ -310,7 +331,10 @@ impl<'a> Reader<'a> {
             _ => "tool_error",
         };
         let parent = self.agent_span(&event.agent);
-        let times = (began_at, event.at);
+        let times = Interval {
+            began_at,
+            ended_at: event.at,
+        };
         let name = format!("execute_tool {name}");
         let error = error.then_some(why);
         self.end(
@@ -385,7 +409,10 @@ impl<'a> Reader<'a> {
         };
         let name = format!("invoke_agent {}", open.name);
         let key = agent_key(agent);
-        let times = (open.began_at, at);
+        let times = Interval {
+            began_at: open.began_at,
+            ended_at: at,
+        };
         self.end(
             &key,
             parent,
@@ -403,10 +430,11 @@ impl<'a> Reader<'a> {
         parent_span_id: String,
         name: String,
         kind: SpanKind,
-        (began_at, ended_at): (i64, i64),
+        times: Interval,
         mut attributes: Vec<Value>,
         error: Option<&str>,
     ) {
+        let Interval { began_at, ended_at } = times;
         let error = error.map(redact::text);
         attributes.extend(error.as_deref().map(|why| attribute("error.type", why)));
         self.ended.push(Span {

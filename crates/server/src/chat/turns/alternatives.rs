@@ -188,7 +188,8 @@ impl Turns {
             &asked,
             texts.iter().map(String::as_str),
             &said,
-            (&person, &now),
+            &person,
+            &now,
         )?;
         let layers = wish.layers.unwrap_or_else(|| merging.layers());
         let members = self.models_of_answers(caller, &answers).await.into_iter();
@@ -202,7 +203,7 @@ impl Turns {
             let ask = move |answers: &[String]| {
                 let answers = answers.iter().map(String::as_str);
                 merging
-                    .prompt(&asked, answers, &said, (&person, &now))
+                    .prompt(&asked, answers, &said, &person, &now)
                     .unwrap_or_else(|_| first.clone())
             };
             Council {

@@ -211,7 +211,7 @@ impl Account {
     }
 
     /// Sets the stored usage of the day and the month, and adds what is not flushed yet.
-    pub(super) fn set(&mut self, now: i64, (day, month): (Amount, Amount)) {
+    pub(super) fn set(&mut self, now: i64, day: Amount, month: Amount) {
         self.roll(now);
         let [_, of_day, of_month] = &mut self.windows;
         (of_day.used, of_month.used) = (day, month);

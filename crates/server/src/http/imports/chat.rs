@@ -33,7 +33,8 @@ pub(super) async fn bring(
     app: &App,
     ids: Ids,
     survey: &Survey,
-    (lines, to): (&mut Lines, u64),
+    lines: &mut Lines,
+    to: u64,
     report: &mut Report,
 ) -> Result<bool, ApiError> {
     let work = Bringing {

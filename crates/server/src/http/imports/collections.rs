@@ -75,8 +75,8 @@ impl Documents {
         let id = ids.collection(there.id);
         let made = match there.chat {
             // The collection is not open: the file must not decide who else may see it.
-            None => knowledge::make(app, id, owner, (&there.name, &there.description, false)).await,
-            Some(chat) => attach(app, id, (ids, chat), &there.name).await,
+            None => knowledge::make(app, id, owner, &there.name, &there.description, false).await,
+            Some(chat) => attach(app, id, ids, chat, &there.name).await,
         };
         match made {
             Ok(_) => {
@@ -178,7 +178,7 @@ impl Documents {
             file,
             ..
         } = open;
-        match documents::keep(app, caller.id(), (collection, here), &name, &file).await {
+        match documents::keep(app, caller.id(), collection, here, &name, &file).await {
             Ok(_) => report.made().documents += 1,
             Err(refused) if refused.is_ours() => return Err(refused),
             Err(refused) => report.leave("document", &name, refused.problem().clone().words()),
@@ -198,7 +198,8 @@ impl Documents {
 async fn attach(
     app: &App,
     id: CollectionId,
-    (ids, chat): (Ids, ChatId),
+    ids: Ids,
+    chat: ChatId,
     name: &str,
 ) -> Result<Collection, ApiError> {
     let owner = ids.0;

@@ -25,7 +25,8 @@ const SOME_MODEL: &str = "open-webui";
 pub(super) async fn run(
     app: &App,
     caller: &Caller,
-    (mut pieces, ends): (Pieces, CancellationToken),
+    mut pieces: Pieces,
+    ends: CancellationToken,
 ) -> Result<Report, ApiError> {
     let (mut report, mut elements, mut seen) =
         (Report::new("open_webui"), Elements::new(CHAT_BYTES), 0);
@@ -40,7 +41,7 @@ pub(super) async fn run(
                 report.leave("chat", "", messages::Imports::TooManyChats);
                 continue;
             }
-            bring(app, ids, (seen, element), &mut report).await?;
+            bring(app, ids, seen, element, &mut report).await?;
         }
     }
     if !elements.is_over() {
@@ -53,7 +54,8 @@ pub(super) async fn run(
 async fn bring(
     app: &App,
     ids: Ids,
-    (number, element): (u64, Element),
+    number: u64,
+    element: Element,
     report: &mut Report,
 ) -> Result<(), ApiError> {
     let Some(json) = element else {
@@ -168,7 +170,7 @@ impl Brought {
             if let Some(answer) = answer {
                 let run = RunId::of_elsewhere(time, place(at), hash("run", at));
                 let model = model.as_deref().unwrap_or(SOME_MODEL);
-                let (log, summary) = as_run(run, (id, own_id), model, time, answer);
+                let (log, summary) = as_run(run, id, own_id, model, time, answer);
                 let mut lines = String::new();
                 for event in &log {
                     lines.push_str(&serde_json::to_string(event).map_err(ApiError::internal)?);

@@ -48,7 +48,8 @@ impl<'a> Own<'a> {
     pub(super) fn new(
         app: &'a App,
         caller: &'a Caller,
-        (lines, ends): (Lines, CancellationToken),
+        lines: Lines,
+        ends: CancellationToken,
     ) -> Self {
         let ids = Ids(caller.id());
         let report = Report::new("glasshouse");
@@ -207,7 +208,8 @@ impl<'a> Own<'a> {
             self.app,
             self.ids,
             &survey,
-            (&mut self.lines, to),
+            &mut self.lines,
+            to,
             &mut self.report,
         );
         if brought.await? {

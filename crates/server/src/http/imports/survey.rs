@@ -148,11 +148,12 @@ impl Survey {
         if let Err(why) = check_parts(&message.content) {
             return self.refuse(why);
         }
-        let used = message
+        let (usage, cost) = message
             .summary
             .as_ref()
-            .map(|summary| (summary.usage, summary.cost_micro_usd));
-        if let Err(why) = check_used(used.unwrap_or_default()) {
+            .map(|summary| (summary.usage, summary.cost_micro_usd))
+            .unwrap_or_default();
+        if let Err(why) = check_used(usage, cost) {
             return self.refuse(why);
         }
         if !self.ids.insert(message.id) {
@@ -178,11 +179,12 @@ impl Survey {
         let is_stray = run
             .message
             .is_some_and(|message| !self.ids.contains(&message));
-        let used = run
+        let (usage, cost) = run
             .summary
             .as_ref()
-            .map(|summary| (summary.usage, summary.cost_micro_usd));
-        let strange = check_used(used.unwrap_or_default()).err();
+            .map(|summary| (summary.usage, summary.cost_micro_usd))
+            .unwrap_or_default();
+        let strange = check_used(usage, cost).err();
         let broken = is_stray
             .then(|| messages::Imports::StrayRun.into())
             .or(strange);
@@ -264,7 +266,7 @@ impl OpenLog {
         if self.agents > AGENTS || event.agent.depth() > DEPTH {
             return Err(messages::Imports::TooManySubAgents.into());
         }
-        let used = match &event.body {
+        let (usage, cost) = match &event.body {
             EventBody::ModelCalled {
                 usage,
                 cost_micro_usd,
@@ -282,7 +284,7 @@ impl OpenLog {
             } => (*usage, *cost_micro_usd),
             _ => (Usage::default(), None),
         };
-        check_used(used)?;
+        check_used(usage, cost)?;
         self.checked.push(event).map_err(|law| {
             messages::Imports::StrangeLog {
                 why: law.to_string(),
@@ -316,7 +318,7 @@ pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Loca
 }
 
 /// Rejects implausible amounts, as they are summed up later.
-fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), LocalizedText> {
+fn check_used(usage: Usage, cost: Option<u64>) -> Result<(), LocalizedText> {
     if [usage.input_tokens, usage.output_tokens, cost.unwrap_or(0)]
         .into_iter()
         .any(|figure| figure > MAX_USED)

@@ -100,7 +100,7 @@ pub(in crate::http) async fn merge(
         return Err(ApiError::invalid(message).with_field(Some("alias")));
     }
     if !store
-        .merge_entities(owner(&caller)?, collection, (entity, alias))
+        .merge_entities(owner(&caller)?, collection, entity, alias)
         .await
         .map_err(gone)?
     {

@@ -65,7 +65,7 @@ pub(in crate::http) async fn put(
             }),
             error => error.into(),
         })?;
-    let document = match keep(&app, owner, (id, DocumentId::generate()), &name, &file).await {
+    let document = match keep(&app, owner, id, DocumentId::generate(), &name, &file).await {
         Ok(document) => document,
         Err(refused) => {
             app.store.delete_collection(owner, id).await?;

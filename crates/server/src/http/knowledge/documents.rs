@@ -188,7 +188,8 @@ pub(in crate::http) async fn put(
     let kept = keep(
         &app,
         owner,
-        (collection, DocumentId::generate()),
+        collection,
+        DocumentId::generate(),
         &name,
         &file,
     )
@@ -204,7 +205,8 @@ pub(in crate::http) async fn put(
 pub(in crate::http) async fn keep(
     app: &App,
     owner: UserId,
-    (collection, id): (CollectionId, DocumentId),
+    collection: CollectionId,
+    id: DocumentId,
     name: &str,
     file: &[u8],
 ) -> Result<Document, ApiError> {

@@ -410,10 +410,10 @@ pub(in crate::http) async fn neighbours(
     if !(1..=MAX_DEPTH).contains(&depth) {
         return Err(ApiError::out_of_range("depth", 1, MAX_DEPTH.into()));
     }
-    let bounds = (depth, limit(around.limit)? as usize);
+    let limit = limit(around.limit)? as usize;
     Ok(Json(
         app.documents
-            .graph_neighbours(collection, around.entity, bounds)
+            .graph_neighbours(collection, around.entity, depth, limit)
             .await
             .map_err(gone)?
             .into(),
@@ -439,7 +439,7 @@ pub(in crate::http) async fn path(
     readable(&app, &caller, collection).await?;
     let way = app
         .documents
-        .graph_path(collection, (ends.from, ends.to), MAX_STEPS)
+        .graph_path(collection, ends.from, ends.to, MAX_STEPS)
         .await
         .map_err(gone)?;
     Ok(Json(way.into()))

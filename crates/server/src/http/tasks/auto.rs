@@ -121,7 +121,7 @@ impl GoingOn {
         let job = self.task.job(continuing);
         let answered = app
             .pipelines
-            .continue_pipeline(&job, text, (reads_along, heard), read)
+            .continue_pipeline(&job, text, reads_along, heard, read)
             .await;
         match answered {
             Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.used))),

@@ -197,7 +197,9 @@ impl RawHook {
                     "secret must have at least {MIN_SECRET_CHARS} characters"
                 );
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
-                headers.iter().try_for_each(check_header)?;
+                headers
+                    .iter()
+                    .try_for_each(|(name, value)| check_header(name, value))?;
                 Ok(HookTransport::Url {
                     url: parse_url(&url)?,
                     secret: Secret::new(secret),
@@ -221,7 +223,7 @@ fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
     Ok(url)
 }
 
-fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
+fn check_header(name: &str, value: &Secret) -> anyhow::Result<()> {
     anyhow::ensure!(
         HeaderName::try_from(name).is_ok(),
         "headers has “{name}”, which is no name of a header"

@@ -139,7 +139,8 @@ fn read_variables(
 pub(super) fn read_alias(
     known: &Table,
     environment: &Environment,
-    (setting, variable): (&str, &str),
+    setting: &str,
+    variable: &str,
     over: &mut Table,
 ) -> anyhow::Result<()> {
     let text = environment

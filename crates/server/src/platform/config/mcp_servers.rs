@@ -190,7 +190,9 @@ impl RawMcpServer {
                 let alone = self.args.is_none() && self.env.is_none() && self.folder.is_none();
                 anyhow::ensure!(alone, "args, env and folder go with command, not with url");
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
-                headers.iter().try_for_each(check_header)?;
+                headers
+                    .iter()
+                    .try_for_each(|(name, value)| check_header(name, value))?;
                 let sign_in = self.sign_in.unwrap_or_default();
                 let sign_in =
                     mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
@@ -265,7 +267,7 @@ fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Re
     Ok(())
 }
 
-fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
+fn check_header(name: &str, value: &Secret) -> anyhow::Result<()> {
     anyhow::ensure!(
         HeaderName::try_from(name).is_ok(),
         "headers has “{name}”, which is no name of a header"

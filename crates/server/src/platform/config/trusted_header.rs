@@ -23,7 +23,8 @@ const OTHERS: [&str; 12] = [
     "x-forwarded-for",
 ];
 /// Minimum prefix lengths of proxy networks: two wider ones could cover all addresses.
-const MIN_PREFIXES: (u8, u8) = (8, 7);
+const MIN_PREFIX_V4: u8 = 8;
+const MIN_PREFIX_V6: u8 = 7;
 
 /// A reverse proxy that authenticates people.
 #[derive(Debug, Clone)]
@@ -85,7 +86,7 @@ impl RawTrustedHeader {
              connects from, such as 127.0.0.1"
         );
         ensure!(
-            proxies.are_narrow(MIN_PREFIXES),
+            proxies.are_narrow(MIN_PREFIX_V4, MIN_PREFIX_V6),
             "trusted_header.proxies has a network that is too wide: everybody in it could be anybody here. Name the \
              addresses that the proxy connects from"
         );

@@ -102,9 +102,10 @@ impl Preparation {
             Some((_, Queries::Generated)) => self.given_to_agent(owner, model).await?,
             _ => None,
         };
-        let documents = within.map(|within| {
-            let documents = DocumentLibrary::passages(self.documents.clone(), principal, within);
-            Arc::new(documents) as Arc<dyn Library>
+        let documents = within.map(|(collections, named)| {
+            let documents = self.documents.clone();
+            let library = DocumentLibrary::passages(documents, principal, collections, named);
+            Arc::new(library) as Arc<dyn Library>
         });
         if !wants_web && documents.is_none() {
             return Ok(None);

@@ -384,8 +384,10 @@ impl Preparation {
                 let searched = std::mem::take(&mut told.searched);
                 self.add_passages(
                     &model.authority.principal,
-                    (question, searched),
-                    (&mut told, &mut given),
+                    question,
+                    searched,
+                    &mut told,
+                    &mut given,
                     &mut room,
                 )
                 .await?;
@@ -548,8 +550,10 @@ impl Preparation {
     async fn add_passages(
         &self,
         principal: &Principal,
-        (query, searched): (String, SearchScope),
-        (told, given): (&mut PromptPart, &mut ContextMaterial),
+        query: String,
+        searched: SearchScope,
+        told: &mut PromptPart,
+        given: &mut ContextMaterial,
         room: &mut usize,
     ) -> Result<(), StoreError> {
         if query.trim().is_empty() {

@@ -49,7 +49,8 @@ pub(super) async fn close(
     store: &Store,
     clock: &Clock,
     run: &Run,
-    (mut so_far, mut journal): (LogSoFar, Journal),
+    mut so_far: LogSoFar,
+    mut journal: Journal,
     why: Why,
 ) -> Result<u64, StoreError> {
     if !so_far.has_ended {

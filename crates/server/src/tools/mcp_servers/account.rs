@@ -323,7 +323,7 @@ impl Account {
         let store = &self.vault.store;
         let now = self.vault.clock.now_ms();
         let replaced = store
-            .replace_mcp_credential(self.user, &self.server, (old, &sealed), now)
+            .replace_mcp_credential(self.user, &self.server, old, &sealed, now)
             .await;
         Ok(replaced.map_err(fault)?.then_some(sealed))
     }

@@ -78,7 +78,8 @@ impl McpServers {
     /// If the user cannot sign in there, with a message.
     pub async fn begin_sign_in(
         &self,
-        (name, permit): (&str, &Permissions),
+        name: &str,
+        permit: &Permissions,
         by: &Signer,
         redirect: &str,
     ) -> Result<Url, ApiError> {
@@ -118,7 +119,8 @@ impl McpServers {
     /// If the server takes no token, or the token is invalid.
     pub async fn put_token(
         &self,
-        (name, permit): (&str, &Permissions),
+        name: &str,
+        permit: &Permissions,
         user: UserId,
         token: &Secret,
     ) -> Result<(), ApiError> {

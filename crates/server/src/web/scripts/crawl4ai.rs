@@ -41,7 +41,9 @@ impl Web {
     /// The HTML of a page after its scripts have run.
     pub(super) async fn ask_crawl4ai(
         &self,
-        (at, host, key): (&Url, &String, Option<&Secret>),
+        at: &Url,
+        host: &String,
+        key: Option<&Secret>,
         time: Duration,
         page: &Url,
     ) -> Result<String, Trouble> {

@@ -27,7 +27,8 @@ impl Web {
     pub(super) async fn ask(
         &self,
         settings: &SearchSettings,
-        (query, limit): (&str, usize),
+        query: &str,
+        limit: usize,
         time: Duration,
     ) -> Result<Vec<WebHit>, NoAnswer> {
         let request =

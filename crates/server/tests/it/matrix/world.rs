@@ -537,7 +537,7 @@ async fn entity(server: &Server, owner: domain::UserId, collection: &str) -> Str
         entities: vec![said],
         relations: Vec::new(),
     };
-    assert!(store.keep_graph(&of, (0, 1), &piece, 3).await.unwrap());
+    assert!(store.keep_graph(&of, 0, 1, &piece, 3).await.unwrap());
     store.entities(collection, "", 1).await.unwrap()[0]
         .id
         .to_string()

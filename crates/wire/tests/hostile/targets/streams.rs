@@ -253,8 +253,16 @@ pub fn open_webui_chats(bytes: &[u8]) {
             let Some(answer) = &message.answer else {
                 continue;
             };
-            let ids = (ChatId::generate(), MessageId::generate());
-            let (log, _) = as_run(RunId::generate(), ids, "m", message.at, answer);
+            let chat_id = ChatId::generate();
+            let message_id = MessageId::generate();
+            let (log, _) = as_run(
+                RunId::generate(),
+                chat_id,
+                message_id,
+                "m",
+                message.at,
+                answer,
+            );
             assert_eq!(laws::check(&log), Ok(()));
             assert!(
                 answer

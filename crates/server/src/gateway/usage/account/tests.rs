@@ -120,7 +120,7 @@ fn what_others_wrote_down_comes_on_top() {
     account.begin(used(10));
     account.end(0, used(10), WISH, Some(used(10)));
     account.count(0, used(10));
-    account.set(0, (used(100), used(300)));
+    account.set(0, used(100), used(300));
     assert_eq!(
         account.windows[1].used,
         Amount {
@@ -130,6 +130,6 @@ fn what_others_wrote_down_comes_on_top() {
         }
     );
     account.is_written(used(10));
-    account.set(0, (used(110), used(310)));
+    account.set(0, used(110), used(310));
     assert_eq!(account.windows[2].used, used(310));
 }

@@ -48,12 +48,13 @@ impl DocumentLibrary {
     pub(crate) fn passages(
         documents: Arc<Documents>,
         principal: &Principal,
-        within: (Vec<CollectionId>, Vec<DocumentId>),
+        collections: Vec<CollectionId>,
+        named: Vec<DocumentId>,
     ) -> Self {
         Self {
             documents,
             principal: principal.clone(),
-            within: Some(within),
+            within: Some((collections, named)),
             by_passage: true,
         }
     }
