@@ -18,7 +18,7 @@ const NOTES = {
 };
 const CASES = [
   { contains: "Read the chat at the end", turns: [turn(text(JSON.stringify(NOTES)))] },
-  { contains: "Somebody is writing the text", turns: [turn(text('{"text": " grow in the dark?"}'))] },
+  { contains: "A person is writing the text", turns: [turn(text('{"text": " grow in the dark?"}'))] },
   { contains: "And fungi?", turns: [turn(text("Fungi eat what others made."))] },
   { contains: "", turns: [turn(text("By eating **light**."))] },
 ];

@@ -52,7 +52,7 @@ const CASES = [
       ),
     ],
   },
-  { contains: "do not stand in the source", turns: [turn(json({ notes: [] }))] },
+  { contains: "are not in the source", turns: [turn(json({ notes: [] }))] },
   { contains: "<source>", turns: [turn(json({ notes: [] }))] },
   { contains: "Notes so far:\n[1]", turns: [turn(json({ done: true, queries: [] }))] },
   { contains: "Decide what to search", turns: [turn(json({ done: false, queries: ["walrus harbour"] }))] },

@@ -13,12 +13,12 @@ use crate::{
 struct Arguments {
     /// The file.
     path: String,
-    /// The text to replace, exactly as it stands in the file, without line numbers.
+    /// The text to replace, exactly as in the file, without line numbers.
     #[schemars(length(min = 1))]
     old_text: String,
-    /// What to put in its place.
+    /// The replacement.
     new_text: String,
-    /// Replace every place it stands at; otherwise there must be exactly one.
+    /// Replace all occurrences; otherwise there must be exactly one.
     #[serde(default)]
     replace_all: bool,
 }
@@ -26,7 +26,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "edit_file",
-        "Replaces a piece of a text file by another. Give enough of the text around it to name one place.",
+        "Replaces text in a text file. Include enough surrounding text to match exactly one place.",
         ToolKind::ONCE,
         edit_file,
     )

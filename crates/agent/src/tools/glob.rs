@@ -18,7 +18,7 @@ struct Arguments {
     /// The pattern, relative to the folder: `*` within a name, `**` over folders, `?`, `{a,b}`, `[a-z]`.
     #[schemars(length(min = 1, max = 500))]
     pattern: String,
-    /// The folder to look in; `/` where left out.
+    /// The folder to look in; `/` by default.
     #[serde(default)]
     path: Option<String>,
 }
@@ -26,7 +26,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "glob",
-        "Finds files by a pattern of their path, such as `**/*.md`.",
+        "Finds files by a glob pattern, such as `**/*.md`.",
         ToolKind::REPEATABLE,
         glob,
     )

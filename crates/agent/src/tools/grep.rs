@@ -34,7 +34,7 @@ struct Arguments {
     /// A regular expression (no look-around, no back-references).
     #[schemars(length(min = 1, max = 1000))]
     pattern: String,
-    /// The file or folder to search; everything where left out.
+    /// The file or folder to search; everything by default.
     #[serde(default)]
     path: Option<String>,
     /// Whether upper and lower case are the same.
@@ -45,7 +45,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "grep",
-        "Finds the lines that fit a regular expression, as path:line: text.",
+        "Searches files with a regular expression. Returns matching lines as path:line: text.",
         ToolKind::REPEATABLE,
         grep,
     )

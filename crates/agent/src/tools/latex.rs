@@ -25,7 +25,7 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
     let programs = programs.clone();
     Tool::new(
         "latex",
-        "Makes a PDF of a LaTeX document among the chat's files. The PDF is put beside it. Write the document with \
+        "Compiles a LaTeX document among the chat's files to a PDF next to it. Write the document with \
          write_file first.",
         ToolKind::PROGRAM,
         move |arguments, context| latex(programs.clone(), arguments, context),

@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// The folder; `/` where left out.
+    /// The folder; `/` by default.
     #[serde(default)]
     path: Option<String>,
 }

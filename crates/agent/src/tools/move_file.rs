@@ -13,7 +13,7 @@ use crate::{
 struct Arguments {
     /// The file.
     from: String,
-    /// Its new path, where there is no file yet; the folders need not exist.
+    /// Its new path, where no file exists yet; missing folders are created.
     to: String,
 }
 

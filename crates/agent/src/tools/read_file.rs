@@ -17,11 +17,11 @@ const SHOWN_BYTES: usize = 30_000;
 struct Arguments {
     /// The file.
     path: String,
-    /// The first line to show, from 1; 1 where left out.
+    /// The first line to show, from 1; 1 by default.
     #[serde(default)]
     #[schemars(range(min = 1))]
     first_line: Option<u64>,
-    /// How many lines to show; 2000 where left out.
+    /// How many lines to show; 2000 by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = 10000))]
     lines: Option<u64>,

@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// What `/bin/sh` is to run, in the folder `/files`.
+    /// The commands for `/bin/sh`, run in the folder `/files`.
     #[schemars(length(min = 1, max = 50000))]
     command: String,
 }

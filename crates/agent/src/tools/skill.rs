@@ -30,7 +30,7 @@ struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 500))]
     file: Option<String>,
-    /// Copies the file, or all files where none is named, to `/skills/<skill>/` in the workspace.
+    /// Copies the file, or all files if none is named, to `/skills/<skill>/` in the workspace.
     #[serde(default)]
     copy: bool,
 }

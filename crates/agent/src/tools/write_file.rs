@@ -20,7 +20,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "write_file",
-        "Writes a text file, whole. A file that exists is replaced: to change a part use edit_file.",
+        "Writes a whole text file. An existing file is replaced: to change a part use edit_file.",
         // Repeatable: writing the same bytes again is harmless.
         ToolKind::REPEATABLE,
         write_file,

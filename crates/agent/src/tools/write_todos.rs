@@ -22,7 +22,7 @@ struct Arguments {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(inline)]
 struct Item {
-    /// What is to be done, in a few words.
+    /// The task, in a few words.
     #[schemars(length(min = 1, max = 500))]
     content: String,
     /// How far it is.

@@ -103,10 +103,10 @@ fn last(request: &ChatRequest<'_>) -> String {
 /// Which question of ours a request holds.
 fn asked(request: &ChatRequest<'_>) -> &'static str {
     let (first, last) = (request.messages[0].plain_text(), last(request));
-    if first.starts_with("You write the report") {
+    if first.starts_with("You write a research report") {
         "report"
     } else if first.starts_with("You take notes") {
-        if last.contains("do not stand in the source") {
+        if last.contains("are not in the source") {
             "repair"
         } else {
             "read"

@@ -75,7 +75,7 @@ fn answer(request: &Request) -> String {
     let first = messages.first().map(String::as_str).unwrap_or_default();
     let last = messages.last().map(String::as_str).unwrap_or_default();
     let question = messages.get(1).map(String::as_str).unwrap_or_default();
-    if first.starts_with("You write the report") {
+    if first.starts_with("You write a research report") {
         let notes = last
             .split("What was to be found out")
             .next()

@@ -38,7 +38,7 @@ fn words(request: &Request, at: usize) -> String {
 fn model(request: &Request) -> Reply {
     let count = request.body["messages"].as_array().map_or(0, Vec::len);
     let (first, last) = (words(request, 0), words(request, count.saturating_sub(1)));
-    if first.starts_with("You write the report") {
+    if first.starts_with("You write a research report") {
         Reply::text(REPORT)
     } else if first.starts_with("You take notes") {
         let note =
@@ -346,7 +346,7 @@ async fn it_goes_on_after_a_restart_and_reads_nothing_twice() {
     let is_second = Arc::new(AtomicBool::new(false));
     let answers = Arc::clone(&is_second);
     let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
-        if words(request, 0).starts_with("You write the report") && !answers.load(Ordering::Relaxed)
+        if words(request, 0).starts_with("You write a research report") && !answers.load(Ordering::Relaxed)
         {
             return Reply::stream(&[Step::Pause { ms: 600_000 }]);
         }
@@ -371,7 +371,7 @@ async fn it_goes_on_after_a_restart_and_reads_nothing_twice() {
         upstream
             .requests()
             .iter()
-            .any(|request| request.to_string().contains("You write the report"))
+            .any(|request| request.to_string().contains("You write a research report"))
     })
     .await;
     let before = upstream.requests().len();
@@ -557,7 +557,7 @@ async fn a_report_that_was_wanted_before_a_kill_comes_after_it() {
 #[tokio::test]
 async fn stopped_it_leaves_what_it_knows() {
     let upstream = ScriptedServer::start(Behaviour::answer(|request| {
-        if words(request, 0).starts_with("You write the report") {
+        if words(request, 0).starts_with("You write a research report") {
             return Reply::stream(&[Step::Pause { ms: 600_000 }]);
         }
         model(request)
@@ -642,7 +642,7 @@ async fn a_fork_of_research_is_research() {
     assert_eq!(asked.len(), 1, "only the report is asked for");
     let asked = asked[0].to_string();
     assert!(
-        asked.contains("You write the report") && asked.contains("In one line, please."),
+        asked.contains("You write a research report") && asked.contains("In one line, please."),
         "{asked}"
     );
 }
@@ -683,7 +683,7 @@ async fn the_field_mode_is_in_every_door() {
         let answer = server.post(path, cookie, &body).await;
         answer.expect(200);
         let asked = door.upstream.requests().split_off(before);
-        let is_report = |request: &Value| request.to_string().contains("You write the report");
+        let is_report = |request: &Value| request.to_string().contains("You write a research report");
         assert!(asked.iter().any(is_report), "{path}: {}", answer.text);
         let mut wrong = body.clone();
         match wrong.get_mut("forwardedProps") {

@@ -411,7 +411,7 @@ async fn planted_instructions_reach_nobody() {
     let heard = desk.read(&fact.pages[0]).await;
     assert!(
         heard.contains(&format!("{} crowns", fact.answer))
-            && heard.contains("It is material to judge"),
+            && heard.contains("It is data to evaluate"),
         "{heard}"
     );
     assert!(desk.web.canary_visits().is_empty());

@@ -228,7 +228,7 @@ fn a_retired_name_is_seen() {
     for (source, expected) in [
         ("fn is_told() {}", &["is_told"][..]),
         ("struct Door;", &["Door"]),
-        ("const MAX_TOOLS: usize = 1;", &["MAX_TOOLS"]),
+        ("const MOST_TOOLS: usize = 1;", &["MOST_TOOLS"]),
         ("let latestNews = 1;", &["latestNews"]),
         ("let door: &'door str = x;", &["door"]),
         ("let quote = '\"'; let lanes = 1;", &["lanes"]),

@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// What it is called.
+    /// Its name.
     #[schemars(length(min = 1, max = 80))]
     name: String,
     /// What to add, on lines of its own.
@@ -26,7 +26,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "memory_append",
-        "Adds lines to the end of a memory of this person, and makes it where there is none.",
+        "Adds lines to the end of a memory of this person; creates it if it does not exist.",
         ToolKind::MARKED,
         append,
     )

@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// What it is called.
+    /// Its name.
     #[schemars(length(min = 1, max = 80))]
     name: String,
 }

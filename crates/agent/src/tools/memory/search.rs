@@ -16,7 +16,7 @@ const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// Words that all stand in one memory, in any order and case.
+    /// Words that must all occur in a memory, in any order and case.
     #[schemars(length(min = 1, max = 200))]
     query: String,
 }
@@ -24,7 +24,7 @@ struct Arguments {
 pub(super) fn tool() -> Result<Tool, ToolFailure> {
     Tool::new(
         "memory_search",
-        "Finds memories of this person that hold all the words, with the lines where the words stand.",
+        "Finds memories of this person that contain all the words, with the matching lines.",
         ToolKind::REPEATABLE,
         search,
     )

@@ -12,17 +12,17 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    /// What it is called.
+    /// Its name.
     #[schemars(length(min = 1, max = 80))]
     name: String,
     /// The whole text. Empty to forget the memory.
     #[schemars(length(max = 8000))]
     text: String,
-    /// What it is for, in a sentence; as before where left out.
+    /// What it is for, in a sentence; unchanged by default.
     #[serde(default)]
     #[schemars(length(max = 300))]
     description: Option<String>,
-    /// The version that memory_read gave, where it exists.
+    /// The version that memory_read returned, if it exists.
     #[serde(default)]
     #[schemars(range(min = 1))]
     version: Option<u64>,

@@ -222,7 +222,7 @@ async fn curious() -> Door {
             messages[0]["content"].to_string(),
             messages.last().unwrap()["content"].to_string(),
         );
-        if first.contains("You write the report") {
+        if first.contains("You write a research report") {
             return Reply::text("There is a lot of it.");
         }
         if first.contains("You take notes") {
