@@ -98,7 +98,7 @@ async fn lists_without_an_end_and_with_bad_tools() {
     );
     assert_eq!(
         problems.last().unwrap(),
-        "Of its list of tools, only 50 pages are read."
+        "Only 50 pages of its list of tools are read."
     );
 }
 

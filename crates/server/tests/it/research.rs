@@ -346,7 +346,8 @@ async fn it_goes_on_after_a_restart_and_reads_nothing_twice() {
     let is_second = Arc::new(AtomicBool::new(false));
     let answers = Arc::clone(&is_second);
     let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
-        if words(request, 0).starts_with("You write a research report") && !answers.load(Ordering::Relaxed)
+        if words(request, 0).starts_with("You write a research report")
+            && !answers.load(Ordering::Relaxed)
         {
             return Reply::stream(&[Step::Pause { ms: 600_000 }]);
         }
@@ -683,7 +684,8 @@ async fn the_field_mode_is_in_every_door() {
         let answer = server.post(path, cookie, &body).await;
         answer.expect(200);
         let asked = door.upstream.requests().split_off(before);
-        let is_report = |request: &Value| request.to_string().contains("You write a research report");
+        let is_report =
+            |request: &Value| request.to_string().contains("You write a research report");
         assert!(asked.iter().any(is_report), "{path}: {}", answer.text);
         let mut wrong = body.clone();
         match wrong.get_mut("forwardedProps") {

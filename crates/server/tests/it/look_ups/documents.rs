@@ -173,7 +173,7 @@ async fn a_model_without_tools_is_not_told_to_search_and_names_alone_are_no_mate
     mode("off").await;
     let without = told("What does the walrus cost?").await;
     assert!(
-        without.contains("400 euros") && without.contains("### Material:"),
+        without.contains("400 euros") && without.contains("### Sources:"),
         "{without}"
     );
     assert!(
@@ -187,7 +187,7 @@ async fn a_model_without_tools_is_not_told_to_search_and_names_alone_are_no_mate
         "{names}"
     );
     assert!(
-        !names.contains("### Material:") && !names.contains("search_knowledge"),
+        !names.contains("### Sources:") && !names.contains("search_knowledge"),
         "{names}"
     );
 }

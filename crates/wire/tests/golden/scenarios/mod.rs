@@ -6,8 +6,8 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, LocalizedText, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent,
-    Usage,
+    AgentPath, EventBody, LocalizedText, MessageCode, OpenItems, Outcome, Problem, ProblemCode,
+    Reply, RunEvent, Usage,
     event::{Decision, Forked, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -603,11 +603,13 @@ fn handed_over() -> Vec<RunEvent> {
     log.end(Outcome::HandedOver, None)
 }
 
-/// As the model client tells it.
+/// As the model client reports it.
 fn slow_down() -> LocalizedText {
-    let text = json!({
-        "message": "The model server asks to slow down. Wait a little and try again.",
-        "sentence": {"code": "slow_down"},
-    });
-    serde_json::from_value(text).expect("a text with a code")
+    LocalizedText {
+        message: "The model server asks to slow down. Wait a little and try again.".to_owned(),
+        sentence: Some(Box::new(MessageCode {
+            code: "slow_down".into(),
+            params: None,
+        })),
+    }
 }
