@@ -746,7 +746,7 @@ export type ConnectionKeyChange = {
 
 /** The outcome of a test of a key. */
 export type ConnectionKeyTest = {
-  /** `null` if it comes from the environment. */
+  /** `null` if it comes from the environment or the configuration file. */
   id: string | null;
   /** Why it does not work. */
   problem: LocalizedText | null;
