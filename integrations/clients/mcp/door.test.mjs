@@ -98,7 +98,7 @@ describe("Glasshouse as an MCP server", () => {
     assert.equal(contents[0].text, "roses");
     assert.deepEqual((await client.listResources()).resources.map(({ uri }) => uri), [files[0].uri]);
     assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 1);
-    await assert.rejects(client.readResource({ uri: files[0].uri.replace("poem", "song") }), /no such file/);
+    await assert.rejects(client.readResource({ uri: files[0].uri.replace("poem", "song") }), /File not found/);
 
     const more = await ask(client, { message: "Add a verse.", chat });
     assert.equal(more.content[0].text, "Still roses.");
