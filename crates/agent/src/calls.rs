@@ -129,13 +129,11 @@ impl Finished {
     /// The outcome of a call that was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
         let result = Err(why);
-        let note = None;
-        let files = Vec::new();
         Self {
             arguments,
             result,
-            note,
-            files,
+            note: None,
+            files: Vec::new(),
             took: Duration::ZERO,
             in_doubt: false,
             at_work: None,

@@ -67,13 +67,12 @@ impl Programs {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        let workdirs = Mutex::default();
         let made = AtomicUsize::new(0);
         Ok(Self(Arc::new(Inner {
             sandbox,
             folder,
             limits,
-            workdirs,
+            workdirs: Mutex::default(),
             made,
         })))
     }

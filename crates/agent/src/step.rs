@@ -214,32 +214,26 @@ impl<'a> Step<'a> {
         shape: Shape<'a>,
         call: OpenCall<'a>,
     ) -> Self {
-        let answer = Answer::default();
-        let writing = Writing::Nothing;
         let citations = shape.cites.map(Citations::new);
         let proofs = shape.proofs;
-        let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        let cited = Waiting::default();
-        let undecided = Vec::new();
-        let ended_chars = 0;
         Self {
             agent,
             model,
             tools,
-            answer,
-            writing,
+            answer: Answer::default(),
+            writing: Writing::Nothing,
             held,
             number,
             call,
             citations,
-            cited,
+            cited: Waiting::default(),
             server_calls: ServerCalls::default(),
-            undecided,
-            ended_chars,
+            undecided: Vec::new(),
+            ended_chars: 0,
             proofs,
-            upstream,
+            upstream: UpstreamStatus::default(),
         }
     }
 

@@ -88,12 +88,11 @@ impl PassedOn {
             .context("the model server has no plain address")?;
         let client = HttpClient::builder(TokioExecutor::new()).build(HttpConnector::new());
         let turn = Arc::new(Semaphore::new(1));
-        let calls = Mutex::default();
         let shared = Arc::new(Shared {
             upstream,
             client,
             turn,
-            calls,
+            calls: Mutex::default(),
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;

@@ -17,8 +17,7 @@ pub trait CodedMessage: fmt::Display + Serialize {}
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MessageCode {
     /// Such as `limit_tokens`.
-    #[cfg_attr(feature = "typescript", ts(type = "string"))]
-    pub code: Cow<'static, str>,
+    pub code: String,
     /// An object; missing where the message has no parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -31,8 +30,16 @@ pub struct MessageCode {
 impl MessageCode {
     /// The code of a message; an enum that is serialized otherwise has none.
     fn of(message: &impl CodedMessage) -> Option<Self> {
-        let value = serde_json::to_value(message).ok()?;
-        serde_json::from_value(value).ok()
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(message) else {
+            return None;
+        };
+        let Some(Value::String(code)) = fields.remove("code") else {
+            return None;
+        };
+        Some(Self {
+            code,
+            params: fields.remove("params"),
+        })
     }
 }
 
@@ -97,7 +104,9 @@ impl LocalizedText {
     /// The code, if there is one.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        self.sentence.as_deref().map(|message| &*message.code)
+        self.sentence
+            .as_deref()
+            .map(|message| message.code.as_str())
     }
 }
 

@@ -55,12 +55,11 @@ impl Workdir {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
         let same = BTreeMap::new();
-        let left_out = Vec::new();
         Ok(Self {
             path: path.to_owned(),
             folder,
             same,
-            left_out,
+            left_out: Vec::new(),
             half_done: false,
             session: None,
         })

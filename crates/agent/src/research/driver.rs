@@ -97,17 +97,15 @@ pub(super) async fn carry_out(
         .collect();
     let tools = agent.tools();
     let conversation = conversation(&history);
-    let plan = Vec::new();
-    let queries = Vec::new();
     let mut course = Course {
         agent,
         task,
         tools,
         conversation,
         step: 0,
-        plan,
+        plan: Vec::new(),
         notes,
-        queries,
+        queries: Vec::new(),
         read,
     };
     readings

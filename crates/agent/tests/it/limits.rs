@@ -206,7 +206,7 @@ async fn near_a_limit_it_answers_with_what_it_has() {
             _ => None,
         });
         let is_of_limits =
-            |said: &MessageCode| ["limit_tokens", "limit_all_steps"].contains(&said.code.as_ref());
+            |said: &MessageCode| ["limit_tokens", "limit_all_steps"].contains(&said.code.as_str());
         assert!(
             notice.is_some_and(is_of_limits),
             "it has a code: {notice:?}"

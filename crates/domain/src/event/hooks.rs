@@ -137,10 +137,9 @@ impl HookEnd {
     /// The end of a call whose caller has stopped waiting.
     #[must_use]
     pub fn withdrawn(call: HookCall) -> Self {
-        let decision = Decision::Withdrawn;
         Self {
             call,
-            decision,
+            decision: Decision::Withdrawn,
             reason: None,
             change: None,
             context: None,

@@ -278,11 +278,10 @@ fn user_message<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
         },
     );
     let content = Some(Content::Parts(std::mem::take(parts)));
-    let fields = AnswerFields::default();
     Some(WireMessage {
         role: Role::User,
         content,
-        fields,
+        fields: AnswerFields::default(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     })

@@ -209,7 +209,7 @@ async fn remove_idle_folders(programs: Arc<ProgramsHere>) {
 }
 
 async fn hibernate_runs(runs: Runs) {
-    runs.rest_where_quiet();
+    runs.hibernate_idle();
 }
 
 async fn receive_commands(commands: Arc<Commands>) -> Result<(), Failure> {

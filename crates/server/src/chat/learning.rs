@@ -88,10 +88,9 @@ impl Learning {
             .one_shot(&model, Some(from.chat), Map::new())
             .await?;
         let log = self.begin_log(from, &model).await?;
-        let messages = 2;
         log.emit(EventBody::ModelRequested {
             model: model.model.name().to_owned(),
-            messages,
+            messages: 2,
         })
         .await;
         let began = Instant::now();

@@ -83,13 +83,12 @@ impl Usage {
     /// If the database fails.
     pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
         let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
-        let books = Mutex::default();
         let writing = tokio::sync::Mutex::default();
         Ok(Self {
             store,
             clock,
             groups,
-            books,
+            books: Mutex::default(),
             rules,
             writing,
         })

@@ -65,20 +65,14 @@ impl ChatRow {
     /// The row for a reader of a shared chat, with the owner's name and address. The directory, the unread mark and the
     /// owner's organization are hidden.
     pub(super) fn of_another(self, name: String, email: String) -> Self {
-        let workspace = None;
-        let unread = false;
         let owner = Some(OwnerView { name, email });
-        let pinned = false;
-        let archived = false;
-        let folder = None;
-        let tags = Vec::new();
         Self {
-            workspace,
-            unread,
-            pinned,
-            archived,
-            folder,
-            tags,
+            workspace: None,
+            unread: false,
+            pinned: false,
+            archived: false,
+            folder: None,
+            tags: Vec::new(),
             owner,
             ..self
         }
@@ -160,9 +154,6 @@ impl From<ChatMessage> for MessageView {
             summary,
             schedule,
         } = message;
-        let follow_ups = Vec::new();
-        let beside = None;
-        let made_of = Vec::new();
         Self {
             id,
             parent,
@@ -173,9 +164,9 @@ impl From<ChatMessage> for MessageView {
             run,
             summary,
             schedule,
-            follow_ups,
-            beside,
-            made_of,
+            follow_ups: Vec::new(),
+            beside: None,
+            made_of: Vec::new(),
         }
     }
 }

@@ -83,14 +83,13 @@ fn send(
     let (pieces, receiver) = mpsc::channel(PIECES);
     let ends = app.identity.standing.ends(&caller);
     let folders = HashMap::new();
-    let piece = Vec::new();
     let damaged = BTreeSet::new();
     let writing = Export {
         app: app.clone(),
         caller,
         folders,
         pieces,
-        piece,
+        piece: Vec::new(),
         lines: 0,
         damaged,
     };
@@ -508,14 +507,12 @@ impl Export {
             .readable("collections", app.store.attachments(owner))
             .await?
         {
-            let description = String::new();
-            let open = false;
             let chat = Some(chat);
             self.collection(export::Collection {
                 id,
                 name,
-                description,
-                open,
+                description: String::new(),
+                open: false,
                 chat,
             })
             .await?;

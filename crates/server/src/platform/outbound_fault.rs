@@ -6,7 +6,7 @@ use outbound::Fault;
 use crate::messages;
 
 /// The message of a fault.
-pub(crate) fn fault_sentence(fault: Fault) -> messages::Web {
+pub(crate) fn fault_message(fault: Fault) -> messages::Web {
     match fault {
         Fault::NoAddress => messages::Web::NoAddress,
         Fault::NotAllowed => messages::Web::AddressNotAllowed,
@@ -21,5 +21,5 @@ pub(crate) fn fault_sentence(fault: Fault) -> messages::Web {
 
 /// The message as a text with its code.
 pub(crate) fn of_fault(fault: outbound::Fault) -> LocalizedText {
-    fault_sentence(fault).into()
+    fault_message(fault).into()
 }

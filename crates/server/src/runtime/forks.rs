@@ -389,17 +389,13 @@ mod tests {
     }
 
     fn changed(path: &str, version: u64) -> EventBody {
-        let size_bytes = 1;
-        let deleted = false;
-        let added_lines = None;
-        let removed_lines = None;
         EventBody::FileChanged {
             path: path.to_owned(),
             version,
-            size_bytes,
-            deleted,
-            added_lines,
-            removed_lines,
+            size_bytes: 1,
+            deleted: false,
+            added_lines: None,
+            removed_lines: None,
         }
     }
 

@@ -52,7 +52,7 @@ struct Inner {
     activity: broadcast::Sender<Activity>,
     metrics: Metrics,
     usage: Arc<Usage>,
-    rest: Hibernation,
+    hibernation: Hibernation,
     given_up: RetryQueue,
     /// Publishes the runs that have ended.
     ends: broadcast::Sender<RunId>,
@@ -94,19 +94,13 @@ pub struct NewLiveRun {
 
 impl Default for LogSoFar {
     fn default() -> Self {
-        let last_seq = 0;
-        let next_seq = 1;
-        let last_at = 0;
-        let summary = RunSummary::default();
-        let waiting = Vec::new();
-        let has_ended = false;
         Self {
-            last_seq,
-            next_seq,
-            last_at,
-            summary,
-            waiting,
-            has_ended,
+            last_seq: 0,
+            next_seq: 1,
+            last_at: 0,
+            summary: RunSummary::default(),
+            waiting: Vec::new(),
+            has_ended: false,
         }
     }
 }
@@ -152,20 +146,17 @@ impl Runs {
         let tasks = TaskTracker::new();
         let shutdown = CancellationToken::new();
         let began = Instant::now();
-        let live = Mutex::default();
-        let metrics = Metrics::default();
-        let rest = Hibernation::default();
         let draining = CancellationToken::new();
         let lease = Mutex::new(shutdown.child_token());
         Self(Arc::new(Inner {
             store,
             clock,
             began,
-            live,
+            live: Mutex::default(),
             activity,
-            metrics,
+            metrics: Metrics::default(),
             usage,
-            rest,
+            hibernation: Hibernation::default(),
             given_up: RetryQueue::default(),
             ends: broadcast::channel(ENDS_KEPT).0,
             tasks,

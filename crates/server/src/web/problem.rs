@@ -6,7 +6,7 @@ use domain::LocalizedText;
 use knowledge::Unreadable;
 use outbound::Fault;
 
-use crate::{messages, platform::outbound_fault::fault_sentence};
+use crate::{messages, platform::outbound_fault::fault_message};
 
 /// Why a page could not be read or a search failed. No variant discloses what a name resolves to or what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl WebProblem {
     /// The message.
     pub(crate) fn sentence(&self) -> messages::Web {
         match self {
-            Self::Fault(fault) => fault_sentence(*fault),
+            Self::Fault(fault) => fault_message(*fault),
             Self::Robots => messages::Web::RobotsRefuse,
             Self::Status(status) => of_status(*status),
             Self::NotText(what) => messages::Web::NotText { what: what.clone() },

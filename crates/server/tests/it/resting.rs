@@ -19,7 +19,7 @@ use crate::{
 pub(crate) async fn put_to_rest(server: &Server, run: &str) {
     let live = server.app.runs.live(run.parse::<RunId>().unwrap()).unwrap();
     for _ in 0..500 {
-        server.app.runs.rest_where_quiet();
+        server.app.runs.hibernate_idle();
         if live.pending_input.rests() {
             return;
         }

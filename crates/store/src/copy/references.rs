@@ -96,13 +96,11 @@ pub(super) async fn of_sqlite(
                 last = Some(id);
                 let sets_null = row.try_get::<String, _>("on_delete")? == "SET NULL";
                 let table = table.clone();
-                let columns = Vec::new();
-                let parent_columns = Vec::new();
                 references.push(Reference {
                     table,
-                    columns,
+                    columns: Vec::new(),
                     parent,
-                    parent_columns,
+                    parent_columns: Vec::new(),
                     sets_null,
                 });
             }

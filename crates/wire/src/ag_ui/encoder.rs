@@ -51,14 +51,11 @@ impl ClientRun {
     /// For observers of a run that was started through another API: our own ids replace the client's.
     #[must_use]
     pub fn watching() -> Self {
-        let thread_id = String::new();
-        let run_id = String::new();
-        let sub_agents = SubAgents::Shown;
         Self {
-            thread_id,
-            run_id,
+            thread_id: String::new(),
+            run_id: String::new(),
             version: Version::V1,
-            sub_agents,
+            sub_agents: SubAgents::Shown,
             state: Map::new(),
         }
     }

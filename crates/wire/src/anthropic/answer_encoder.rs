@@ -154,12 +154,11 @@ impl AnswerEncoder {
         let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
         let index = self.begin_block(&block, out);
         let id = id.to_owned();
-        let arguments = String::new();
         self.calls.push(OpenCall {
             call,
             index,
             id,
-            arguments,
+            arguments: String::new(),
             data: None,
         });
     }

@@ -273,13 +273,12 @@ impl Catalogue {
         });
         let pools = pools(&connections, &models);
         let chosen_default = chosen_default.map(str::to_owned);
-        let aliases = Aliases::default();
         Self {
             connections,
             models,
             chosen_default,
             pools,
-            aliases,
+            aliases: Aliases::default(),
         }
     }
 

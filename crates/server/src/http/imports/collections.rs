@@ -130,14 +130,13 @@ impl Documents {
             }
             Some(here) => {
                 let here_id = ids.document(id);
-                let file = Vec::new();
                 self.open = Some(Open {
                     id,
                     here: here_id,
                     collection: here.id,
                     name,
                     size_bytes,
-                    file,
+                    file: Vec::new(),
                 });
             }
         }

@@ -53,7 +53,6 @@ impl<'a> Own<'a> {
     ) -> Self {
         let ids = Ids(caller.id());
         let report = Report::new("glasshouse");
-        let documents = Documents::default();
         Self {
             app,
             caller,
@@ -63,7 +62,7 @@ impl<'a> Own<'a> {
             report,
             number: 0,
             small: 0,
-            documents,
+            documents: Documents::default(),
         }
     }
 

@@ -110,14 +110,12 @@ pub(in crate::http) async fn pass_on(
     let shape = Shape::of(upstream.call());
     match upstream.post(&told, body, wait).await {
         Ok(UpstreamResponse { response, first }) => {
-            let watch = UsageWatch::default();
             let silence = IdleTimer::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying {
                 call: paid,
-                watch,
+                watch: UsageWatch::default(),
                 input_tokens,
             });
-            let between_events = true;
             let about = tracing::Span::current();
             let answer = Answer {
                 response,
@@ -127,7 +125,7 @@ pub(in crate::http) async fn pass_on(
                 started,
                 paid,
                 silence,
-                between_events,
+                between_events: true,
                 about,
             };
             Ok(answer.pass_back())

@@ -134,22 +134,20 @@ mod tests {
 
     fn key(id: ApiKeyId) -> Arc<HeldKey> {
         let user = UserId::generate();
-        let role = UserRole::User;
         let user = User {
             id: user,
             email: "ada@example.org".into(),
             name: "Ada".into(),
-            role,
+            role: UserRole::User,
             created_at: 0,
         };
-        let rights = ApiKeyRights::default();
         let user = Arc::new(user);
         let secret_hash = [0; 32];
         Arc::new(HeldKey {
             id,
             secret_hash,
             user,
-            rights,
+            rights: ApiKeyRights::default(),
             signing_key: None,
             good_until: None,
         })

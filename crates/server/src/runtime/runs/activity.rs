@@ -72,16 +72,14 @@ impl Activity {
     }
 
     pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
-        let state = ActivityState::Read;
-        let title = String::new();
         let principal = Principal::of_account(owner);
         Self {
             principal,
             chat: Some(chat),
             run: None,
-            state,
+            state: ActivityState::Read,
             outcome: None,
-            title,
+            title: String::new(),
         }
     }
 

@@ -53,7 +53,7 @@ impl Default for Hibernation {
 #[derive(Debug, Default)]
 pub(super) struct HibernationState {
     /// Drops the agent, if the run can resume from its log.
-    put_down: Mutex<Option<CancellationToken>>,
+    suspend: Mutex<Option<CancellationToken>>,
     /// The log's last event at the last check.
     looked_at: AtomicU64,
     wanted: Notify,
@@ -70,12 +70,12 @@ impl Runs {
         read_log: impl Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync + 'static,
     ) {
         // Only the first call counts.
-        drop(self.0.rest.read_log.set(Box::new(read_log)));
+        drop(self.0.hibernation.read_log.set(Box::new(read_log)));
     }
 
     /// Hibernates the runs that only wait for users and have done nothing since the last call.
-    pub fn rest_where_quiet(&self) {
-        if self.0.rest.read_log.get().is_none() {
+    pub fn hibernate_idle(&self) {
+        if self.0.hibernation.read_log.get().is_none() {
             return;
         }
         let live: Vec<_> = self
@@ -84,36 +84,36 @@ impl Runs {
             .filter(|live| live.is_waiting())
             .cloned()
             .collect();
-        live.iter().for_each(|live| live.rest_where_quiet());
+        live.iter().for_each(|live| live.hibernate_idle());
     }
 }
 
 impl LiveRun {
     /// Sets what drops the agent, if its log is enough to resume.
-    pub(super) fn may_rest(&self, put_down: Option<CancellationToken>) {
-        self.bed.looked_at.store(0, Ordering::Relaxed);
+    pub(super) fn allow_hibernation(&self, suspend: Option<CancellationToken>) {
+        self.hibernation.looked_at.store(0, Ordering::Relaxed);
         *self
-            .bed
-            .put_down
+            .hibernation
+            .suspend
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = put_down;
+            .unwrap_or_else(PoisonError::into_inner) = suspend;
     }
 
-    fn rest_where_quiet(&self) {
+    fn hibernate_idle(&self) {
         let last = self.last_seq();
-        if self.bed.looked_at.swap(last, Ordering::Relaxed) != last {
+        if self.hibernation.looked_at.swap(last, Ordering::Relaxed) != last {
             return;
         }
         let mut place = self
-            .bed
-            .put_down
+            .hibernation
+            .suspend
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if place.is_some()
             && self.pending_input.rest(self.waiting().len())
-            && let Some(put_down) = place.take()
+            && let Some(suspend) = place.take()
         {
-            put_down.cancel();
+            suspend.cancel();
         }
     }
 
@@ -122,7 +122,7 @@ impl LiveRun {
     pub(super) async fn wanted(&self, clock: &Clock) {
         let expires = self.expires_in(clock.now_ms());
         tokio::select! {
-            () = self.bed.wanted.notified() => {}
+            () = self.hibernation.wanted.notified() => {}
             () = self.cancel.cancelled() => {}
             () = tokio::time::sleep(expires.unwrap_or_default()), if expires.is_some() => {}
         }
@@ -154,7 +154,7 @@ impl LiveRun {
         if !self.pending_input.is_away() || !self.waits_for(ask) {
             return Ok(());
         }
-        self.bed.wanted.notify_one();
+        self.hibernation.wanted.notify_one();
         tokio::select! {
             () = self.pending_input.asked(ask) => Ok(()),
             () = self.withdrawn(ask) => Ok(()),

@@ -80,7 +80,7 @@ async fn work(
                 shutdown: lease.child_token(),
                 agents: live.agents.clone(),
             };
-            live.may_rest(
+            live.allow_hibernation(
                 prepared
                     .spec
                     .outlives_server()
@@ -128,11 +128,11 @@ async fn wake(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
 }
 
 async fn read(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
-    let read_log = runs.rest.read_log.get()?;
+    let read_log = runs.hibernation.read_log.get()?;
     let mut pause = FIRST_PAUSE;
     loop {
         let read = async {
-            let _turn = runs.rest.reading.acquire().await?;
+            let _turn = runs.hibernation.reading.acquire().await?;
             read_log(live.id).await
         };
         match read.await {

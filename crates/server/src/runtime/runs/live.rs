@@ -59,7 +59,7 @@ pub struct LiveRun {
     seen: watch::Sender<Seen>,
     /// Pending approvals and questions, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
-    pub(super) bed: HibernationState,
+    pub(super) hibernation: HibernationState,
 }
 
 #[derive(Debug, Default)]
@@ -154,7 +154,7 @@ impl LiveRun {
             tail,
             seen,
             waiting,
-            bed: HibernationState::default(),
+            hibernation: HibernationState::default(),
         }
     }
 

@@ -40,18 +40,16 @@ pub struct Reader {
 impl Reader {
     /// Reads the stored events.
     pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
-        let ahead = Vec::new();
-        let gap = Duration::ZERO;
         let not_before = Instant::now();
         Self {
             store,
             run,
             live: None,
             runs: None,
-            ahead,
+            ahead: Vec::new(),
             cursor: after,
             finished: false,
-            gap,
+            gap: Duration::ZERO,
             not_before,
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
             done,
             hidden,
         } => match sentence.as_deref() {
-            Some(MessageCode { code, .. }) if RESEARCH.contains(&&**code) => {
+            Some(MessageCode { code, .. }) if RESEARCH.contains(&code.as_str()) => {
                 tracing::info!(target: TARGET, agent, "research: {description}");
             }
             _ => tracing::debug!(target: TARGET, agent, description, done, hidden, "status event"),

@@ -67,7 +67,6 @@ impl Log {
         );
         let name = "ls".into();
         let arguments = json!({"path": "/"});
-        let repeatable = true;
         self.add(
             at,
             agent,
@@ -75,7 +74,7 @@ impl Log {
                 call: call.into(),
                 name,
                 arguments,
-                repeatable,
+                repeatable: true,
             },
         );
     }
@@ -84,11 +83,6 @@ impl Log {
         let name = "ls".into();
         let arguments = json!({"path": "/"});
         let result = "secret".into();
-        let truncated = false;
-        let duration_ms = 1;
-        let stopped = false;
-        let in_doubt = false;
-        let file = None;
         let call = call.into();
         self.add(
             at,
@@ -100,11 +94,11 @@ impl Log {
                 result,
                 model_note: None,
                 error,
-                truncated,
-                duration_ms,
-                stopped,
-                in_doubt,
-                file,
+                truncated: false,
+                duration_ms: 1,
+                stopped: false,
+                in_doubt: false,
+                file: None,
                 files: Vec::new(),
             },
         );

@@ -99,10 +99,9 @@ fn connection(named: Named, defaults: &Defaults) -> anyhow::Result<ConfiguredCon
         trusted: defaults.trusted,
         ..ServerSettings::alone(base_url, key.map(Secret::new))
     };
-    let source = ConnectionSource::Environment;
     Ok(ConfiguredConnection {
         id,
-        source,
+        source: ConnectionSource::Environment,
         settings,
         together: false,
         models: Vec::new(),
