@@ -4,7 +4,7 @@ export const configuration = {
   "configuration.intro":
     "What this server was started with. To change it, write to {file}, set the environment variable, and start the server again.",
   "configuration.introNoFile":
-    "What this server was started with. To change it, make the file {file}, or set the environment variable, and start the server again.",
+    "What this server was started with. To change it, create the file {file}, or set the environment variable, and start the server again.",
   "configuration.search": "Search",
   "configuration.onlySet": "Only what was set here",
   "configuration.none": "No setting fits.",
