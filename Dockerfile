@@ -17,7 +17,7 @@ COPY crates ./crates
 COPY examples/rust ./examples/rust
 COPY --from=web /src/web/dist ./web/dist
 ENV GLASSHOUSE_BUILD_WEB=0
-RUN cargo build --locked --profile dist --bin glasshouse --features server/graph-database
+RUN cargo build --locked --profile dist --bin glasshouse --features glasshouse/graph-database
 
 FROM debian:bookworm-slim
 # More for the programs of agents: --build-arg PACKAGES="python3-matplotlib texlive-latex-base latexmk"

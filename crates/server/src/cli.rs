@@ -20,7 +20,7 @@ use crate::{
     cli::backup::{back_up, bring_back},
     documents::fetch_model,
     gateway::prices,
-    http::router,
+    http::{router, web::WebApp},
     identity::{
         api_key::{KeyName, create_key},
         audit,
@@ -211,13 +211,13 @@ enum ConfigCommand {
 }
 
 impl Cli {
-    /// Runs the command.
+    /// Runs the command; a server shows `web_app`.
     ///
     /// # Errors
     /// A sentence for the person at the terminal.
-    pub async fn run(self) -> anyhow::Result<()> {
+    pub async fn run(self, web_app: WebApp) -> anyhow::Result<()> {
         match self.command.unwrap_or(Command::Serve(self.serve)) {
-            Command::Serve(flags) => run_server(&flags.into_flags()).await,
+            Command::Serve(flags) => run_server(&flags.into_flags(), web_app).await,
             Command::Key(KeyCommand::Create { user, name, place }) => {
                 print_new_key(&place.into_flags(), &user, &name).await
             }
@@ -379,16 +379,16 @@ async fn open_account(flags: &Flags, email: &str) -> anyhow::Result<(Store, User
     }
 }
 
-async fn run_server(flags: &Flags) -> anyhow::Result<()> {
+async fn run_server(flags: &Flags, web_app: WebApp) -> anyhow::Result<()> {
     let agents = Agents::built_in().context("cannot make the agents")?;
-    serve_with(Config::load(flags)?, agents).await
+    serve_with(Config::load(flags)?, agents, web_app).await
 }
 
 /// Serves until told to stop, with `agents` to work on runs. Prints the address once it is ready.
 ///
 /// # Errors
 /// A sentence for the person at the terminal.
-pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
+pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyhow::Result<()> {
     start_logging(&config)?;
     let file_limit = raise_file_limit(&config);
     for warning in &config.warnings {
@@ -429,7 +429,7 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
     tokio::join!(
         serve(
             listeners,
-            router(app.clone()),
+            router(app.clone(), web_app),
             options,
             app.stopping.clone()
         ),

@@ -76,7 +76,7 @@ mod ui_message_stream;
 mod unrouted;
 mod usage;
 mod users;
-mod web;
+pub mod web;
 mod webhooks;
 mod workspaces;
 
@@ -100,7 +100,7 @@ use self::{
 use crate::{
     app::App,
     error::catch_panic,
-    http::state::AppState,
+    http::{state::AppState, web::WebApp},
     identity::auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     platform::request_context,
 };
@@ -632,13 +632,17 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
-/// The whole server as one service.
-pub fn router(app: Arc<App>) -> Router {
+/// The whole server as one service, with the files of `web_app`.
+pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
     let door = Arc::new(mcp::McpAdapter::new(
         &app.stopping,
         app.config.body_limit_bytes,
     ));
     app.jobs.start(vec![mcp::sweep_job(&door)]);
+    let state = AppState {
+        app: app.clone(),
+        web_app,
+    };
     // Few layers: each costs several allocations per request.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);
@@ -662,9 +666,9 @@ pub fn router(app: Arc<App>) -> Router {
     let once_more = routes
         .clone()
         .fallback(unrouted::fallback)
-        .with_state(AppState(app.clone()));
+        .with_state(state.clone());
     let routes = routes
-        .fallback(move |request| unrouted::by_plain_path(once_more, request))
+        .fallback(move |request| unrouted::by_plain_path(once_more, web_app, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes
@@ -675,7 +679,7 @@ pub fn router(app: Arc<App>) -> Router {
             cors::allow_named_origins,
         ))
     };
-    routes.with_state(AppState(app))
+    routes.with_state(state)
 }
 
 /// Who may call a route, and the protocol of its error responses.

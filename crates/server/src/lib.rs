@@ -1,4 +1,4 @@
-//! The Glasshouse server: services, the HTTP API and the embedded web app.
+//! The Glasshouse server: services and the HTTP API.
 
 pub mod app;
 pub mod chat;

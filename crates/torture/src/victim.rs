@@ -60,7 +60,7 @@ pub(crate) async fn serve(
     for helper in &mut agents.sub_agents {
         helper.tools = with(&helper.tools, &ours);
     }
-    server::cli::serve_with(Config::load(&flags)?, agents).await
+    server::cli::serve_with(Config::load(&flags)?, agents, |_| None).await
 }
 
 fn with(tools: &Toolbox, more: &[Arc<Tool>]) -> Toolbox {

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         "build",
         "--release",
         "--package",
-        "server",
+        "glasshouse",
         "--package",
         "bench",
     ]))?;

@@ -61,7 +61,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 }
 
 /// Package features in addition to the defaults. Tests use them too, so that they cover what is shipped.
-pub(crate) const SHIPPED_FEATURES: &str = "server/graph-database";
+pub(crate) const SHIPPED_FEATURES: &str = "glasshouse/graph-database";
 
 /// `cargo` in the repository's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {

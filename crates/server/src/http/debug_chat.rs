@@ -19,7 +19,10 @@ use serde_json::json;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 
-use super::{threads, web};
+use super::{
+    threads,
+    web::{self, WebApp},
+};
 use crate::{
     app::App,
     chat::turns::{ApiRun, ApiTurn},
@@ -257,11 +260,12 @@ pub(super) async fn socket(
 /// access.
 pub(super) async fn root(
     State(app): State<Arc<App>>,
+    State(web_app): State<WebApp>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
     mut request: Request,
 ) -> Result<Response, ApiError> {
     let Ok(upgrade) = upgrade else {
-        return Ok(web::serve(&request));
+        return Ok(web::serve(web_app, &request));
     };
     let caller = check_access(&app.identity, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;

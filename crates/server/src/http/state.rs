@@ -10,6 +10,7 @@ use crate::{
     chat::{access::ChatAccess, webhooks::Webhooks},
     documents::Documents,
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
+    http::web::WebApp,
     identity::{Identity, groups::Groups},
     pipelines::EffectivePipelines,
     platform::{clock::Clock, config::Config, jobs::Jobs},
@@ -20,11 +21,20 @@ use crate::{
 
 /// The state of the router.
 #[derive(Clone)]
-pub struct AppState(pub Arc<App>);
+pub struct AppState {
+    pub(super) app: Arc<App>,
+    pub(super) web_app: WebApp,
+}
 
 impl FromRef<AppState> for Arc<App> {
     fn from_ref(state: &AppState) -> Self {
-        Arc::clone(&state.0)
+        Arc::clone(&state.app)
+    }
+}
+
+impl FromRef<AppState> for WebApp {
+    fn from_ref(state: &AppState) -> Self {
+        state.web_app
     }
 }
 
@@ -33,7 +43,7 @@ macro_rules! services {
     ($($field:ident: $service:ty,)*) => {$(
         impl FromRef<AppState> for $service {
             fn from_ref(state: &AppState) -> Self {
-                state.0.$field.clone()
+                state.app.$field.clone()
             }
         }
     )*};

@@ -1,4 +1,4 @@
-//! Serves the embedded web app, and sets the security headers of every response.
+//! Serves the web app, and sets the security headers of every response.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use data_encoding::HEXLOWER;
-use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::{error::ApiError, messages};
 
-/// The output of the web build. Debug builds read the files on request.
-#[derive(RustEmbed)]
-#[folder = "../../web/dist"]
-#[allow_missing = true]
-struct WebFiles;
+/// The files of the web app: finds a file's content and its SHA-256 by its path.
+pub type WebApp = fn(&str) -> Option<(Cow<'static, [u8]>, [u8; 32])>;
 
 /// The page of a build without the web app.
 const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
@@ -85,7 +81,7 @@ pub(super) fn harden(response: &mut Response) {
 }
 
 /// The file at the request's path, or the app's page, which routes by path in the browser.
-pub(super) fn serve(request: &Request) -> Response {
+pub(super) fn serve(app: WebApp, request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let message = format!(
             "{} does not take {}.",
@@ -98,13 +94,13 @@ pub(super) fn serve(request: &Request) -> Response {
     }
     let path = request.uri().path().trim_start_matches('/');
     // Our file names need no decoding, so an encoded path is not one of them.
-    if let Some(response) = file(path, request.headers()) {
+    if let Some(response) = file(app, path, request.headers()) {
         return response;
     }
     if path.starts_with("assets/") {
         return ApiError::not_found(messages::Requests::OtherVersion).into_response();
     }
-    file("index.html", request.headers()).unwrap_or_else(no_web_app)
+    file(app, "index.html", request.headers()).unwrap_or_else(no_web_app)
 }
 
 fn no_web_app() -> Response {
@@ -119,21 +115,22 @@ fn no_web_app() -> Response {
 }
 
 /// The file, compressed if the build has it so and the client accepts it.
-fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
+fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
     if path.is_empty() || path.ends_with(".br") || path.ends_with(".gz") {
         return None;
     }
-    let plain = WebFiles::get(path)?;
+    let plain = app(path)?;
     let compressed = [("br", ".br"), ("gzip", ".gz")]
         .into_iter()
         .find_map(|(coding, suffix)| {
             let file = accepts(headers, coding)
-                .then(|| WebFiles::get(&format!("{path}{suffix}")))
+                .then(|| app(&format!("{path}{suffix}")))
                 .flatten();
             file.map(|file| (coding, file))
         });
-    let (coding, file) = compressed.map_or((None, plain), |(coding, file)| (Some(coding), file));
-    let etag = etag(&file)?;
+    let (coding, (content, sha256)) =
+        compressed.map_or((None, plain), |(coding, file)| (Some(coding), file));
+    let etag = etag(&sha256)?;
     // The build puts a hash of the content into these files' names.
     let immutable = path.starts_with("assets/");
     let cache = if immutable {
@@ -147,7 +144,7 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     let mut response = if known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        Body::from(bytes_of(file)).into_response()
+        Body::from(bytes_of(content)).into_response()
     };
     let answer = response.headers_mut();
     answer.insert(header::ETAG, etag);
@@ -168,12 +165,8 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     Some(response)
 }
 
-fn etag(file: &EmbeddedFile) -> Option<HeaderValue> {
-    HeaderValue::from_str(&format!(
-        "\"{}\"",
-        HEXLOWER.encode(&file.metadata.sha256_hash()[..16])
-    ))
-    .ok()
+fn etag(sha256: &[u8; 32]) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("\"{}\"", HEXLOWER.encode(&sha256[..16]))).ok()
 }
 
 fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {
@@ -185,8 +178,8 @@ fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {
         .any(|tag| matches!(tag.trim().trim_start_matches("W/"), tag if tag == etag || tag == "*"))
 }
 
-fn bytes_of(file: EmbeddedFile) -> bytes::Bytes {
-    match file.data {
+fn bytes_of(content: Cow<'static, [u8]>) -> bytes::Bytes {
+    match content {
         Cow::Borrowed(data) => bytes::Bytes::from_static(data),
         Cow::Owned(data) => data.into(),
     }

@@ -49,7 +49,7 @@ fn crates() -> anyhow::Result<Vec<Part>> {
         "tree",
         "--locked",
         "--package",
-        "server",
+        "glasshouse",
         "--features",
         SHIPPED_FEATURES,
         "--edges",

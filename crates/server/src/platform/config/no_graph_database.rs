@@ -14,7 +14,7 @@ pub(super) fn named(
     anyhow::ensure!(
         url.is_empty(),
         "knowledge.graph_url is set, but this program was built without graph databases: build it with `cargo build \
-         --features server/graph-database`, or use a released package"
+         --features glasshouse/graph-database`, or use a released package"
     );
     Ok(None)
 }
@@ -29,7 +29,7 @@ mod tests {
         assert!(check("").unwrap().is_none());
         let error = check("bolt://127.0.0.1").unwrap_err().to_string();
         assert!(
-            error.contains("--features server/graph-database"),
+            error.contains("--features glasshouse/graph-database"),
             "{error}"
         );
     }

@@ -147,7 +147,7 @@ impl Server {
         let serving = TaskTracker::new();
         serving.spawn(serve(
             vec![listener],
-            router(app.clone()),
+            router(app.clone(), web_app::file),
             options,
             app.stopping.clone(),
         ));

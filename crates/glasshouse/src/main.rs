@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 #[tokio::main]
 async fn serve() -> ExitCode {
-    match Cli::parse().run().await {
+    match Cli::parse().run(web_app::file).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write;
