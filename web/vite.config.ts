@@ -1,13 +1,14 @@
-/** Builds the page into `dist`, with a brotli copy beside each text asset for the server to embed. */
+/** Builds the page into `dist`, with a brotli and a gzip copy beside each text asset for the server to embed. */
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
-import { brotliAssets } from "./build/brotli.ts";
+import { compressAssets } from "./build/compress.ts";
+import { katexFonts } from "./build/katex-fonts.ts";
 import { renderFrame } from "./build/render-frame.ts";
 
 const server = process.env.GLASSHOUSE_URL ?? "http://127.0.0.1:8000";
 
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte(), renderFrame(), brotliAssets()],
+  plugins: [svelte(), katexFonts(), renderFrame(), compressAssets()],
   build: {
     target: "es2022",
     // Fonts and pictures stay files: the page's policy is `font-src 'self'`.

@@ -1,6 +1,6 @@
 //! Serves the web app, and sets the security headers of every response.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Read};
 
 use axum::{
     body::Body,
@@ -9,10 +9,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use data_encoding::HEXLOWER;
+use flate2::read::GzDecoder;
 
 use crate::{error::ApiError, messages};
 
-/// The files of the web app: finds a file's content and its SHA-256 by its path.
+/// The files of the web app: finds a file's content and its SHA-256 by its path. Of a text asset it may have only
+/// `name.br` and `name.gz`, the compressed copies.
 pub type WebApp = fn(&str) -> Option<(Cow<'static, [u8]>, [u8; 32])>;
 
 /// The page of a build without the web app.
@@ -114,23 +116,21 @@ fn no_web_app() -> Response {
     (headers, Body::from(NO_WEB_APP)).into_response()
 }
 
-/// The file, compressed if the build has it so and the client accepts it.
+/// The file, compressed if the app has it so and the client accepts it.
 fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
     if path.is_empty() || path.ends_with(".br") || path.ends_with(".gz") {
         return None;
     }
-    let plain = app(path)?;
-    let compressed = [("br", ".br"), ("gzip", ".gz")]
-        .into_iter()
-        .find_map(|(coding, suffix)| {
-            let file = accepts(headers, coding)
-                .then(|| app(&format!("{path}{suffix}")))
-                .flatten();
-            file.map(|file| (coding, file))
-        });
-    let (coding, (content, sha256)) =
-        compressed.map_or((None, plain), |(coding, file)| (Some(coding), file));
-    let etag = etag(&sha256)?;
+    let compressed = |coding, suffix| {
+        let file = accepts(headers, coding)
+            .then(|| app(&format!("{path}{suffix}")))
+            .flatten();
+        file.map(|(content, sha256)| (Some(coding), content, etag(&sha256, "")))
+    };
+    let (coding, content, etag) = compressed("br", ".br")
+        .or_else(|| compressed("gzip", ".gz"))
+        .or_else(|| plain(app, path).map(|(content, etag)| (None, content, etag)))?;
+    let etag = etag?;
     // The build puts a hash of the content into these files' names.
     let immutable = path.starts_with("assets/");
     let cache = if immutable {
@@ -165,8 +165,23 @@ fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
     Some(response)
 }
 
-fn etag(sha256: &[u8; 32]) -> Option<HeaderValue> {
-    HeaderValue::from_str(&format!("\"{}\"", HEXLOWER.encode(&sha256[..16]))).ok()
+/// The file as it is, or decompressed if the app has it only as `name.gz`.
+fn plain(app: WebApp, path: &str) -> Option<(Cow<'static, [u8]>, Option<HeaderValue>)> {
+    if let Some((content, sha256)) = app(path) {
+        return Some((content, etag(&sha256, "")));
+    }
+    let (compressed, sha256) = app(&format!("{path}.gz"))?;
+    let mut content = Vec::new();
+    GzDecoder::new(&*compressed)
+        .read_to_end(&mut content)
+        .ok()?;
+    Some((content.into(), etag(&sha256, "-plain")))
+}
+
+/// The tag of a file; one that is made of another has its own `suffix`.
+fn etag(sha256: &[u8; 32], suffix: &str) -> Option<HeaderValue> {
+    let hash = HEXLOWER.encode(&sha256[..16]);
+    HeaderValue::from_str(&format!("\"{hash}{suffix}\"")).ok()
 }
 
 fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {

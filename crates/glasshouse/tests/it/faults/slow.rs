@@ -44,6 +44,9 @@ async fn a_slow_reader_costs_nobody_anything() {
         tokens_per_second: None,
     };
     let reply = Reply::stream(&[
+        // All slow readers read from the start: the log of a finished run has the text in one event, which each reader
+        // that is at it holds.
+        Step::Pause { ms: 2000 },
         text,
         Step::Finish {
             reason: Finish::Stop,
