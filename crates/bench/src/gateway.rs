@@ -80,6 +80,52 @@ pub(crate) async fn measure(program: &Path, peers: &Peers, quick: bool) -> anyho
     Ok(())
 }
 
+/// The main figures of forwarding.
+pub(crate) struct ForwardFigures {
+    /// Tokens a second of ten streams at once, as a share of what the model server does when asked directly.
+    pub(crate) stream_share: f64,
+    /// What forwarding adds to the median time of an answer that comes whole, one at a time.
+    pub(crate) whole_added_ms: f64,
+}
+
+/// Measures `program` against its upstream.
+pub(crate) async fn figures(program: &Path, quick: bool) -> anyhow::Result<ForwardFigures> {
+    let model = load::model().await?;
+    let mut pair = contenders::ours_and_upstream(program, upstream(&model)?).await?;
+    for contender in &pair {
+        warm_up(contender).await;
+    }
+    let (rounds, share) = if quick { (2, 4) } else { (ROUNDS, 1) };
+    let mut outcomes = Vec::new();
+    for (kind, connections, answers) in [(Kind::Stream, 10, 1000), (Kind::Whole, 1, 4000)] {
+        let load = Load {
+            kind,
+            connections,
+            answers: answers / share / rounds,
+            time: TIME / u32::try_from(ROUNDS)?,
+        };
+        let mut figures = [Figures::default(), Figures::default()];
+        for _ in 0..rounds {
+            for (contender, figures) in pair.iter().zip(&mut figures) {
+                figures.measure(contender, load).await?;
+            }
+            pair.reverse();
+            figures.reverse();
+        }
+        if rounds % 2 == 1 {
+            pair.reverse();
+            figures.reverse();
+        }
+        outcomes.push(figures);
+    }
+    let [whole, streams] = [outcomes.pop(), outcomes.pop()].map(Option::unwrap_or_default);
+    let [mut direct, mut ours] = whole;
+    Ok(ForwardFigures {
+        stream_share: streams[1].rate(Kind::Stream) / streams[0].rate(Kind::Stream),
+        whole_added_ms: ours.latencies()[0] - direct.latencies()[0],
+    })
+}
+
 /// Warms up caches and JIT compilers. A failure here will recur where it is counted.
 async fn warm_up(contender: &Contender) {
     let time = Duration::from_secs(3);

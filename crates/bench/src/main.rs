@@ -1,11 +1,12 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team]
+//! `bench [figures] [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team]
 //! [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
 mod encoders;
+mod figures;
 mod gateway;
 mod hostile_sockets;
 mod idle;
@@ -37,6 +38,9 @@ struct Options {
     /// The program to measure.
     #[arg(long, default_value = "target/release/glasshouse")]
     program: PathBuf,
+    /// The figures to compare `figures` with.
+    #[arg(long, default_value = "crates/bench/figures.json")]
+    committed: PathBuf,
     /// An earlier build, to measure `turns` of both.
     #[arg(long)]
     before: Option<PathBuf>,
@@ -78,6 +82,8 @@ struct Options {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Bench {
+    /// The main figures beside those that are committed, in one table.
+    Figures,
     /// Runs of ten tool turns and 200 tokens: alone, and a hundred at once.
     Turns,
     /// Runs of three turns with eight parallel tool calls each, a hundred at once: Glasshouse and other agent servers.
@@ -116,6 +122,9 @@ enum Bench {
 async fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let wanted = |bench| options.what.is_empty() || options.what.contains(&bench);
+    if wanted(Bench::Figures) {
+        figures::measure(&options.program, &options.committed, options.quick).await?;
+    }
     if wanted(Bench::Start) {
         start::measure(&options.program).await?;
     }

@@ -1,7 +1,7 @@
 //! A process under test: its resource usage, and terminating it.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     net::SocketAddr,
     process::{Child, Command, Stdio},
 };
@@ -53,15 +53,32 @@ impl Process {
 
     /// Current and peak memory, MB.
     pub(crate) fn memory_mb(&self) -> anyhow::Result<(f64, f64)> {
+        Ok((self.memory_field("VmRSS:")?, self.memory_field("VmHWM:")?))
+    }
+
+    /// Current memory that is not a part of a file, MB.
+    pub(crate) fn own_memory_mb(&self) -> anyhow::Result<f64> {
+        self.memory_field("RssAnon:")
+    }
+
+    fn memory_field(&self, name: &str) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
-        let field = |name: &str| -> Option<f64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
-        };
-        Ok((
-            field("VmRSS:").context("no VmRSS")?,
-            field("VmHWM:").context("no VmHWM")?,
-        ))
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        Ok(kilobytes.with_context(|| format!("no {name}"))? / 1024.0)
+    }
+
+    /// Asks it to end, waits for that, and returns what it wrote to standard error, which must be piped.
+    pub(crate) fn stop(&mut self) -> anyhow::Result<String> {
+        let id = self.0.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &id]).status()?;
+        anyhow::ensure!(asked.success(), "cannot stop the program");
+        let mut written = String::new();
+        if let Some(mut errors) = self.0.stderr.take() {
+            errors.read_to_string(&mut written)?;
+        }
+        self.0.wait()?;
+        Ok(written)
     }
 
     /// CPU time used so far, seconds.

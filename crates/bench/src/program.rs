@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -89,12 +89,27 @@ impl Program {
         anyhow::bail!("the program knows no model of the server")
     }
 
+    /// Starts it so that [`Program::count`] knows what it did.
+    pub(crate) fn start_counting(setup: Setup<'_>, counter: Counter) -> anyhow::Result<Self> {
+        let mut command = counter.command(setup.program)?;
+        command.stderr(Stdio::piped());
+        Self::start_as(command, setup, "none")
+    }
+
+    /// Ends it and returns how many there were since its start.
+    pub(crate) fn count(mut self, counter: Counter) -> anyhow::Result<f64> {
+        counter.read(&self.process.stop()?)
+    }
+
     fn start_with(setup: Setup<'_>, auth: &str) -> anyhow::Result<Self> {
+        Self::start_as(Command::new(setup.program), setup, auth)
+    }
+
+    fn start_as(mut command: Command, setup: Setup<'_>, auth: &str) -> anyhow::Result<Self> {
         let keep_data = setup.data_dir.is_some();
         let data_dir = setup.data_dir.unwrap_or_else(|| new_folder("data"));
         std::fs::create_dir_all(&data_dir)?;
         let began = Instant::now();
-        let mut command = Command::new(setup.program);
         command
             .args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"])
             .arg(&data_dir);
@@ -120,6 +135,62 @@ impl Program {
             address,
             ready_after: began.elapsed(),
         })
+    }
+}
+
+/// What is counted in a process from its start to its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Counter {
+    /// Allocations, which the program's allocator counts.
+    Allocations,
+    /// Instructions, which Valgrind counts, with the program many times slower.
+    Instructions,
+}
+
+impl Counter {
+    fn command(self, program: &Path) -> anyhow::Result<Command> {
+        match self {
+            Self::Allocations => {
+                let mut command = Command::new(program);
+                // At its end: JSON, the sums over all arenas only.
+                let options = "stats_print:true,stats_print_opts:Jgdablx";
+                command.env("_RJEM_MALLOC_CONF", options);
+                Ok(command)
+            }
+            Self::Instructions => {
+                let found = Command::new("valgrind").arg("--version").output();
+                found.context("valgrind is not installed")?;
+                let mut command = Command::new("valgrind");
+                command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+                command.arg(program);
+                Ok(command)
+            }
+        }
+    }
+
+    /// Finds the count in what the process wrote to standard error.
+    fn read(self, written: &str) -> anyhow::Result<f64> {
+        match self {
+            Self::Allocations => {
+                let start = written
+                    .find("{\"jemalloc\"")
+                    .context("the program was built without statistics of its allocator")?;
+                let mut values = serde_json::Deserializer::from_str(&written[start..]).into_iter();
+                let stats: Value = values.next().context("no statistics")??;
+                let arenas = &stats["jemalloc"]["stats.arenas"]["merged"];
+                let of = |size: &str| arenas[size]["nmalloc"].as_f64();
+                let count = of("small").zip(of("large"));
+                let (small, large) = count.context("no nmalloc in the statistics")?;
+                Ok(small + large)
+            }
+            Self::Instructions => {
+                let line = written
+                    .lines()
+                    .find_map(|line| line.split_once("Collected :"));
+                let (_, count) = line.context("valgrind printed no count")?;
+                Ok(count.trim().parse()?)
+            }
+        }
     }
 }
 

@@ -3,12 +3,32 @@
 use std::process::Command;
 
 use crate::{
-    command::{self, cargo, debug_folder, root},
-    parts::{agents, embedder, gateways, real_model::RealModel, retrieval},
+    command::{self, cargo, debug_folder, find_program, root},
+    parts::{agents, apt_install, embedder, gateways, real_model::RealModel, retrieval},
+    test,
 };
 
 /// Requests a real model, which `research` can be measured with. It takes minutes per question.
 const REAL: &str = "--real";
+
+/// Prints the main figures of the debug build beside those of `crates/bench/figures.json`. Nothing is compared: they
+/// differ between machines, except the counts. A release build would take too long here.
+///
+/// # Errors
+/// If something cannot be measured at all.
+pub(crate) fn figures_of_debug_build() -> anyhow::Result<()> {
+    if find_program(&["valgrind"]).is_none() {
+        apt_install(&["valgrind"])?;
+    }
+    test::build()?;
+    let debug = debug_folder()?;
+    let mut bench = Command::new(debug.join("bench"));
+    bench
+        .args(["figures", "--quick", "--program"])
+        .arg(debug.join("glasshouse"))
+        .current_dir(root());
+    command::run(&mut bench)
+}
 
 /// Builds the program and the bench, and runs the bench with `arguments`.
 ///

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::{
-    advisories,
+    advisories, bench,
     command::{SHIPPED_FEATURES, cargo, npm, run as run_command},
     counts::{Counts, TestsFailed},
     generate,
@@ -18,7 +18,7 @@ type Part = fn() -> anyhow::Result<Counts>;
 
 /// Ordered so that nothing is built twice: the web app before the server that embeds it, lints and docs before the
 /// tests, since they share build results.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || {
         node_packages::install().map(|()| Counts::default())
@@ -46,6 +46,9 @@ const PARTS: [(&str, Part); 12] = [
     ("browser journeys", test::journeys),
     ("clients", test::with_clients),
     ("dependencies", dependencies),
+    ("figures", || {
+        bench::figures_of_debug_build().map(|()| Counts::default())
+    }),
 ];
 
 /// Runs all steps, stops at the first failure, and prints how long each took; the last line counts the tests.

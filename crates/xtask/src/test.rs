@@ -152,7 +152,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
 }
 
 /// Builds tests and programs together, so that they share their dependencies.
-fn build() -> anyhow::Result<()> {
+pub(crate) fn build() -> anyhow::Result<()> {
     run_command(&mut cargo(&[
         "build",
         "--workspace",

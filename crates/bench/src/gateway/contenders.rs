@@ -60,11 +60,7 @@ pub(super) fn name(started: &Started) -> &'static str {
 pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -> Vec<Started> {
     let named = |name| move |error: anyhow::Error| (name, format!("{error:#}"));
     vec![
-        Ok(Contender {
-            name: UPSTREAM,
-            target: plain(upstream),
-            server: Server::Upstream,
-        }),
+        Ok(direct(upstream)),
         raw_copy(program, upstream).await.map_err(named(RAW_COPY)),
         glasshouse(program, upstream)
             .await
@@ -77,6 +73,22 @@ pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -
             .await
             .map_err(named("LiteLLM")),
     ]
+}
+
+/// The upstream and Glasshouse, in this order.
+pub(super) async fn ours_and_upstream(
+    program: &Path,
+    upstream: SocketAddr,
+) -> anyhow::Result<[Contender; 2]> {
+    Ok([direct(upstream), glasshouse(program, upstream).await?])
+}
+
+fn direct(upstream: SocketAddr) -> Contender {
+    Contender {
+        name: UPSTREAM,
+        target: plain(upstream),
+        server: Server::Upstream,
+    }
 }
 
 fn plain(address: SocketAddr) -> Target {
