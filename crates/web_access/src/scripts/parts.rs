@@ -15,7 +15,7 @@ use reqwest::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::super::{Web, fetch::target};
+use crate::{WebClient, fetch::target};
 
 /// Maximum number of subresources of a page.
 const MOST: usize = 100;
@@ -33,7 +33,7 @@ const TOLD: [&str; 4] = [
 
 /// The requests of one page, and what is left of its limits.
 pub(super) struct Parts<'a> {
-    web: &'a Web,
+    web: &'a WebClient,
     page: &'a Url,
     html: &'a [u8],
     asked: AtomicUsize,
@@ -51,7 +51,7 @@ pub(super) enum Answer {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(web: &'a Web, time: Duration, page: &'a Url, html: &'a [u8]) -> Self {
+    pub(super) fn new(web: &'a WebClient, time: Duration, page: &'a Url, html: &'a [u8]) -> Self {
         Self {
             web,
             page,

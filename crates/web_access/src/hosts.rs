@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::robots::Robots;
+use crate::robots::Robots;
 
 /// Maximum number of hosts remembered; beyond it, those not in use are evicted.
 const MOST: usize = 1000;

@@ -14,15 +14,12 @@ use super::{
     cooldowns::{NoAnswer, Why},
     distinct, plain,
 };
-use crate::{
-    platform::config::{SearchKind, SearchSettings},
-    web::{Web, address::normalised},
-};
+use crate::{SearchKind, SearchSettings, WebClient, address::normalised};
 
 const BODY_BYTES: usize = 4_000_000;
 const HOPS: u32 = 3;
 
-impl Web {
+impl WebClient {
     /// Queries a service within a time limit.
     pub(super) async fn ask(
         &self,

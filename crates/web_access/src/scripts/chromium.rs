@@ -17,10 +17,7 @@ use super::{
     devtools::DevTools,
     parts::{Answer, Parts},
 };
-use crate::{
-    messages,
-    web::{Web, fetch::Body},
-};
+use crate::{WebClient, fetch::Body, messages};
 
 /// A loaded page without requests for this long counts as finished.
 const QUIET: Duration = Duration::from_millis(500);
@@ -65,7 +62,7 @@ struct Browser {
     profile: TempDir,
 }
 
-impl Web {
+impl WebClient {
     /// The HTML of a page after its scripts have run.
     pub(super) async fn browse(
         &self,

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::address::tidy;
+use crate::address::tidy;
 
 /// Maximum number of links taken from a page.
 const MOST: usize = 1000;
@@ -21,7 +21,8 @@ const SESSIONS: [&str; 6] = [
 ];
 
 /// The pages of the same site that a page links to, without duplicates.
-pub(super) fn links(page: &[u8], at: &Url) -> Vec<Url> {
+#[must_use]
+pub fn links(page: &[u8], at: &Url) -> Vec<Url> {
     let html = String::from_utf8_lossy(page);
     let mut found: Vec<Url> = Vec::new();
     let mut seen = std::collections::HashSet::new();
