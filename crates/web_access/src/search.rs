@@ -105,7 +105,7 @@ impl Searched {
     /// The skipped and failed providers, in a sentence for people and models; `None` if there are none.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        let passed = (!self.passed.is_empty()).then(|| told(&self.passed))?;
+        let passed = (!self.passed.is_empty()).then(|| reasons(&self.passed))?;
         Some(match &self.by {
             Some(by) => format!("Found by {by}. Passed over: {passed}"),
             None => format!("Nobody found anything. {passed}"),
@@ -114,7 +114,7 @@ impl Searched {
 }
 
 /// The reasons as a sentence each: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
-fn told(passed: &[(String, String)]) -> String {
+fn reasons(passed: &[(String, String)]) -> String {
     let each = passed
         .iter()
         .map(|(name, words)| format!("{name}: {}", plain(words, WORDS_CHARS)));
@@ -193,7 +193,7 @@ impl WebClient {
                 ..Searched::default()
             }),
             (false, [_], [(_, words)]) => Err(WebProblem::Search(std::mem::take(words))),
-            (false, ..) => Err(WebProblem::Search(told(&passed))),
+            (false, ..) => Err(WebProblem::Search(reasons(&passed))),
         }
     }
 

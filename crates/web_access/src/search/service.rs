@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_is_told() {
+    fn errors_have_their_reasons() {
         for (kind, status, body, expected) in [
             (SearchKind::Searxng, 403, "", "search.formats"),
             (SearchKind::Brave, 401, "", "web.search_key"),

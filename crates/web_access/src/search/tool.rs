@@ -73,11 +73,11 @@ pub fn arguments(
         .iter()
         .find(|name| takes(name, "integer") || takes(name, "number"))
     {
-        let most = fields[*count]
+        let max = fields[*count]
             .get("maximum")
             .and_then(Value::as_u64)
             .unwrap_or(u64::MAX);
-        arguments.insert((*count).to_owned(), json!((limit as u64).min(most)));
+        arguments.insert((*count).to_owned(), json!((limit as u64).min(max)));
     }
     Some(arguments)
 }
