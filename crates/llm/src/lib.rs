@@ -10,7 +10,6 @@ mod native;
 pub mod openai;
 pub mod provider;
 pub mod script;
-pub mod secret;
 mod tool_name;
 
 pub use ::provider::tool_schema::{
@@ -29,6 +28,6 @@ pub use idle_timer::IdleTimer;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, UpstreamRoute};
 pub use provider::{Capabilities, ListedModel, ProviderKind, ProviderOptions};
+pub use redact::Secret;
 pub use script::{Line, ScriptedModel};
-pub use secret::Secret;
 pub use tool_name::meant_tool;

@@ -3,6 +3,7 @@
 
 mod names;
 mod scan;
+mod secret;
 mod tokens;
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use names::{CommandOption, Name};
+pub use secret::Secret;
 
 /// The replacement of a secret.
 pub const REDACTED: &str = "[redacted]";

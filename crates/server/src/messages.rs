@@ -16,7 +16,6 @@ mod requests;
 mod runs;
 mod settings;
 mod tools;
-mod web;
 
 pub use accounts::Accounts;
 pub use chats::Chats;
@@ -27,7 +26,6 @@ pub use requests::Requests;
 pub use runs::Runs;
 pub use settings::Settings;
 pub use tools::Tools;
-pub use web::Web;
 
 /// The codes of all messages of all crates, each with the names of its parameters.
 ///
@@ -44,6 +42,7 @@ pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     add::<agent::messages::Pipelines>(&mut codes)?;
     add::<agent::messages::Agents>(&mut codes)?;
     add::<agent::messages::Skills>(&mut codes)?;
+    add::<web_access::messages::Web>(&mut codes)?;
     add::<Accounts>(&mut codes)?;
     add::<Chats>(&mut codes)?;
     add::<Imports>(&mut codes)?;
@@ -53,7 +52,6 @@ pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     add::<Runs>(&mut codes)?;
     add::<Settings>(&mut codes)?;
     add::<Tools>(&mut codes)?;
-    add::<Web>(&mut codes)?;
     Ok(codes)
 }
 

@@ -1,26 +1,18 @@
-//! Web search and page reading. All requests go out through [`outbound`], one at a time per host; pages that were read
-//! are stored, so that citations of them can be looked up later.
+//! Web search and page reading for accounts. Pages that were read are stored, so that citations of them can be looked up
+//! later; searching and fetching are those of [`web_access`].
 
-mod address;
 mod crawl;
-mod fetch;
-mod hosts;
-mod image;
-mod links;
-mod problem;
-mod robots;
-mod scripts;
-mod search;
-mod sitemaps;
+mod providers;
 mod tools;
 
 use std::{path::PathBuf, sync::Arc};
 
+use agent::workspace::picture_type;
 use domain::{PageId, UserId};
-use knowledge::ReadingProcess;
-use outbound::{Allowed, Outbound};
+use outbound::Outbound;
+use reqwest::Url;
 use store::{NewPage, Page, Store, StoreError};
-use tokio::sync::Semaphore;
+use web_access::{Fetched, Image, Validators, WebClient, WebProblem, normalised};
 
 use crate::{
     documents::Documents,
@@ -28,35 +20,18 @@ use crate::{
     tools::mcp_servers::McpServers,
 };
 
-use address::normalised;
 pub(crate) use crawl::Crawler;
-use fetch::Fetched;
-use hosts::Hosts;
-pub(crate) use problem::WebProblem;
-use search::Cooldowns;
-pub(crate) use search::WebHit;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
-/// Maximum number of pages whose text is extracted concurrently: each takes a process.
-const READ_AT_ONCE: usize = 2;
 /// Maximum length of a stored title, characters.
 const TITLE_CHARS: usize = 300;
 
-/// The web service. What it knows about hosts is shared by all callers.
+/// The web service.
 pub(crate) struct Web {
     settings: WebSettings,
-    outbound: Outbound,
-    /// Restricted to the open internet regardless of what an administrator allows: for subresources that pages request.
-    open: Outbound,
+    client: WebClient,
     store: Store,
     clock: Clock,
-    reader: ReadingProcess,
-    hosts: Hosts,
-    searching: Semaphore,
-    resting: Cooldowns,
-    reading: Arc<Semaphore>,
-    browsing: Semaphore,
-    picturing: Semaphore,
     documents: Arc<Documents>,
     mcp_servers: Arc<McpServers>,
 }
@@ -106,18 +81,10 @@ impl Web {
         mcp_servers: Arc<McpServers>,
     ) -> Self {
         Self {
+            client: WebClient::new(settings.client.clone(), outbound, program),
             settings,
-            outbound,
-            open: Outbound::new(Allowed::default()),
             store,
             clock,
-            reader: ReadingProcess::new(program),
-            hosts: Hosts::default(),
-            searching: Semaphore::new(search::AT_ONCE),
-            resting: Cooldowns::default(),
-            reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
-            browsing: Semaphore::new(scripts::AT_ONCE),
-            picturing: Semaphore::new(image::AT_ONCE),
             documents,
             mcp_servers,
         }
@@ -130,24 +97,28 @@ impl Web {
     /// Why there is no text, in words for people and models.
     pub(crate) async fn page(&self, owner: UserId, url: &str) -> Result<StoredPage, WebProblem> {
         let url = normalised(url)?;
-        let known = self.store.latest_page(owner, url.as_str()).await?;
+        let known = self.store.latest_page(owner, url.as_str()).await;
+        let known = known.map_err(not_stored)?;
         let now = self.clock.now_ms();
         if let Some(known) = &known
             && now.saturating_sub(known.checked_at) < self.settings.fresh_ms
         {
             return Ok(known.clone().into());
         }
-        let fetched = self.fetch(&url, known.as_ref()).await?;
+        let fetched = self
+            .client
+            .fetch(&url, known.as_ref().map(validators))
+            .await?;
         let now = self.clock.now_ms();
         let fetched = match (fetched, known) {
             (Fetched::AsItWas, Some(known)) => {
-                return Ok(self.store.page_is_as_it_was(known, now).await?.into());
+                let known = self.store.page_is_as_it_was(known, now).await;
+                return Ok(known.map_err(not_stored)?.into());
             }
             (Fetched::AsItWas, None) => return Err(WebProblem::Status(304)),
-            (Fetched::New(fetched), _) => self.with_scripts(*fetched).await?,
+            (Fetched::New(fetched), _) => self.client.with_scripts(*fetched).await?,
         };
-        let read = self.read(&fetched).await?;
-        let title = read.title.unwrap_or_else(|| name_of(&fetched.url));
+        let read = self.client.read(&fetched).await?;
         let new = NewPage {
             asked: url.into(),
             page: Page {
@@ -156,7 +127,8 @@ impl Web {
                 etag: fetched.header("etag"),
                 last_modified: fetched.header("last-modified"),
                 url: fetched.url.into(),
-                title: title
+                title: read
+                    .title
                     .split_whitespace()
                     .collect::<Vec<_>>()
                     .join(" ")
@@ -168,25 +140,36 @@ impl Web {
                 checked_at: now,
             },
         };
-        Ok(self
-            .store
-            .keep_page(&new, self.settings.person_bytes)
-            .await?
-            .into())
+        let kept = self.store.keep_page(&new, self.settings.person_bytes).await;
+        Ok(kept.map_err(not_stored)?.into())
+    }
+
+    /// The image at a URL. The site sees only this server: no cookies, referrer or address of the person are sent.
+    ///
+    /// # Errors
+    /// Why there is no image, in words for people.
+    pub(crate) async fn image(&self, url: &str) -> Result<Image, WebProblem> {
+        self.client.image(url, picture_type).await
+    }
+
+    /// The normalized start URL of a crawl.
+    ///
+    /// # Errors
+    /// If it cannot be requested.
+    pub(crate) fn beginning(&self, url: &str) -> Result<Url, WebProblem> {
+        self.client.address(url)
     }
 }
 
-/// The title of an untitled page: the last part of its path.
-fn name_of(url: &reqwest::Url) -> String {
-    let last = url
-        .path_segments()
-        .and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
-    last.or(url.host_str()).unwrap_or_default().to_owned()
+fn validators(page: &Page) -> Validators<'_> {
+    Validators {
+        url: &page.url,
+        etag: page.etag.as_deref(),
+        last_modified: page.last_modified.as_deref(),
+    }
 }
 
-impl From<StoreError> for WebProblem {
-    fn from(error: StoreError) -> Self {
-        tracing::warn!(%error, "failed to load or store the copy of a page");
-        Self::Internal
-    }
+fn not_stored(error: StoreError) -> WebProblem {
+    tracing::warn!(%error, "failed to load or store the copy of a page");
+    WebProblem::Internal
 }

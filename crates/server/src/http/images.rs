@@ -11,11 +11,12 @@ use domain::LocalizedText;
 use outbound::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web_access::WebProblem;
 
 use crate::{
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    web::{Web, WebProblem},
+    web::Web,
 };
 
 /// The content may not run scripts or load anything, whatever type a browser detects.

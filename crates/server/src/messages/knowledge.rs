@@ -49,6 +49,10 @@ pub enum Knowledge {
     OwnersAddress,
 
     // Documents.
+    #[error("A collection can have at most {count} documents.")]
+    CollectionFull { count: u64 },
+    #[error("There is no room left for your documents. Delete some first.")]
+    NoRoomForDocuments,
     #[error("The file is empty.")]
     EmptyFile,
     #[error("`name` must be a file name of 1 to {limit} bytes.")]

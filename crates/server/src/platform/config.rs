@@ -57,7 +57,7 @@ pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
-pub use web::{BrowserKind, BrowserSettings, Search, SearchKind, SearchSettings, WebSettings};
+pub use web::{Search, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
 /// A setting that Open WebUI also has.

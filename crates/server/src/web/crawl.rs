@@ -15,13 +15,9 @@ use store::{
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use web_access::{Body, links, normalised};
 
-use super::{
-    Web, WebProblem,
-    address::normalised,
-    fetch::{Body, Fetched},
-    links::links,
-};
+use super::Web;
 use crate::{
     documents::{Documents, MAX_DOCUMENTS},
     error::ApiError,
@@ -98,7 +94,7 @@ impl Crawler {
     /// Claims a crawl of a site that is not being crawled.
     async fn claim_crawl(&self) -> Result<Option<Claimed<'_>>, ApiError> {
         let now = self.clock.now_ms();
-        let time = self.config.web.time + self.web.time_of_scripts();
+        let time = self.config.web.client.time + self.web.client.time_of_scripts();
         let time_ms = i64::try_from(time.as_millis()).unwrap_or(CLAIM_MS);
         let until = now.saturating_add(time_ms).saturating_add(CLAIM_MS);
         let crawling = &self;
@@ -160,7 +156,7 @@ impl Crawler {
         crawl: &Crawl,
         page: &CrawlPage,
     ) -> Result<(Visited, Vec<String>), ApiError> {
-        let body = match self.web.body(&page.url).await {
+        let body = match self.web.client.download(&page.url).await {
             Ok(body) => body,
             Err(problem) => return Ok((failed(problem.sentence()), Vec::new())),
         };
@@ -187,6 +183,7 @@ impl Crawler {
         if page.depth == 0 && crawl.depth > 0 && body.url.path() == "/" {
             found.extend(
                 self.web
+                    .client
                     .named_pages(&body.url)
                     .await
                     .into_iter()
@@ -217,10 +214,10 @@ impl Crawler {
                 document: document.id,
                 content_sum,
             },
-            Err(StoreError::Conflict("documents")) => failed(messages::Web::CollectionFull {
+            Err(StoreError::Conflict("documents")) => failed(messages::Knowledge::CollectionFull {
                 count: MAX_DOCUMENTS,
             }),
-            Err(StoreError::Conflict(_)) => failed(messages::Web::NoRoomForDocuments),
+            Err(StoreError::Conflict(_)) => failed(messages::Knowledge::NoRoomForDocuments),
             // The collection was deleted meanwhile.
             Err(StoreError::NotFound) => Visited::Skipped,
             Err(error) => return Err(error.into()),
@@ -230,34 +227,9 @@ impl Crawler {
     }
 }
 
-impl Web {
-    /// Downloads a page without storing a copy.
-    async fn body(&self, url: &str) -> Result<Body, WebProblem> {
-        let url = normalised(url)?;
-        match self.fetch(&url, None).await? {
-            Fetched::New(body) if body.bytes.is_empty() => Err(WebProblem::Status(204)),
-            Fetched::New(body) => {
-                // Content without text is not imported.
-                super::fetch::file_name(&body)?;
-                self.with_scripts(*body).await
-            }
-            Fetched::AsItWas => Err(WebProblem::Status(304)),
-        }
-    }
-
-    /// The normalized start URL of a crawl.
-    ///
-    /// # Errors
-    /// If it cannot be requested.
-    pub(crate) fn beginning(&self, url: &str) -> Result<Url, WebProblem> {
-        let url = normalised(url)?;
-        Ok(self.outbound.address(url.as_str(), &[])?)
-    }
-}
-
 /// Why a URL could not be read, as stored in its row.
-fn failed(sentence: messages::Web) -> Visited {
-    Visited::Failed(LocalizedText::from(sentence).to_column())
+fn failed(sentence: impl Into<LocalizedText>) -> Visited {
+    Visited::Failed(sentence.into().to_column())
 }
 
 /// The unit of rate limiting: scheme, host and port.
@@ -274,7 +246,7 @@ fn document_name(body: &Body) -> String {
         .split_once("://")
         .map_or(address, |(_, name)| name)
         .trim_end_matches('/');
-    let ending = match super::fetch::file_name(body) {
+    let ending = match body.file_name() {
         Ok(name) if name.starts_with("page.") => name["page".len()..].to_owned(),
         _ => String::new(),
     };

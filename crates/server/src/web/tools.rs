@@ -8,11 +8,9 @@ use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Principal;
+use web_access::{MAX_HITS, QUERY_CHARS, WebHit};
 
-use super::{
-    StoredPage, Web, WebHit,
-    search::{MAX_HITS, QUERY_CHARS},
-};
+use super::{StoredPage, Web};
 
 /// Name of the search tool.
 pub(crate) const SEARCH: &str = "web_search";

@@ -3,7 +3,7 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     (
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
@@ -65,12 +65,14 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "sandbox",
             "sse",
             "store",
+            "web_access",
             "wire",
         ],
     ),
     ("sse", &[]),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
+    ("web_access", &["domain", "knowledge", "outbound", "redact"]),
     ("web_app", &[]),
     ("wire", &["domain", "provider", "redact", "sse"]),
     ("xtask", &[]),

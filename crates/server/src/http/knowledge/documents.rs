@@ -239,7 +239,7 @@ pub(in crate::http) async fn keep(
         .await
         .map_err(|error| match error {
             StoreError::Conflict("documents") => {
-                ApiError::conflict(messages::Web::CollectionFull {
+                ApiError::conflict(messages::Knowledge::CollectionFull {
                     count: MAX_DOCUMENTS,
                 })
             }

@@ -3,11 +3,12 @@
 use llm::ToolSpec;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::{Value, json};
+use web_access::WebHit;
 
 use super::{Visit, handler::schema};
 use crate::{
     identity::groups::Resource,
-    web::{FETCH, PagePart, SEARCH, WebHit, fetch_spec, search_spec},
+    web::{FETCH, PagePart, SEARCH, fetch_spec, search_spec},
 };
 
 /// Whether the tool is configured and the caller may use it.

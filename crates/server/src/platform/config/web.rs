@@ -6,6 +6,7 @@ use llm::Secret;
 use outbound::plain_host;
 use reqwest::Url;
 use serde::Deserialize;
+use web_access::{BrowserKind, BrowserSettings, SearchKind, SearchSettings};
 
 use super::Environment;
 
@@ -16,47 +17,12 @@ pub struct WebSettings {
     pub searches: Vec<Search>,
     /// Whether agents read pages.
     pub fetch: bool,
-    /// Whether `robots.txt` is obeyed.
-    pub robots: bool,
-    /// Pause between two requests to one host.
-    pub pause: Duration,
-    /// Time limit per page, including redirects and the wait for its host.
-    pub time: Duration,
-    /// Maximum size of a page.
-    pub page_bytes: u64,
     /// How long a stored copy is used without asking the server again.
     pub fresh_ms: i64,
     /// Maximum total size of a person's copies.
     pub person_bytes: u64,
-    /// The renderer of pages that need JavaScript; `None` if there is none.
-    pub browser: Option<BrowserSettings>,
-}
-
-/// The renderer of pages that need JavaScript.
-#[derive(Debug, Clone)]
-pub struct BrowserSettings {
-    /// Its kind.
-    pub way: BrowserKind,
-    /// Hosts whose pages are always rendered.
-    pub hosts: Vec<String>,
-    /// Time limit per page.
-    pub time: Duration,
-}
-
-/// Kinds of renderers.
-#[derive(Debug, Clone)]
-pub enum BrowserKind {
-    /// A local Chromium, started from this path.
-    Chromium(PathBuf),
-    /// A Crawl4AI server.
-    Crawl4Ai {
-        /// Its endpoint.
-        url: Url,
-        /// Its host, which may be on any network.
-        host: String,
-        /// The API key.
-        key: Option<Secret>,
-    },
+    /// How pages are fetched.
+    pub client: web_access::Settings,
 }
 
 /// A search provider.
@@ -68,52 +34,6 @@ pub enum Search {
     Own,
     /// A tool of an MCP server, by its name for models.
     Tool(String),
-}
-
-/// Settings of a search service.
-#[derive(Debug, Clone)]
-pub struct SearchSettings {
-    /// Its API.
-    pub kind: SearchKind,
-    /// Its endpoint.
-    pub url: Url,
-    /// Its host, which may be on any network.
-    pub host: String,
-    /// The API key.
-    pub key: Option<Secret>,
-}
-
-/// The API of a search service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchKind {
-    /// A SearXNG instance with JSON output enabled.
-    Searxng,
-    /// Brave Search.
-    Brave,
-    /// Tavily.
-    Tavily,
-}
-
-impl SearchKind {
-    /// Its display name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Searxng => "SearXNG",
-            Self::Brave => "Brave",
-            Self::Tavily => "Tavily",
-        }
-    }
-
-    fn of(name: &str) -> Option<Self> {
-        [
-            ("searxng", Self::Searxng),
-            ("brave", Self::Brave),
-            ("tavily", Self::Tavily),
-        ]
-        .into_iter()
-        .find_map(|(other, kind)| (other == name).then_some(kind))
-    }
 }
 
 #[derive(Deserialize)]
@@ -166,13 +86,15 @@ impl RawWeb {
         Ok(WebSettings {
             searches: searches(&self, servers)?,
             fetch: self.fetch,
-            robots: self.robots,
-            pause: Duration::from_millis(self.pause_ms),
-            time: Duration::from_secs(self.seconds),
-            page_bytes: self.page_mb * 1_000_000,
             fresh_ms: i64::from(self.fresh_minutes) * 60_000,
             person_bytes: self.person_mb * 1_000_000,
-            browser: browser(&self, environment)?,
+            client: web_access::Settings {
+                robots: self.robots,
+                pause: Duration::from_millis(self.pause_ms),
+                time: Duration::from_secs(self.seconds),
+                page_bytes: self.page_mb * 1_000_000,
+                browser: browser(&self, environment)?,
+            },
         })
     }
 }
@@ -267,14 +189,22 @@ fn searches(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Vec<Search
     if let Some((_, name)) = twice {
         anyhow::bail!("web.search names “{name}” twice");
     }
-    let services: Vec<SearchKind> = names
-        .iter()
-        .filter_map(|name| SearchKind::of(name))
-        .collect();
+    let services: Vec<SearchKind> = names.iter().filter_map(|name| kind_of(name)).collect();
     names
         .into_iter()
         .map(|name| search(raw, name, &services, servers))
         .collect()
+}
+
+/// The service with this name.
+fn kind_of(name: &str) -> Option<SearchKind> {
+    [
+        ("searxng", SearchKind::Searxng),
+        ("brave", SearchKind::Brave),
+        ("tavily", SearchKind::Tavily),
+    ]
+    .into_iter()
+    .find_map(|(other, kind)| (other == name).then_some(kind))
 }
 
 /// One of them. `search_url` belongs to SearXNG if it is among the services, otherwise to the first one; `search_key`
@@ -288,7 +218,7 @@ fn search(
     let kind = match name {
         "own" => return Ok(Search::Own),
         "mcp" => return Ok(Search::Tool(search_tool(&raw.search_tool, servers)?)),
-        other => SearchKind::of(other).ok_or_else(|| {
+        other => kind_of(other).ok_or_else(|| {
             anyhow::anyhow!(
                 "web.search has “{other}”, but must be searxng, brave, tavily, mcp or own, several with commas between, or \
                  empty for none"

@@ -9,11 +9,12 @@ use agent::{
 use domain::{CollectionId, DocumentId, event::Source};
 use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use store::{Principal, StoreError};
+use web_access::WebHit;
 
 use crate::{
     documents::{Documents, Found, SEARCH_TOOL, SearchRequest, source},
     runtime::preparation::References,
-    web::{Web, WebHit},
+    web::Web,
 };
 
 /// The documents that one user may search.

@@ -6,11 +6,11 @@ use domain::LocalizedText;
 use knowledge::Unreadable;
 use outbound::Fault;
 
-use crate::{messages, platform::outbound_fault::fault_message};
+use crate::{messages, search::QUERY_CHARS};
 
 /// Why a page could not be read or a search failed. No variant discloses what a name resolves to or what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WebProblem {
+pub enum WebProblem {
     /// The request was refused by the guard, or got no answer.
     Fault(Fault),
     /// `robots.txt` disallows it.
@@ -39,7 +39,8 @@ pub(crate) enum WebProblem {
 
 impl WebProblem {
     /// The message.
-    pub(crate) fn sentence(&self) -> messages::Web {
+    #[must_use]
+    pub fn sentence(&self) -> messages::Web {
         match self {
             Self::Fault(fault) => fault_message(*fault),
             Self::Robots => messages::Web::RobotsRefuse,
@@ -53,7 +54,7 @@ impl WebProblem {
             Self::Scripts(why) => messages::Web::PageNeedsScripts { why: why.clone() },
             Self::NoSearch => messages::Web::NoWebSearch,
             Self::BadQuery => messages::Web::BadWebQuery {
-                limit: super::search::QUERY_CHARS as u64,
+                limit: QUERY_CHARS as u64,
             },
             Self::Search(why) => messages::Web::WebSearchFailed { why: why.clone() },
             Self::Internal => messages::Web::OwnFault,
@@ -72,6 +73,21 @@ impl std::error::Error for WebProblem {}
 impl From<Fault> for WebProblem {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
+    }
+}
+
+/// The message of an outbound request that failed.
+#[must_use]
+pub fn fault_message(fault: Fault) -> messages::Web {
+    match fault {
+        Fault::NoAddress => messages::Web::NoAddress,
+        Fault::NotAllowed => messages::Web::AddressNotAllowed,
+        Fault::Unreachable => messages::Web::Unreachable,
+        Fault::Slow => messages::Web::Slow,
+        Fault::TooManyHops => messages::Web::TooManyRedirects,
+        Fault::TooLarge => messages::Web::AnswerTooLarge,
+        Fault::Compressed => messages::Web::AnswerCompressed,
+        Fault::CutOff => messages::Web::AnswerCutOff,
     }
 }
 

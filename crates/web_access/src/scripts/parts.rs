@@ -15,16 +15,16 @@ use reqwest::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::super::{Web, fetch::target};
+use crate::{WebClient, fetch::target};
 
 /// Maximum number of subresources of a page.
-const MOST: usize = 100;
+const MAX_PARTS: usize = 100;
 /// Maximum number of concurrent fetches.
 const AT_ONCE: usize = 6;
 /// Maximum size of a subresource, bytes.
 const PART_BYTES: u64 = 5_000_000;
 /// Response headers that are passed to the browser.
-const TOLD: [&str; 4] = [
+const PASSED_HEADERS: [&str; 4] = [
     "content-type",
     "access-control-allow-origin",
     "access-control-allow-credentials",
@@ -33,7 +33,7 @@ const TOLD: [&str; 4] = [
 
 /// The requests of one page, and what is left of its limits.
 pub(super) struct Parts<'a> {
-    web: &'a Web,
+    web: &'a WebClient,
     page: &'a Url,
     html: &'a [u8],
     asked: AtomicUsize,
@@ -51,7 +51,7 @@ pub(super) enum Answer {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(web: &'a Web, time: Duration, page: &'a Url, html: &'a [u8]) -> Self {
+    pub(super) fn new(web: &'a WebClient, time: Duration, page: &'a Url, html: &'a [u8]) -> Self {
         Self {
             web,
             page,
@@ -100,7 +100,9 @@ impl<'a> Parts<'a> {
                 "Fetch.fulfillRequest",
                 fulfilled(id, 200, kind_of("text/css"), b""),
             ),
-            "Script" | "XHR" | "Fetch" if is_get && self.asked.fetch_add(1, Relaxed) < MOST => {
+            "Script" | "XHR" | "Fetch"
+                if is_get && self.asked.fetch_add(1, Relaxed) < MAX_PARTS =>
+            {
                 match url.parse() {
                     Ok(url) => Answer::Later {
                         id: id.to_owned(),
@@ -117,7 +119,7 @@ impl<'a> Parts<'a> {
     pub(super) async fn fetch(&self, id: String, url: Url) -> (&'static str, Value) {
         match self.fetched(&url).await {
             Some(answer) => {
-                let head = TOLD
+                let head = PASSED_HEADERS
                     .iter()
                     .filter_map(|name| Some((*name, answer.headers.get(*name)?.to_str().ok()?)));
                 let head = head
@@ -145,10 +147,10 @@ impl<'a> Parts<'a> {
                 return None;
             }
         }
-        let most = self.bytes_left.load(Relaxed).min(PART_BYTES);
+        let max_bytes = self.bytes_left.load(Relaxed).min(PART_BYTES);
         let limits = Limits {
             time: self.time,
-            body_bytes: usize::try_from(most).ok().filter(|most| *most > 0)?,
+            body_bytes: usize::try_from(max_bytes).ok().filter(|bytes| *bytes > 0)?,
             // Redirects are returned to the browser, which requests them again, so that each is checked here.
             hops: 0,
         };

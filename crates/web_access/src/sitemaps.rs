@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use reqwest::Url;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Web, address::normalised, fetch::Fetched, links::worth_asking};
+use crate::{WebClient, address::normalised, fetch::Fetched, links::worth_asking};
 
 /// Maximum number of sitemaps of a site, and of URLs in them.
 const MAX_SITEMAPS: usize = 20;
@@ -16,10 +16,10 @@ const TEXT_BYTES: u64 = 20_000_000;
 /// Time limit for all of them.
 const TIME: Duration = Duration::from_secs(30);
 
-impl Web {
+impl WebClient {
     /// The pages listed in a site's sitemaps, without duplicates; empty if there are none. Sitemaps that fail to load
     /// are skipped.
-    pub(super) async fn named_pages(&self, site: &Url) -> Vec<Url> {
+    pub async fn named_pages(&self, site: &Url) -> Vec<Url> {
         let deadline = Instant::now() + TIME;
         let mut to_ask = self.sitemaps_of(site, deadline).await;
         let mut asked = HashSet::new();

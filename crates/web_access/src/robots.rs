@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_rule_decides() {
+    fn a_longer_rule_takes_precedence() {
         let robots = Robots::parse(
             "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\nDisallow: /q?*x=1\nDisallow:\n\
              Disallow: /ж\nCrawl-delay: 2.5\n\nUser-agent: BadBot\nDisallow: /\nSitemap: https://e/s.xml # here",

@@ -1,29 +1,27 @@
-//! Web search with the configured providers: SearXNG, Brave, Tavily, a tool of an MCP server, or crawled pages. The
-//! first one that finds something wins.
+//! Web search with several providers: SearXNG, Brave, Tavily, or what the caller implements, such as an index of its own.
+//! The first one that finds something wins.
 
 mod cooldowns;
 mod echo;
-mod own;
 mod service;
-mod tool;
+pub mod tool;
 
 use std::{collections::HashSet, time::Duration};
 
-use store::Principal;
+use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::{Web, WebProblem};
-use crate::platform::config::Search;
-pub(super) use cooldowns::Cooldowns;
+use crate::{SearchSettings, WebClient, WebProblem};
+pub(crate) use cooldowns::Cooldowns;
 use cooldowns::{NoAnswer, Why};
 use echo::Question;
 
 /// Maximum number of concurrent searches.
-pub(super) const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 /// Maximum length of a query, characters.
-pub(super) const QUERY_CHARS: usize = 400;
+pub const QUERY_CHARS: usize = 400;
 /// Maximum number of results.
-pub(crate) const MAX_HITS: usize = 20;
+pub const MAX_HITS: usize = 20;
 /// Time limit of the last provider, and of one that has another to fall back to.
 const TIME: Duration = Duration::from_secs(20);
 const TIME_BEFORE_OTHERS: Duration = Duration::from_secs(8);
@@ -34,20 +32,69 @@ const SNIPPET_CHARS: usize = 600;
 
 /// A result of a web search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WebHit {
-    pub(crate) title: String,
-    pub(crate) url: String,
+pub struct WebHit {
+    /// Its title, on one line.
+    pub title: String,
+    /// Its URL.
+    pub url: String,
     /// The provider's excerpt; may be empty.
-    pub(crate) snippet: String,
+    pub snippet: String,
     /// Whether the URL is that of a result. If not, it is only mentioned in the query or in a text: opening it needs
     /// approval, and it is never opened automatically.
-    pub(crate) is_result: bool,
+    pub is_result: bool,
+}
+
+impl WebHit {
+    /// A result; its title and excerpt are shortened and put on one line each.
+    #[must_use]
+    pub fn new(title: &str, url: String, snippet: &str) -> Self {
+        Self {
+            title: plain(title, TITLE_CHARS),
+            url,
+            snippet: plain(snippet, SNIPPET_CHARS),
+            is_result: true,
+        }
+    }
+}
+
+/// A search provider.
+pub enum Provider<'a> {
+    /// A search service.
+    Service(&'a SearchSettings),
+    /// A provider that the caller implements.
+    Custom(Box<dyn SearchProvider + 'a>),
+}
+
+/// A search provider that the caller implements.
+pub trait SearchProvider: Send + Sync {
+    /// Its display name.
+    fn name(&self) -> &str;
+
+    /// The results for a query, best first, at most `limit`, in about this time.
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+        time: Duration,
+    ) -> BoxFuture<'a, Result<Vec<WebHit>, ProviderError>>;
+}
+
+/// Why a [`SearchProvider`] has no results, with the reason as the rest of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProviderError {
+    /// It cannot answer this query, but may answer others.
+    Query(String),
+    /// It failed, so it is skipped for a while.
+    Failed(String),
+    /// An internal error, which ends the search.
+    Internal,
 }
 
 /// The outcome of a search.
 #[derive(Debug, Default)]
-pub(crate) struct Searched {
-    pub(crate) hits: Vec<WebHit>,
+pub struct Searched {
+    /// The results, best first.
+    pub hits: Vec<WebHit>,
     /// The provider that found the results, if several are configured.
     by: Option<String>,
     /// The providers that were skipped or failed, and the reason for each.
@@ -56,8 +103,9 @@ pub(crate) struct Searched {
 
 impl Searched {
     /// The skipped and failed providers, in a sentence for people and models; `None` if there are none.
-    pub(crate) fn note(&self) -> Option<String> {
-        let passed = (!self.passed.is_empty()).then(|| told(&self.passed))?;
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let passed = (!self.passed.is_empty()).then(|| reasons(&self.passed))?;
         Some(match &self.by {
             Some(by) => format!("Found by {by}. Passed over: {passed}"),
             None => format!("Nobody found anything. {passed}"),
@@ -66,54 +114,34 @@ impl Searched {
 }
 
 /// The reasons as a sentence each: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
-fn told(passed: &[(String, String)]) -> String {
+fn reasons(passed: &[(String, String)]) -> String {
     let each = passed
         .iter()
         .map(|(name, words)| format!("{name}: {}", plain(words, WORDS_CHARS)));
     each.collect::<Vec<_>>().join(" ")
 }
 
-/// The provider's display name.
-fn name_of(search: &Search) -> String {
-    match search {
-        Search::Service(settings) => settings.kind.name().to_owned(),
-        Search::Own => "the pages read into collections".to_owned(),
-        Search::Tool(name) => name.clone(),
+impl Provider<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Service(settings) => settings.kind.name(),
+            Self::Custom(provider) => provider.name(),
+        }
     }
 }
 
-impl Web {
-    /// Whether a provider is available for this account.
-    pub(crate) fn searches(&self, principal: &Principal) -> bool {
-        self.searching_for(principal).next().is_some()
-    }
-
-    /// The providers for this account. Collections belong to accounts, not to the users of a front end.
-    fn searching_for(&self, principal: &Principal) -> impl Iterator<Item = &Search> {
-        let is_person = principal.is_front_end_person();
-        self.settings
-            .searches
-            .iter()
-            .filter(move |search| !(is_person && matches!(search, Search::Own)))
-    }
-
-    /// Whether reading pages is enabled.
-    pub(crate) fn reads(&self) -> bool {
-        self.settings.fetch
-    }
-
-    /// The results of the first provider that finds any, best first: at most `limit` and [`MAX_HITS`], without
+impl WebClient {
+    /// The results of the first provider of `all` that finds any, best first: at most `limit` and [`MAX_HITS`], without
     /// duplicate URLs. Providers on cooldown are skipped unless all are.
     ///
     /// # Errors
     /// Why nothing was searched, or the providers' errors.
-    pub(crate) async fn search(
+    pub async fn search(
         &self,
-        principal: &Principal,
+        all: &[Provider<'_>],
         query: &str,
         limit: usize,
     ) -> Result<Searched, WebProblem> {
-        let all: Vec<&Search> = self.searching_for(principal).collect();
         if all.is_empty() {
             return Err(WebProblem::NoSearch);
         }
@@ -127,13 +155,13 @@ impl Web {
             .acquire()
             .await
             .map_err(|_| WebProblem::Internal)?;
-        let (row, mut passed) = self.row(&all);
+        let (row, mut passed) = self.row(all);
         let mut is_answered = false;
         for (place, search) in row.iter().enumerate() {
-            let name = name_of(search);
+            let name = search.name().to_owned();
             let is_last = place + 1 == row.len();
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
-            match self.ask_one(search, principal, &query, limit, time).await? {
+            match self.ask_one(search, &query, limit, time).await? {
                 Ok(mut hits) => {
                     self.resting.note_answer(&name);
                     let question = Question::new(&query);
@@ -158,31 +186,31 @@ impl Web {
                 }
             }
         }
-        match (is_answered, &all[..], &mut passed[..]) {
+        match (is_answered, all, &mut passed[..]) {
             (true, [_], _) => Ok(Searched::default()),
             (true, ..) => Ok(Searched {
                 passed,
                 ..Searched::default()
             }),
             (false, [_], [(_, words)]) => Err(WebProblem::Search(std::mem::take(words))),
-            (false, ..) => Err(WebProblem::Search(told(&passed))),
+            (false, ..) => Err(WebProblem::Search(reasons(&passed))),
         }
     }
 
     /// The providers to try in order, and those on cooldown; if all are on cooldown, all are tried.
-    fn row<'a>(&self, all: &[&'a Search]) -> (Vec<&'a Search>, Vec<(String, String)>) {
+    fn row<'a>(&self, all: &'a [Provider<'a>]) -> (Vec<&'a Provider<'a>>, Vec<(String, String)>) {
         let mut row = Vec::new();
         let mut passed = Vec::new();
         let now = Instant::now();
         for search in all {
-            let name = name_of(search);
-            match self.resting.why(&name, now) {
-                None => row.push(*search),
-                Some(words) => passed.push((name, words)),
+            let name = search.name();
+            match self.resting.why(name, now) {
+                None => row.push(search),
+                Some(words) => passed.push((name.to_owned(), words)),
             }
         }
         if row.is_empty() {
-            (all.to_vec(), Vec::new())
+            (all.iter().collect(), Vec::new())
         } else {
             (row, passed)
         }
@@ -190,40 +218,26 @@ impl Web {
 
     async fn ask_one(
         &self,
-        search: &Search,
-        principal: &Principal,
+        provider: &Provider<'_>,
         query: &str,
         limit: usize,
         time: Duration,
     ) -> Result<Result<Vec<WebHit>, NoAnswer>, WebProblem> {
-        Ok(match search {
-            Search::Service(settings) => self.ask(settings, query, limit, time).await,
-            Search::Own => {
-                match own::search(
-                    &self.store,
-                    &self.documents,
-                    principal,
-                    query.to_owned(),
-                    limit,
-                )
-                .await
-                {
-                    Ok(hits) => Ok(hits),
-                    Err(WebProblem::Search(words)) => Err(NoAnswer {
-                        words,
-                        why: Why::Question,
-                    }),
-                    Err(problem) => return Err(problem),
-                }
+        let custom = match provider {
+            Provider::Service(settings) => {
+                return Ok(self.ask(settings, query, limit, time).await);
             }
-            Search::Tool(name) => {
-                let arguments = |schema: &_| tool::arguments(schema, query, limit);
-                let answer = self.mcp_servers.ask(name, arguments, time).await;
-                answer
-                    .map(|answer| distinct(tool::hits(&answer), limit))
-                    .map_err(NoAnswer::failed)
-            }
-        })
+            Provider::Custom(custom) => custom,
+        };
+        match custom.search(query, limit, time).await {
+            Ok(hits) => Ok(Ok(distinct(hits, limit))),
+            Err(ProviderError::Query(words)) => Ok(Err(NoAnswer {
+                words,
+                why: Why::Question,
+            })),
+            Err(ProviderError::Failed(words)) => Ok(Err(NoAnswer::failed(words))),
+            Err(ProviderError::Internal) => Err(WebProblem::Internal),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// First cooldown after a failure, and after a rate limit; it doubles.
 const FAILED: Duration = Duration::from_secs(10);
 const ENOUGH: Duration = Duration::from_secs(60);
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_LENGTH: Duration = Duration::from_secs(600);
 
 /// A search that got no answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Cooldowns {
             Why::Failed => doubled.unwrap_or(FAILED),
             Why::Enough(said) => said.unwrap_or_else(|| doubled.unwrap_or(ENOUGH).max(ENOUGH)),
         };
-        let length = length.min(LONGEST);
+        let length = length.min(MAX_LENGTH);
         let words = no_answer.words.clone();
         all.insert(
             name.to_owned(),

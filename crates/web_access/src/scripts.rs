@@ -18,11 +18,7 @@ use outbound::plain_host;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::timeout;
 
-use super::{Web, WebProblem, fetch::Body};
-use crate::{
-    messages,
-    platform::config::{BrowserKind, BrowserSettings},
-};
+use crate::{BrowserKind, BrowserSettings, WebClient, WebProblem, fetch::Body, messages};
 
 /// Maximum number of pages rendered concurrently: a browser takes much memory.
 pub(super) const AT_ONCE: usize = 1;
@@ -49,9 +45,10 @@ impl Trouble {
     }
 }
 
-impl Web {
+impl WebClient {
     /// Additional time that a page may take if it is rendered.
-    pub(super) fn time_of_scripts(&self) -> Duration {
+    #[must_use]
+    pub fn time_of_scripts(&self) -> Duration {
         self.settings
             .browser
             .as_ref()
@@ -59,7 +56,10 @@ impl Web {
     }
 
     /// The rendered page if it needs scripts and a renderer is configured, otherwise the page as it is.
-    pub(super) async fn with_scripts(&self, body: Body) -> Result<Body, WebProblem> {
+    ///
+    /// # Errors
+    /// If the page cannot be read without its scripts and they failed.
+    pub async fn with_scripts(&self, body: Body) -> Result<Body, WebProblem> {
         let Some(settings) = self.settings.browser.as_ref().filter(|_| body.is_html()) else {
             return Ok(body);
         };

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use agent::workspace::picture_type;
 use bytes::Bytes;
 use outbound::{Fault, Limits, Request};
 use reqwest::{Method, header::ACCEPT};
 use tokio::time::timeout;
 
-use super::{Web, WebProblem};
+use crate::{WebClient, WebProblem};
 
 /// Maximum number of concurrent fetches; others wait.
 pub(super) const AT_ONCE: usize = 8;
@@ -18,22 +17,29 @@ const TIME: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 10_000_000;
 /// Maximum number of redirects.
 const HOPS: u32 = 5;
-/// The accepted types, those that [`picture_type`] recognizes.
+/// The accepted types.
 const WANTED: &str = "image/webp,image/png,image/jpeg,image/gif;q=0.9";
 
 /// An image whose first bytes match its type, regardless of its `Content-Type`.
 #[derive(Debug)]
-pub(crate) struct Image {
-    pub(crate) media_type: &'static str,
-    pub(crate) bytes: Bytes,
+pub struct Image {
+    /// Its media type.
+    pub media_type: &'static str,
+    /// The file.
+    pub bytes: Bytes,
 }
 
-impl Web {
+impl WebClient {
     /// The image at a URL. The site sees only this server: no cookies, referrer or address of the person are sent.
+    /// `media_type_of` recognizes PNG, JPEG, GIF and WebP images by their first bytes; anything else is refused.
     ///
     /// # Errors
     /// Why there is no image, in words for people.
-    pub(crate) async fn image(&self, url: &str) -> Result<Image, WebProblem> {
+    pub async fn image(
+        &self,
+        url: &str,
+        media_type_of: impl FnOnce(&[u8]) -> Option<&'static str>,
+    ) -> Result<Image, WebProblem> {
         let url = self.outbound.address(url, &[])?;
         let limits = Limits {
             time: TIME,
@@ -53,7 +59,7 @@ impl Web {
         if answer.status.as_u16() != 200 {
             return Err(WebProblem::NoImage(answer.status.as_u16()));
         }
-        let media_type = picture_type(&answer.body).ok_or(WebProblem::NotImage)?;
+        let media_type = media_type_of(&answer.body).ok_or(WebProblem::NotImage)?;
         Ok(Image {
             media_type,
             bytes: answer.body,

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use llm::Secret;
 use outbound::{Limits, Request};
+use redact::Secret;
 use reqwest::{Method, Url, header::AUTHORIZATION};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Trouble;
-use crate::{messages, web::Web};
+use crate::{WebClient, messages};
 
 /// Maximum size of an answer relative to the page: it also contains the text in other formats and the links, which are
 /// ignored.
@@ -37,7 +37,7 @@ struct Outcome {
     error_message: Option<String>,
 }
 
-impl Web {
+impl WebClient {
     /// The HTML of a page after its scripts have run.
     pub(super) async fn ask_crawl4ai(
         &self,

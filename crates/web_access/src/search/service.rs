@@ -14,15 +14,12 @@ use super::{
     cooldowns::{NoAnswer, Why},
     distinct, plain,
 };
-use crate::{
-    platform::config::{SearchKind, SearchSettings},
-    web::{Web, address::normalised},
-};
+use crate::{SearchKind, SearchSettings, WebClient, address::normalised};
 
 const BODY_BYTES: usize = 4_000_000;
 const HOPS: u32 = 3;
 
-impl Web {
+impl WebClient {
     /// Queries a service within a time limit.
     pub(super) async fn ask(
         &self,
@@ -208,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_is_told() {
+    fn errors_have_their_reasons() {
         for (kind, status, body, expected) in [
             (SearchKind::Searxng, 403, "", "search.formats"),
             (SearchKind::Brave, 401, "", "web.search_key"),

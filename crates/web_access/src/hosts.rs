@@ -11,10 +11,10 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::robots::Robots;
+use crate::robots::Robots;
 
 /// Maximum number of hosts remembered; beyond it, those not in use are evicted.
-const MOST: usize = 1000;
+const MAX_HOSTS: usize = 1000;
 
 #[derive(Debug, Default)]
 pub(super) struct Hosts(Mutex<HashMap<String, Arc<Host>>>);
@@ -34,7 +34,7 @@ pub(super) struct HostTurn<'a>(MutexGuard<'a, Option<Instant>>);
 impl Hosts {
     pub(super) fn of(&self, origin: &str) -> Arc<Host> {
         let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if hosts.len() >= MOST && !hosts.contains_key(origin) {
+        if hosts.len() >= MAX_HOSTS && !hosts.contains_key(origin) {
             hosts.retain(|_, host| Arc::strong_count(host) > 1);
         }
         Arc::clone(hosts.entry(origin.to_owned()).or_default())

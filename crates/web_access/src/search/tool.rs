@@ -3,7 +3,7 @@
 use serde_json::{Deserializer, Map, Value, json};
 
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, plain};
-use crate::web::address::normalised;
+use crate::address::normalised;
 
 /// Names of the query parameter, the most likely first.
 const QUESTIONS: [&str; 8] = [
@@ -47,7 +47,8 @@ const DEPTH: usize = 5;
 const LOOKED_AT: usize = 200;
 
 /// The arguments for a tool with this schema; `None` if it has no parameter for a query.
-pub(super) fn arguments(
+#[must_use]
+pub fn arguments(
     schema: &Map<String, Value>,
     query: &str,
     limit: usize,
@@ -72,11 +73,11 @@ pub(super) fn arguments(
         .iter()
         .find(|name| takes(name, "integer") || takes(name, "number"))
     {
-        let most = fields[*count]
+        let max = fields[*count]
             .get("maximum")
             .and_then(Value::as_u64)
             .unwrap_or(u64::MAX);
-        arguments.insert((*count).to_owned(), json!((limit as u64).min(most)));
+        arguments.insert((*count).to_owned(), json!((limit as u64).min(max)));
     }
     Some(arguments)
 }
@@ -93,7 +94,8 @@ fn has_type(field: &Value, kind: &str) -> bool {
 }
 
 /// The results in an answer: JSON lists, a sequence of JSON objects, or text with URLs.
-pub(super) fn hits(answer: &str) -> Vec<WebHit> {
+#[must_use]
+pub fn hits(answer: &str) -> Vec<WebHit> {
     let values: Vec<Value> = Deserializer::from_str(answer)
         .into_iter()
         .take(LOOKED_AT)

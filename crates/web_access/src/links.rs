@@ -2,10 +2,10 @@
 
 use reqwest::Url;
 
-use super::address::tidy;
+use crate::address::tidy;
 
 /// Maximum number of links taken from a page.
-const MOST: usize = 1000;
+const MAX_LINKS: usize = 1000;
 /// Maximum length of a URL to crawl, bytes.
 const URL_BYTES: usize = 1000;
 /// Maximum depth of a path; deeper ones are likely crawler traps.
@@ -21,7 +21,8 @@ const SESSIONS: [&str; 6] = [
 ];
 
 /// The pages of the same site that a page links to, without duplicates.
-pub(super) fn links(page: &[u8], at: &Url) -> Vec<Url> {
+#[must_use]
+pub fn links(page: &[u8], at: &Url) -> Vec<Url> {
     let html = String::from_utf8_lossy(page);
     let mut found: Vec<Url> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -41,7 +42,7 @@ pub(super) fn links(page: &[u8], at: &Url) -> Vec<Url> {
         if seen.insert(link.as_str().to_owned()) {
             found.push(link);
         }
-        if found.len() >= MOST {
+        if found.len() >= MAX_LINKS {
             break;
         }
     }
@@ -119,6 +120,6 @@ mod tests {
         assert!(links(&[0xff; 1000], &at).is_empty());
         assert!(links("<a href=".repeat(10_000).as_bytes(), &at).len() <= 1);
         let many: String = (0..5000).map(|n| format!("<a href=/{n}>")).collect();
-        assert_eq!(links(many.as_bytes(), &at).len(), MOST);
+        assert_eq!(links(many.as_bytes(), &at).len(), MAX_LINKS);
     }
 }

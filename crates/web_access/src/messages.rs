@@ -1,4 +1,5 @@
-//! Messages: pages of the web, and searching it.
+//! Messages for people that this crate raises, each with a stable code for translation. Their English texts exist only
+//! here.
 
 use domain::{CodedMessage, LocalizedText};
 use schemars::JsonSchema;
@@ -79,10 +80,6 @@ pub enum Web {
     WebSearchFailed { why: String },
     #[error("The server could not do it because of an internal error.")]
     OwnFault,
-    #[error("A collection can have at most {count} documents.")]
-    CollectionFull { count: u64 },
-    #[error("There is no room left for your documents. Delete some first.")]
-    NoRoomForDocuments,
 }
 
 impl CodedMessage for Web {}

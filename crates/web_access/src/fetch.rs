@@ -10,11 +10,15 @@ use reqwest::{
     Method, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION},
 };
-use store::Page;
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{Web, WebProblem, address::tidy, hosts::Host, robots::Robots};
-use crate::messages;
+use crate::{
+    WebClient, WebProblem,
+    address::{normalised, tidy},
+    hosts::Host,
+    messages,
+    robots::Robots,
+};
 
 /// Maximum number of redirects.
 const HOPS: usize = 10;
@@ -36,7 +40,7 @@ const WANTED: &str =
 
 /// The result of a request.
 #[derive(Debug)]
-pub(super) enum Fetched {
+pub enum Fetched {
     /// The stored copy is still current.
     AsItWas,
     /// A new version.
@@ -45,15 +49,38 @@ pub(super) enum Fetched {
 
 /// A downloaded page.
 #[derive(Debug)]
-pub(super) struct Body {
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) bytes: Vec<u8>,
+pub struct Body {
+    /// Its URL, after redirects.
+    pub url: Url,
+    pub(crate) headers: HeaderMap,
+    /// The content in its own encoding.
+    pub bytes: Vec<u8>,
+}
+
+/// The validators of a stored copy, for a conditional request.
+#[derive(Debug, Clone, Copy)]
+pub struct Validators<'a> {
+    /// The URL of the copy, the only one to which they are sent.
+    pub url: &'a str,
+    /// The value of `ETag`.
+    pub etag: Option<&'a str>,
+    /// The value of `Last-Modified`.
+    pub last_modified: Option<&'a str>,
+}
+
+/// The text of a page.
+#[derive(Debug)]
+pub struct PageText {
+    /// Its title. That of an untitled page is the last part of its path.
+    pub title: String,
+    /// Markdown if the page has headings, lists or tables.
+    pub text: String,
 }
 
 impl Body {
     /// The value of a header if it is text and not too long.
-    pub(super) fn header(&self, name: &str) -> Option<String> {
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
         let value = self.headers.get(name)?.to_str().ok()?;
         (value.len() <= 1000).then(|| value.to_owned())
     }
@@ -72,13 +99,16 @@ impl Body {
             .to_ascii_lowercase()
     }
 
-    pub(super) fn is_html(&self) -> bool {
+    /// Whether it is HTML.
+    #[must_use]
+    pub fn is_html(&self) -> bool {
         matches!(self.kind().as_str(), "text/html" | "application/xhtml+xml")
     }
 
     /// The content in UTF-8. Converted if the `Content-Type` header names another encoding, which only the header
     /// knows.
-    pub(super) fn recoded(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn recoded(&self) -> Vec<u8> {
         let kind = self
             .headers
             .get(CONTENT_TYPE)
@@ -100,20 +130,55 @@ impl Body {
             _ => self.bytes.clone(),
         }
     }
+
+    /// A file name that tells the reader the format. The media type takes precedence over the URL.
+    ///
+    /// # Errors
+    /// If it is of a type without text.
+    pub fn file_name(&self) -> Result<String, WebProblem> {
+        let kind = self.kind();
+        let ending = match kind.as_str() {
+            "text/html" | "application/xhtml+xml" => "html",
+            "application/pdf" => "pdf",
+            "text/markdown" => "md",
+            "message/rfc822" => "eml",
+            kind if kind.starts_with("text/") => "txt",
+            "application/json"
+            | "application/xml"
+            | "application/rss+xml"
+            | "application/atom+xml" => "txt",
+            kind if kind.starts_with("image/") => {
+                return Err(WebProblem::NotText(messages::Web::APicture.into()));
+            }
+            kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
+                return Err(WebProblem::NotText(messages::Web::SoundOrFilm.into()));
+            }
+            // Office documents are recognized by their content.
+            _ => return Ok(name_of(&self.url)),
+        };
+        Ok(format!("page.{ending}"))
+    }
 }
 
-impl Web {
-    /// Downloads a page; `known` is the stored copy.
-    pub(super) async fn fetch(
+impl WebClient {
+    /// Downloads a page, unless the stored copy with the validators `known` is current.
+    ///
+    /// # Errors
+    /// Why there is no page.
+    pub async fn fetch(
         &self,
         url: &Url,
-        known: Option<&Page>,
+        known: Option<Validators<'_>>,
     ) -> Result<Fetched, WebProblem> {
         let asked = timeout(self.settings.time, self.follow(url.clone(), known)).await;
         asked.unwrap_or(Err(Fault::Slow.into()))
     }
 
-    async fn follow(&self, mut url: Url, known: Option<&Page>) -> Result<Fetched, WebProblem> {
+    async fn follow(
+        &self,
+        mut url: Url,
+        known: Option<Validators<'_>>,
+    ) -> Result<Fetched, WebProblem> {
         for _ in 0..=HOPS {
             self.outbound.address(url.as_str(), &[])?;
             let host = self.hosts.of(&url.origin().ascii_serialization());
@@ -153,7 +218,7 @@ impl Web {
         Err(Fault::TooManyHops.into())
     }
 
-    fn request(&self, url: &Url, known: Option<&Page>) -> Request {
+    fn request(&self, url: &Url, known: Option<Validators<'_>>) -> Request {
         let limits = Limits {
             time: self.settings.time,
             body_bytes: usize::try_from(self.settings.page_bytes).unwrap_or(usize::MAX),
@@ -162,14 +227,40 @@ impl Web {
         };
         let mut request = Request::new(Method::GET, url.clone(), limits).header(ACCEPT, WANTED);
         if let Some(known) = known.filter(|known| known.url == url.as_str()) {
-            if let Some(etag) = &known.etag {
+            if let Some(etag) = known.etag {
                 request = request.header(IF_NONE_MATCH, etag);
             }
-            if let Some(time) = &known.last_modified {
+            if let Some(time) = known.last_modified {
                 request = request.header(IF_MODIFIED_SINCE, time);
             }
         }
         request
+    }
+
+    /// Downloads a page that may have text, and renders it if needed.
+    ///
+    /// # Errors
+    /// Why there is no page, or none with text.
+    pub async fn download(&self, url: &str) -> Result<Body, WebProblem> {
+        let url = normalised(url)?;
+        match self.fetch(&url, None).await? {
+            Fetched::New(body) if body.bytes.is_empty() => Err(WebProblem::Status(204)),
+            Fetched::New(body) => {
+                // Content without text is not imported.
+                body.file_name()?;
+                self.with_scripts(*body).await
+            }
+            Fetched::AsItWas => Err(WebProblem::Status(304)),
+        }
+    }
+
+    /// The normalized URL of a page that may be requested.
+    ///
+    /// # Errors
+    /// If it cannot be requested.
+    pub fn address(&self, url: &str) -> Result<Url, WebProblem> {
+        let url = normalised(url)?;
+        Ok(self.outbound.address(url.as_str(), &[])?)
     }
 
     /// The `robots.txt` rules of a page's host. If there is no such file, everything is allowed; if the server fails,
@@ -201,8 +292,11 @@ impl Web {
     }
 
     /// Extracts the text of a downloaded page.
-    pub(super) async fn read(&self, body: &Body) -> Result<Document, WebProblem> {
-        let name = file_name(body)?;
+    ///
+    /// # Errors
+    /// If it has no text, or none that can be extracted.
+    pub async fn read(&self, body: &Body) -> Result<PageText, WebProblem> {
+        let name = body.file_name()?;
         let limits = ReadLimits {
             file_bytes: self.settings.page_bytes.saturating_mul(4),
             text_bytes: TEXT_BYTES,
@@ -220,9 +314,12 @@ impl Web {
             let _turn = turn;
             reader.read(&name, &bytes, &limits)
         });
-        read.await
+        let Document { title, text, .. } = read
+            .await
             .map_err(|_| WebProblem::Internal)?
-            .map_err(WebProblem::Unreadable)
+            .map_err(WebProblem::Unreadable)?;
+        let title = title.unwrap_or_else(|| name_of(&body.url));
+        Ok(PageText { title, text })
     }
 }
 
@@ -247,26 +344,10 @@ fn next(url: &Url, headers: &HeaderMap) -> Result<Url, WebProblem> {
     Ok(to)
 }
 
-/// A file name that tells the reader the format. The media type takes precedence over the URL.
-pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
-    let kind = body.kind();
-    let ending = match kind.as_str() {
-        "text/html" | "application/xhtml+xml" => "html",
-        "application/pdf" => "pdf",
-        "text/markdown" => "md",
-        "message/rfc822" => "eml",
-        kind if kind.starts_with("text/") => "txt",
-        "application/json" | "application/xml" | "application/rss+xml" | "application/atom+xml" => {
-            "txt"
-        }
-        kind if kind.starts_with("image/") => {
-            return Err(WebProblem::NotText(messages::Web::APicture.into()));
-        }
-        kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
-            return Err(WebProblem::NotText(messages::Web::SoundOrFilm.into()));
-        }
-        // Office documents are recognized by their content.
-        _ => return Ok(super::name_of(&body.url)),
-    };
-    Ok(format!("page.{ending}"))
+/// The last part of a URL's path, or its host.
+fn name_of(url: &Url) -> String {
+    let last = url
+        .path_segments()
+        .and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
+    last.or(url.host_str()).unwrap_or_default().to_owned()
 }

@@ -17,10 +17,7 @@ use super::{
     devtools::DevTools,
     parts::{Answer, Parts},
 };
-use crate::{
-    messages,
-    web::{Web, fetch::Body},
-};
+use crate::{WebClient, fetch::Body, messages};
 
 /// A loaded page without requests for this long counts as finished.
 const QUIET: Duration = Duration::from_millis(500);
@@ -29,7 +26,7 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// Time limit for reading the page's content.
 const READING: Duration = Duration::from_secs(2);
 /// The user that runs the browser if we are root, as which Chromium's sandbox does not work: nobody.
-const NOBODY: u32 = 65_534;
+const UNPRIVILEGED_USER: u32 = 65_534;
 /// Chromium uses file descriptors 3 and 4 for its pipes; it inherits no others.
 const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null";
 const FLAGS: [&str; 22] = [
@@ -65,7 +62,7 @@ struct Browser {
     profile: TempDir,
 }
 
-impl Web {
+impl WebClient {
     /// The HTML of a page after its scripts have run.
     pub(super) async fn browse(
         &self,
@@ -122,8 +119,8 @@ fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
     command.kill_on_drop(true).process_group(0);
     // Files created by root belong to root.
     if std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&folder)?) == 0 {
-        std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY))?;
-        command.uid(NOBODY).gid(NOBODY);
+        std::os::unix::fs::chown(&folder, Some(UNPRIVILEGED_USER), Some(UNPRIVILEGED_USER))?;
+        command.uid(UNPRIVILEGED_USER).gid(UNPRIVILEGED_USER);
     }
     let mut child = command.spawn()?;
     let missing = || io::Error::other("a pipe is missing");
@@ -153,7 +150,7 @@ async fn show(
     tools: &mut DevTools,
     parts: &Parts<'_>,
     until: Instant,
-    most_bytes: u64,
+    max_bytes: u64,
 ) -> io::Result<String> {
     let page = tools
         .call("", "Target.createTarget", json!({ "url": "about:blank" }))
@@ -191,9 +188,9 @@ async fn show(
             .await?;
         answer_until_quiet(tools, &session, parts, Instant::now() + SETTLING).await?;
     }
-    let most = usize::try_from(most_bytes).unwrap_or(usize::MAX);
+    let max_chars = usize::try_from(max_bytes).unwrap_or(usize::MAX);
     let read = json!({
-        "expression": format!("document.documentElement.outerHTML.slice(0, {most})"), "returnByValue": true,
+        "expression": format!("document.documentElement.outerHTML.slice(0, {max_chars})"), "returnByValue": true,
     });
     let slow = |_| io::Error::from(io::ErrorKind::TimedOut);
     let read = timeout(READING, tools.call(&session, "Runtime.evaluate", read))

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use super::tool::addresses;
-use crate::web::address::normalised;
+use crate::address::normalised;
 
 /// Minimum length of a query to look for as a whole; shorter ones appear in many URLs by chance.
 const MIN_WHOLE_CHARS: usize = 4;

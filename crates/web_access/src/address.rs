@@ -3,7 +3,7 @@
 use outbound::Fault;
 use reqwest::Url;
 
-use super::WebProblem;
+use crate::WebProblem;
 
 /// Tracking parameters, which do not change the page.
 const TRACKING: [&str; 9] = [
@@ -25,7 +25,7 @@ const LIMIT_BYTES: usize = 4000;
 ///
 /// # Errors
 /// If the URL is invalid.
-pub(super) fn normalised(text: &str) -> Result<Url, WebProblem> {
+pub fn normalised(text: &str) -> Result<Url, WebProblem> {
     let text = text.trim();
     let no_address = || WebProblem::Fault(Fault::NoAddress);
     if text.is_empty() || text.len() > LIMIT_BYTES {
