@@ -3,11 +3,12 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     (
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
     ),
+    ("auth_protocols", &["domain", "outbound"]),
     (
         "bench",
         &[
@@ -53,6 +54,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
         "server",
         &[
             "agent",
+            "auth_protocols",
             "bolt",
             "domain",
             "embedder",
