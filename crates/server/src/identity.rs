@@ -4,10 +4,8 @@ pub mod api_key;
 pub(crate) mod audit;
 pub mod auth;
 pub mod groups;
-pub(crate) mod oauth;
 pub(crate) mod oidc;
 pub(crate) mod provisioning;
-pub(crate) mod webauthn;
 
 use std::sync::Arc;
 

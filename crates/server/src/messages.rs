@@ -34,6 +34,7 @@ pub use tools::Tools;
 pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     let mut codes = BTreeMap::new();
     add::<domain::form::Forms>(&mut codes)?;
+    add::<auth_protocols::messages::OAuth>(&mut codes)?;
     add::<llm::messages::Models>(&mut codes)?;
     add::<llm::messages::Connections>(&mut codes)?;
     add::<agent::messages::Runs>(&mut codes)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use auth_protocols::webauthn::{Bytes, Flaw, MAX_ID_BYTES, Used};
 use axum::{
     extract::State,
     http::{HeaderMap, header},
@@ -21,10 +22,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::{
-        audit::Noted,
-        webauthn::{Bytes, Flaw, MAX_ID_BYTES, Used},
-    },
+    identity::audit::Noted,
     messages,
     platform::client_info::ClientInfo,
 };

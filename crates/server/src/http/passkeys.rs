@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use auth_protocols::webauthn::{ALGORITHMS, Flaw, Made, Party};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -26,7 +27,6 @@ use crate::{
     identity::{
         audit::Noted,
         auth::{Caller, Credential, checked_name, cookie, own_origin},
-        webauthn::{ALGORITHMS, Flaw, Made, Party},
     },
     messages,
     platform::{

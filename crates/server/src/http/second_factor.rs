@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use auth_protocols::second_factor::{Code, CodeKind, TotpSecret, new_recovery_codes};
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
 use domain::SessionId;
 use fast_qr::{ECL, QRBuilder};
+use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError};
@@ -17,11 +19,9 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::auth::{
-        Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin,
-    },
+    identity::auth::{Caller, Credential, own_origin},
     messages,
-    platform::client_info::ClientInfo,
+    platform::{client_info::ClientInfo, secret::random_bytes},
 };
 
 /// Whether a code is required in addition to the password.
@@ -91,10 +91,10 @@ pub(super) async fn begin(
 ) -> Result<Json<Begun>, ApiError> {
     session_of(&caller)?;
     check_own_password(&app, &caller, &place, body.current).await?;
-    let secret = TotpSecret::random().map_err(ApiError::internal)?;
+    let secret = TotpSecret::new(&random_bytes().map_err(ApiError::internal)?);
     let sealed = app
         .sealer
-        .seal(&purpose(caller.id()), secret.text())
+        .seal(&purpose(caller.id()), &Secret::new(secret.text()))
         .map_err(ApiError::internal)?;
     app.store
         .begin_second_factor(caller.id(), &sealed)
@@ -112,7 +112,7 @@ pub(super) async fn begin(
         });
     let address = secret.address(&place, &caller.user.email);
     Ok(Json(Begun {
-        secret: secret.text().reveal().to_owned(),
+        secret: secret.text().to_owned(),
         qr: qr(&address),
         address,
     }))
@@ -180,13 +180,14 @@ pub(super) async fn confirm(
         .sealer
         .unseal(&purpose(caller.id()), &sealed)
         .map_err(ApiError::internal)?;
-    let step = TotpSecret::kept(secret)
+    let step = TotpSecret::kept(secret.reveal())
         .step_of(code.text(), now)
         .ok_or_else(wrong)?;
     app.identity
         .backoff
         .code_succeeded(place.address, caller.id(), code.kind());
-    let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
+    let random = random_bytes().map_err(ApiError::internal)?;
+    let (recovery_codes, hashes) = new_recovery_codes(caller.id(), &random);
     let confirmed = app
         .store
         .confirm_second_factor(caller.id(), &sealed, step, &hashes, session, now)
@@ -207,7 +208,8 @@ pub(super) async fn renew(
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     session_of(&caller)?;
     check_own_password(&app, &caller, &place, body.current).await?;
-    let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
+    let random = random_bytes().map_err(ApiError::internal)?;
+    let (recovery_codes, hashes) = new_recovery_codes(caller.id(), &random);
     app.store
         .replace_recovery_codes(caller.id(), &hashes)
         .await

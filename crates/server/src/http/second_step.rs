@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use auth_protocols::second_factor::{Code, CodeKind, TotpSecret};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, header},
@@ -25,10 +26,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::{
-        audit::Noted,
-        auth::{Code, CodeKind, TotpSecret, cookie},
-    },
+    identity::{audit::Noted, auth::cookie},
     messages,
     platform::{client_info::ClientInfo, config::Config, secret::hash_token},
 };
@@ -160,7 +158,7 @@ async fn use_up(app: &App, factor: &SecondFactor, code: &Code) -> Result<(), Api
         CodeKind::Recovery => app.store.use_recovery_code(owner, &code.hash(owner)).await,
         CodeKind::Short => {
             let secret = app.sealer.unseal(&purpose(owner), &factor.sealed_secret);
-            let secret = TotpSecret::kept(secret.map_err(|_| unreadable())?);
+            let secret = TotpSecret::kept(secret.map_err(|_| unreadable())?.reveal());
             let step = secret
                 .step_of(code.text(), app.clock.now_ms())
                 .ok_or_else(wrong_code)?;

@@ -3,7 +3,6 @@
 mod authority;
 mod backoff;
 mod caller;
-mod codes;
 mod csrf;
 mod details;
 mod device;
@@ -21,9 +20,8 @@ use std::{
 use domain::ApiKeyId;
 
 pub use authority::Authority;
-pub use backoff::{Backoff, CodeKind};
+pub use backoff::Backoff;
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
-pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};
 pub use csrf::{check_named_origin, check_origin, own_origin};
 pub(crate) use details::{
     MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, checked_email, checked_name, checked_password,

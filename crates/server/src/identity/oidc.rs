@@ -1,17 +1,15 @@
 //! Sign-in with OpenID Connect: redirecting the browser to the provider, and handling its callback.
 
 mod groups;
-mod jwt;
-mod provider;
 
+use auth_protocols::oidc::{Code, Known, Provider, ProviderFault};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use llm::Secret;
 use outbound::Outbound;
-use provider::{Claims, Code, Known, Provider};
 use reqwest::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::User;
 use tokio::sync::Semaphore;
 
@@ -24,6 +22,7 @@ use crate::{
     },
     platform::{
         config::Oidc,
+        outbound_fault::of_fault,
         secret::{hash_token, random_token},
     },
 };
@@ -104,8 +103,9 @@ impl Identity {
         redirect: String,
         next: &str,
     ) -> Result<Begun, Ended> {
-        let provider = Provider::new(settings, &self.sign_in.outbound);
-        let about = provider.about(&self.sign_in.known).await?;
+        let provider = provider(settings, &self.sign_in.outbound);
+        let about = provider.about(&self.sign_in.known).await;
+        let about = about.map_err(Problem::from)?;
         let random = || {
             random_token("")
                 .map(|token| token.reveal().to_owned())
@@ -164,8 +164,9 @@ impl Identity {
             .acquire()
             .await
             .map_err(ApiError::internal)?;
-        let provider = Provider::new(settings, &self.sign_in.outbound);
-        let about = provider.about(&self.sign_in.known).await?;
+        let provider = provider(settings, &self.sign_in.outbound);
+        let about = provider.about(&self.sign_in.known).await;
+        let about = about.map_err(Problem::from)?;
         let is_named = back.iss.is_some() || about.names_issuer;
         if is_named && back.iss.as_deref() != Some(&settings.issuer) {
             return Err(Problem::Refused.into());
@@ -195,8 +196,10 @@ impl Identity {
             nonce,
             redirect,
         };
-        let claims = provider.person(&about, &code, now).await?;
-        let person = person(&claims, settings).ok_or(Problem::Refused)?;
+        let claims = provider.person(&about, &code, now).await;
+        let claims = claims.map_err(Problem::from)?;
+        let groups = groups::of(&claims, settings, &provider).await;
+        let person = person(&claims.claims, groups, settings).ok_or(Problem::Refused)?;
         let user = self
             .account_of(&settings.admission, &person)
             .await?
@@ -224,8 +227,25 @@ impl Identity {
     }
 }
 
+fn provider<'a>(settings: &'a Oidc, outbound: &'a Outbound) -> Provider<'a> {
+    Provider::new(settings.provider(), outbound, of_fault)
+}
+
+impl From<ProviderFault> for Problem {
+    fn from(fault: ProviderFault) -> Self {
+        match fault {
+            ProviderFault::Refused => Self::Refused,
+            ProviderFault::Unreachable => Self::Unreachable,
+        }
+    }
+}
+
 /// The identity in the provider's claims.
-fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<ExternalIdentity> {
+fn person(
+    claims: &Map<String, Value>,
+    groups: ProviderGroups,
+    settings: &Oidc,
+) -> Option<ExternalIdentity> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
     // Some providers send it as a number.
     let subject = match claims.get("sub") {
@@ -248,7 +268,7 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Externa
         email,
         is_verified,
         name,
-        groups: groups.clone(),
+        groups,
     })
 }
 

@@ -96,33 +96,6 @@ pub enum Tools {
     McpToolNamesSecrets,
 
     // The sign-in to one.
-    #[error("A sign-in address cannot be used. {why}")]
-    SignInAddressUnusable { why: LocalizedText },
-    #[error("It has no address.")]
-    SignInNoAddress,
-    #[error("It does not require a sign-in.")]
-    SignInNotNeeded,
-    #[error("Its sign-in metadata cannot be read.")]
-    SignInUnreadable,
-    #[error("It says that its tokens are for another server.")]
-    SignInTokensElsewhere,
-    #[error("It does not name an authorization server.")]
-    SignInNobodyNamed,
-    #[error("Its authorization server does not say how to sign in.")]
-    SignInNoWay,
-    #[error("Its authorization server does not say where to sign in.")]
-    SignInNoPlace,
-    #[error("Its authorization server names a different issuer than expected.")]
-    SignInOtherName,
-    #[error("Its authorization server does not support PKCE with S256.")]
-    SignInUnprotected,
-    #[error(
-        "Its authorization server does not let clients register themselves. An administrator must create a client \
-         there and set its id in oauth.client_id."
-    )]
-    SignInNotRegistered,
-    #[error("Its authorization server refused to register this client: HTTP {status}.")]
-    SignInRefusesUs { status: u16 },
     #[error(
         "It names a different authorization server than the one that its client_id and client_secret are for. If that \
          is right, an administrator must set it as oauth.issuer: {issuer}"

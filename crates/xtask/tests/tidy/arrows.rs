@@ -8,6 +8,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
     ),
+    ("auth_protocols", &["domain", "outbound"]),
     (
         "bench",
         &[
@@ -53,6 +54,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
         "server",
         &[
             "agent",
+            "auth_protocols",
             "bolt",
             "domain",
             "embedder",

@@ -9,6 +9,7 @@ use crate::{
 
 /// Crates whose identifiers are free of retired words; the list grows with each renamed crate.
 const CLEAN_CRATES: &[&str] = &[
+    "auth_protocols",
     "llm",
     "mcp",
     "outbound",

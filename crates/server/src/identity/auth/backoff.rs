@@ -7,6 +7,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use auth_protocols::second_factor::CodeKind;
 use domain::UserId;
 
 use crate::platform::proxies::network;
@@ -32,15 +33,6 @@ pub struct Backoff(Mutex<HashMap<Key, Failures>>);
 
 /// The address, or `None` for all addresses, and the account or device.
 type Key = (Option<IpAddr>, Option<[u8; 32]>);
-
-/// The kind of a second-factor code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeKind {
-    /// A TOTP code of an authenticator app, which is short.
-    Short,
-    /// A recovery code, which is too long to guess.
-    Recovery,
-}
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {

@@ -1,20 +1,21 @@
-//! The groups of a user: from the claim, or from a directory if the provider omits the claim because there are too many
-//! for a token. If the query fails, the groups are unknown, which is not the same as none.
+//! The groups of a user: from the claim, or from a directory if the provider omits them. If the query fails, the groups
+//! are unknown, which is not the same as none.
 
 use std::time::Duration;
 
+use auth_protocols::{
+    oauth::{Web, same_server},
+    oidc::{Claims, GroupsClaim, Provider},
+};
 use outbound::{Limits, Request};
 use reqwest::{
     Method, Url,
     header::{ACCEPT, AUTHORIZATION, HeaderValue},
 };
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use wire::group_list;
 
-use crate::identity::{
-    oauth::{Web, same_server},
-    provisioning::ProviderGroups,
-};
+use crate::{identity::provisioning::ProviderGroups, platform::config::Oidc};
 
 /// A response with all groups of a user takes some 40 bytes for each.
 const LIMITS: Limits = Limits {
@@ -27,49 +28,29 @@ const MAX_GROUPS: usize = 20_000;
 /// Actions of Microsoft Graph, which are called with POST.
 const GRAPH_ACTIONS: [&str; 2] = ["getMemberObjects", "getMemberGroups"];
 
-/// Whether the claims say that groups are omitted: by a reference to their location (`_claim_names` of OpenID Connect,
-/// or `groups:src1`) or by a flag (`hasgroups`).
-pub(super) fn are_left_out(claims: &Map<String, Value>, path: &[String]) -> bool {
-    let Some(claim) = path.first() else {
-        return false;
-    };
-    let is_referred = claims
-        .get("_claim_names")
-        .and_then(|names| names.get(claim))
-        .is_some();
-    let reference = format!("{claim}:src");
-    let is_marked = claim == "groups"
-        && claims
-            .get("hasgroups")
-            .is_some_and(|mark| *mark == Value::Bool(true) || mark.as_str() == Some("true"));
-    is_referred || is_marked || claims.keys().any(|name| name.starts_with(&reference))
-}
-
-/// The groups at this path of the claims; a single string counts as one group. `None` if the claim is missing.
-pub(super) fn in_claims(claims: &Map<String, Value>, path: &[String]) -> Option<Vec<String>> {
-    let (first, rest) = path.split_first()?;
-    match rest
-        .iter()
-        .try_fold(claims.get(first)?, |place, name| place.get(name))?
-    {
-        Value::String(one) => Some(vec![one.clone()]),
-        Value::Array(all) => Some(
-            all.iter()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect(),
-        ),
-        _ => None,
+/// The groups of the user with these claims. Those that the provider omits are fetched if the settings say where.
+pub(super) async fn of(
+    claims: &Claims,
+    settings: &Oidc,
+    provider: &Provider<'_>,
+) -> ProviderGroups {
+    match (&claims.groups, &settings.groups_url, &claims.access) {
+        (GroupsClaim::Listed(groups), ..) => ProviderGroups::Known(groups.clone()),
+        (GroupsClaim::Unknown, ..) => ProviderGroups::Unknown,
+        (GroupsClaim::Omitted, Some(place), Some(access)) => {
+            ask(&provider.web(), place, &settings.groups_claim, access).await
+        }
+        (GroupsClaim::Omitted, ..) => {
+            tracing::warn!(
+                "the OpenID provider omits a user's groups; set oidc.groups_url to fetch them"
+            );
+            ProviderGroups::Unknown
+        }
     }
 }
 
 /// All groups of the user with this access token, page by page; unknown if a page fails.
-pub(super) async fn ask(
-    web: &Web<'_>,
-    place: &Url,
-    claim: &[String],
-    access: &str,
-) -> ProviderGroups {
+async fn ask(web: &Web<'_>, place: &Url, claim: &[String], access: &str) -> ProviderGroups {
     match pages(web, place, claim, access).await {
         Ok(groups) => ProviderGroups::Known(groups),
         Err(why) => {
@@ -124,67 +105,4 @@ async fn pages(
         next = link.ok_or("the next page is on another server")?;
     }
     Err(format!("more than {MAX_PAGES} pages"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn path(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
-    }
-
-    #[test]
-    fn groups_stand_where_the_settings_say() {
-        let claims = json!({
-            "groups": ["a", 7, "b"], "role": "admin", "realm_access": {"roles": ["c"]}, "odd": {"roles": 5},
-        });
-        let claims = claims.as_object().unwrap();
-        for (names, expected) in [
-            (&["groups"][..], Some(&["a", "b"][..])),
-            (&["role"], Some(&["admin"])),
-            (&["realm_access", "roles"], Some(&["c"])),
-            (&["realm_access"], None),
-            (&["odd", "roles"], None),
-            (&["odd", "roles", "deeper"], None),
-            (&["none"], None),
-        ] {
-            let found = in_claims(claims, &path(names));
-            assert_eq!(found, expected.map(path), "{names:?}");
-        }
-    }
-
-    #[test]
-    fn a_claim_that_is_left_out_is_told_from_one_that_is_not_there() {
-        let endpoint = "https://graph.windows.net/9f4/users/7b2/getMemberObjects";
-        for (claims, expected) in [
-            // Microsoft Entra ID, code flow.
-            (
-                json!({"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": endpoint}}}),
-                true,
-            ),
-            // The implicit and hybrid flows.
-            (json!({"hasgroups": true}), true),
-            (json!({"hasgroups": "true"}), true),
-            (json!({"groups:src1": endpoint}), true),
-            (json!({"hasgroups": false}), false),
-            (json!({"_claim_names": {"address": "src1"}}), false),
-            (json!({"_claim_names": null}), false),
-            (json!({"groups": ["a"]}), false),
-            (json!({}), false),
-        ] {
-            assert_eq!(
-                are_left_out(claims.as_object().unwrap(), &path(&["groups"])),
-                expected,
-                "{claims}"
-            );
-        }
-        let roles = json!({"_claim_names": {"realm_access": "src1"}});
-        assert!(are_left_out(
-            roles.as_object().unwrap(),
-            &path(&["realm_access", "roles"])
-        ));
-        let other = json!({"hasgroups": true});
-        assert!(!are_left_out(other.as_object().unwrap(), &path(&["roles"])));
-    }
 }

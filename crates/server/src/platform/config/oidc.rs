@@ -1,5 +1,6 @@
 //! `[oidc]`: an OpenID Connect provider for signing in.
 
+use auth_protocols::oidc;
 use llm::Secret;
 use reqwest::Url;
 use serde::Deserialize;
@@ -27,6 +28,20 @@ pub struct Oidc {
     pub groups_url: Option<Url>,
     /// Who is admitted.
     pub admission: Admission,
+}
+
+impl Oidc {
+    /// What speaking to the provider takes.
+    pub(crate) fn provider(&self) -> oidc::Settings<'_> {
+        oidc::Settings {
+            issuer: &self.issuer,
+            url: &self.url,
+            client_id: &self.client_id,
+            client_secret: self.client_secret.as_ref().map(Secret::reveal),
+            groups_claim: &self.groups_claim,
+            groups_url: self.groups_url.as_ref(),
+        }
+    }
 }
 
 /// As written in the file.

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use auth_protocols::oauth::{Client, Desk, NoToken, Tokens, Web};
 use domain::UserId;
 use llm::{HttpClient, Secret};
 use mcp::NoBearer;
@@ -13,9 +14,9 @@ use tokio::time::Instant;
 
 use crate::{
     error::ApiError,
-    identity::oauth::{Client, Desk, NoToken, Tokens, Web},
     platform::{
         clock::Clock,
+        outbound_fault::of_fault,
         secret::{CannotOpen, Sealer},
     },
 };
@@ -190,6 +191,7 @@ impl Account {
             outbound: &self.vault.outbound,
             server: &self.url,
             chosen: &self.chosen,
+            fault_text: of_fault,
         };
         Desk {
             web,

@@ -1,7 +1,8 @@
 //! The OAuth sign-in of a user to an MCP server: the redirect to its authorization server, and the callback.
 
+use auth_protocols::oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::UserId;
+use domain::{LocalizedText, UserId};
 use reqwest::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,10 @@ use super::{
 };
 use crate::{
     error::ApiError,
-    identity::oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register},
     messages,
     platform::{
         config::OAuth,
+        outbound_fault::of_fault,
         secret::{hash_token, random_token},
     },
 };
@@ -102,10 +103,10 @@ impl UserConnections {
         by: &Signer,
         redirect: &str,
     ) -> Result<Url, ApiError> {
-        let cannot = |why: messages::Tools| {
+        let cannot = |why: LocalizedText| {
             let message = messages::Settings::CannotSignInThere {
                 name: self.server.name.clone(),
-                why: why.into(),
+                why,
             };
             ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
         };
@@ -114,12 +115,14 @@ impl UserConnections {
             outbound: &self.vault.outbound,
             server: &self.url,
             chosen: &chosen,
+            fault_text: of_fault,
         };
-        let found = discover(&web).await.map_err(cannot)?;
+        let found = discover(&web).await.map_err(|why| cannot(why.into()))?;
         if !self.may_know_us(oauth, &found.issuer) {
-            return Err(cannot(messages::Tools::SignInOtherIssuer {
+            let why = messages::Tools::SignInOtherIssuer {
                 issuer: found.issuer,
-            }));
+            };
+            return Err(cannot(why.into()));
         }
         let client = match &oauth.client_id {
             Some(id) => Client::known(
@@ -130,7 +133,9 @@ impl UserConnections {
             None => match self.registered(&found, redirect).await? {
                 Some(client) => client,
                 None => {
-                    let client = register(&web, &found, redirect).await.map_err(cannot)?;
+                    let client = register(&web, &found, redirect)
+                        .await
+                        .map_err(|why| cannot(why.into()))?;
                     self.keep_registration(&found, redirect, client).await?
                 }
             },
@@ -297,6 +302,7 @@ impl UserConnections {
             outbound: &account.vault.outbound,
             server: &self.url,
             chosen: &account.chosen,
+            fault_text: of_fault,
         };
         Desk {
             web,

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use auth_protocols::oauth::chosen_hosts;
 use domain::UserId;
 use futures_util::FutureExt;
 use mcp::{Bearer, NoBearer, Server};
@@ -21,10 +22,7 @@ use super::{
     definition,
     tool_catalog::ToolCatalog,
 };
-use crate::{
-    identity::oauth::chosen_hosts,
-    platform::config::{McpServer, SignIn},
-};
+use crate::platform::config::{McpServer, SignIn};
 
 /// The maximum number of open connections to one server.
 const MAX_OPEN: usize = 300;

@@ -2,11 +2,12 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use domain::LocalizedText;
 use outbound::{Answer, Fault, Limits, Outbound, Request, plain_host};
 use reqwest::{Method, StatusCode, Url, header::ACCEPT};
 use serde_json::Value;
 
-use crate::{messages, platform::outbound_fault::of_fault};
+use crate::messages;
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
@@ -17,17 +18,21 @@ const LIMITS: Limits = Limits {
 const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// The HTTP access of the sign-in to one server.
-pub(crate) struct Web<'a> {
-    pub(crate) outbound: &'a Outbound,
+pub struct Web<'a> {
+    /// The guarded client.
+    pub outbound: &'a Outbound,
     /// The server's own URL, which the administrator configured.
-    pub(crate) server: &'a Url,
+    pub server: &'a Url,
     /// The hosts that the administrator configured, see [`chosen_hosts`].
-    pub(crate) chosen: &'a [String],
+    pub chosen: &'a [String],
+    /// The text for people of a request that failed.
+    pub fault_text: fn(Fault) -> LocalizedText,
 }
 
 /// The hosts that the administrator configured with a server: its own, and that of the configured issuer. They may be
 /// on this machine or in its network; hosts that only the server names may not.
-pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
+#[must_use]
+pub fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
     let issuer = issuer.and_then(|issuer| issuer.parse().ok());
     let mut hosts: Vec<String> = [Some(server), issuer.as_ref()]
         .into_iter()
@@ -41,31 +46,38 @@ pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
 }
 
 /// Whether two URLs have the same scheme, host and port.
-pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
+#[must_use]
+pub fn same_server(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin()
 }
 
 impl Web<'_> {
     /// The parsed URL if it may be requested: over `https`, or on hosts that the administrator configured.
-    pub(crate) fn allowed(&self, text: &str) -> Result<Url, messages::Tools> {
-        let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
+    ///
+    /// # Errors
+    /// If it may not be requested.
+    pub fn allowed(&self, text: &str) -> Result<Url, messages::OAuth> {
+        let url = self
+            .outbound
+            .address(text, self.chosen)
+            .map_err(|fault| self.unusable(fault))?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
         let may_be_plain =
             is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
         if url.scheme() == "https" || may_be_plain {
             Ok(url)
         } else {
-            Err(in_words(Fault::NoAddress))
+            Err(self.unusable(Fault::NoAddress))
         }
     }
 
     /// Fetches a JSON object; `None` if there is none.
-    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, messages::Tools> {
+    pub(crate) async fn find(&self, url: &Url) -> Result<Option<Value>, messages::OAuth> {
         let (status, value) = self.json(self.request(Method::GET, url.as_str())?).await?;
         Ok(Some(value).filter(|value| status.is_success() && value.is_object()))
     }
 
-    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, messages::Tools> {
+    pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, messages::OAuth> {
         let request = Request::new(method, self.allowed(url)?, LIMITS);
         Ok(request
             .chosen(self.chosen)
@@ -73,11 +85,15 @@ impl Web<'_> {
     }
 
     /// Sends a request; a body that is not JSON becomes null.
-    pub(crate) async fn json(
-        &self,
-        request: Request,
-    ) -> Result<(StatusCode, Value), messages::Tools> {
-        let answer = self.outbound.send(request).await.map_err(in_words)?;
+    ///
+    /// # Errors
+    /// If it fails.
+    pub async fn json(&self, request: Request) -> Result<(StatusCode, Value), messages::OAuth> {
+        let answer = self
+            .outbound
+            .send(request)
+            .await
+            .map_err(|fault| self.unusable(fault))?;
         Ok((
             answer.status,
             serde_json::from_slice(&answer.body).unwrap_or_default(),
@@ -85,17 +101,17 @@ impl Web<'_> {
     }
 
     /// Sends a request and reads only the head of the response.
-    pub(crate) async fn head(&self, request: Request) -> Result<Answer, messages::Tools> {
+    pub(crate) async fn head(&self, request: Request) -> Result<Answer, messages::OAuth> {
         self.outbound
             .send(request.head_only())
             .await
-            .map_err(in_words)
+            .map_err(|fault| self.unusable(fault))
     }
-}
 
-fn in_words(fault: Fault) -> messages::Tools {
-    messages::Tools::SignInAddressUnusable {
-        why: of_fault(fault),
+    fn unusable(&self, fault: Fault) -> messages::OAuth {
+        messages::OAuth::SignInAddressUnusable {
+            why: (self.fault_text)(fault),
+        }
     }
 }
 
@@ -157,6 +173,7 @@ mod tests {
                 outbound: &outbound,
                 server: &server,
                 chosen: &chosen,
+                fault_text: |fault| fault.to_string().into(),
             };
             assert_eq!(web.allowed(url).is_ok(), allowed, "{server} → {url}");
         }

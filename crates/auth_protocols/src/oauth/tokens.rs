@@ -12,16 +12,18 @@ const TOKEN_LIMIT_BYTES: usize = 16_000;
 const MAX_S: i64 = 365 * 24 * 3600;
 
 /// The tokens of a response.
-pub(crate) struct Tokens {
-    pub(crate) access: String,
-    pub(crate) refresh: Option<String>,
-    /// The lifetime, if the response states it.
-    pub(crate) lasts_ms: Option<i64>,
+pub struct Tokens {
+    /// The access token.
+    pub access: String,
+    /// The refresh token, if there is one.
+    pub refresh: Option<String>,
+    /// The lifetime in milliseconds, if the response states it.
+    pub lasts_ms: Option<i64>,
 }
 
 /// Why a token request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoToken {
+pub enum NoToken {
     /// The server refused: the user has to sign in again.
     Refused(String),
     /// The client is no longer registered.
@@ -31,16 +33,23 @@ pub(crate) enum NoToken {
 }
 
 /// The token endpoint with the client that uses it.
-pub(crate) struct Desk<'a> {
-    pub(crate) web: Web<'a>,
-    pub(crate) token: &'a str,
-    pub(crate) client: &'a Client,
-    pub(crate) resource: &'a str,
+pub struct Desk<'a> {
+    /// The HTTP access.
+    pub web: Web<'a>,
+    /// The URL of the token endpoint.
+    pub token: &'a str,
+    /// The client.
+    pub client: &'a Client,
+    /// The resource that tokens are requested for.
+    pub resource: &'a str,
 }
 
 impl Desk<'_> {
     /// Exchanges an authorization code for tokens.
-    pub(crate) async fn exchange(
+    ///
+    /// # Errors
+    /// If the server issues none or the request fails.
+    pub async fn exchange(
         &self,
         code: &str,
         verifier: &str,
@@ -57,7 +66,10 @@ impl Desk<'_> {
     }
 
     /// Refreshes tokens.
-    pub(crate) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
+    ///
+    /// # Errors
+    /// If the server issues none or the request fails.
+    pub async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
         let fields = [
             ("grant_type", "refresh_token"),
             ("refresh_token", refresh),
@@ -70,7 +82,10 @@ impl Desk<'_> {
     }
 
     /// Revokes a token (RFC 7009).
-    pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), messages::Tools> {
+    ///
+    /// # Errors
+    /// If the request fails. The server's answer is ignored.
+    pub async fn revoke(&self, place: &str, token: &str) -> Result<(), messages::OAuth> {
         let request = self
             .client
             .form(self.web.request(Method::POST, place)?, &[("token", token)]);
@@ -78,7 +93,7 @@ impl Desk<'_> {
     }
 
     async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, NoToken> {
-        let fault = |why: messages::Tools| NoToken::Fault(why.to_string());
+        let fault = |why: messages::OAuth| NoToken::Fault(why.to_string());
         let request = self.web.request(Method::POST, self.token).map_err(fault)?;
         let answer = self.web.json(self.client.form(request, fields)).await;
         let (status, said) = answer.map_err(fault)?;

@@ -10,11 +10,11 @@ use ring::digest::{SHA256, digest};
 use serde::Deserialize;
 
 use cbor::{Malformed, Reader};
-pub(crate) use key::ALGORITHMS;
+pub use key::ALGORITHMS;
 use key::Key;
 
 /// The maximum length of a passkey's id, in bytes, as in the standard.
-pub(crate) const MAX_ID_BYTES: usize = 1023;
+pub const MAX_ID_BYTES: usize = 1023;
 /// The maximum length of other fields, in bytes; attestation statements with certificates are the longest.
 const MAX_BYTES: usize = 16_000;
 
@@ -27,20 +27,20 @@ const HAS_EXTENSIONS: u8 = 0x80;
 
 /// Why a response is invalid, for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Flaw(pub(crate) &'static str);
+pub struct Flaw(pub &'static str);
 
 /// The relying party: this server as browsers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Party {
+pub struct Party {
     /// Scheme, host and optional port, as browsers write it.
-    pub(crate) origin: String,
+    origin: String,
     /// The host.
-    pub(crate) id: String,
+    pub id: String,
 }
 
 /// Bytes in base64url, as browsers send them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bytes(pub(crate) Vec<u8>);
+pub struct Bytes(pub Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Bytes {
 /// A browser's response to the registration of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Made {
+pub struct Made {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
     attestation_object: Bytes,
@@ -65,21 +65,24 @@ pub(crate) struct Made {
 /// A browser's response to the use of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Used {
+pub struct Used {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
     authenticator_data: Bytes,
     signature: Bytes,
-    pub(crate) user_handle: Option<Bytes>,
+    /// The id of the account that the authenticator stores with the passkey.
+    pub user_handle: Option<Bytes>,
 }
 
 /// A newly registered passkey.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NewKey {
-    pub(crate) id: Vec<u8>,
-    /// As encoded by the authenticator.
-    pub(crate) public_key: Vec<u8>,
-    pub(crate) count: u32,
+pub struct NewKey {
+    /// The passkey's id.
+    pub id: Vec<u8>,
+    /// The public key as encoded by the authenticator.
+    pub public_key: Vec<u8>,
+    /// The signature counter.
+    pub count: u32,
 }
 
 #[derive(Deserialize)]
@@ -102,7 +105,8 @@ struct AuthenticatorData<'a> {
 impl Party {
     /// The relying party for this origin; `None` if passkeys cannot be used there: browsers require a host name, and
     /// TLS unless it is this machine.
-    pub(crate) fn of(origin: &str) -> Option<Self> {
+    #[must_use]
+    pub fn of(origin: &str) -> Option<Self> {
         let (scheme, authority) = origin.split_once("://")?;
         let usual = if scheme == "https" { ":443" } else { ":80" };
         let authority = authority.strip_suffix(usual).unwrap_or(authority);
@@ -118,7 +122,10 @@ impl Party {
     }
 
     /// Verifies the registration of a passkey for this challenge.
-    pub(crate) fn made(&self, made: &Made, challenge: &[u8]) -> Result<NewKey, Flaw> {
+    ///
+    /// # Errors
+    /// If the response is invalid.
+    pub fn made(&self, made: &Made, challenge: &[u8]) -> Result<NewKey, Flaw> {
         self.check_client(&made.client_data.0, "webauthn.create", challenge)?;
         let flaw = |Malformed| Flaw("the attestation cannot be read");
         let data = authenticator_data_of(&made.attestation_object.0).map_err(flaw)?;
@@ -132,12 +139,10 @@ impl Party {
     }
 
     /// Verifies the use of the passkey with this key for this challenge, and returns its signature counter.
-    pub(crate) fn used(
-        &self,
-        used: &Used,
-        challenge: &[u8],
-        public_key: &[u8],
-    ) -> Result<u32, Flaw> {
+    ///
+    /// # Errors
+    /// If the response is invalid.
+    pub fn used(&self, used: &Used, challenge: &[u8], public_key: &[u8]) -> Result<u32, Flaw> {
         self.check_client(&used.client_data.0, "webauthn.get", challenge)?;
         let data = self.read(&used.authenticator_data.0)?;
         let key = Key::read(&mut Reader::new(public_key))

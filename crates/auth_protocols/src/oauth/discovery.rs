@@ -12,30 +12,34 @@ const SCOPES_LIMIT_BYTES: usize = 2_000;
 
 /// The discovered authorization server.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub struct Found {
     /// The resource that tokens are requested for.
-    pub(crate) resource: String,
+    pub resource: String,
     /// The issuer of the authorization server.
-    pub(crate) issuer: String,
-    pub(crate) authorize: Url,
-    pub(crate) token: Url,
-    pub(crate) register: Option<Url>,
-    pub(crate) revoke: Option<Url>,
+    pub issuer: String,
+    /// The authorization endpoint, for the browser.
+    pub authorize: Url,
+    /// The token endpoint.
+    pub token: Url,
+    /// The endpoint for dynamic client registration.
+    pub(super) register: Option<Url>,
+    /// The revocation endpoint.
+    pub revoke: Option<Url>,
     /// The scopes to request, if the server names them.
-    pub(crate) scopes: Option<String>,
+    pub scopes: Option<String>,
     /// Whether the `offline_access` scope is supported.
-    pub(crate) offline: bool,
+    pub offline: bool,
     /// Whether the redirect back contains the issuer (RFC 9207).
-    pub(crate) names_issuer: bool,
+    pub names_issuer: bool,
     /// The supported client authentication methods of the token endpoint.
-    pub(crate) methods: Vec<String>,
+    pub methods: Vec<String>,
 }
 
 /// Discovers the authorization server of an MCP server.
 ///
 /// # Errors
 /// If none can be discovered.
-pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
+pub async fn discover(web: &Web<'_>) -> Result<Found, messages::OAuth> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {
@@ -48,7 +52,7 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
             web.server.to_string(),
             web.server
                 .join("/")
-                .map_err(|_| messages::Tools::SignInNoAddress)?,
+                .map_err(|_| messages::OAuth::SignInNoAddress)?,
         ),
     };
     let scopes =
@@ -56,14 +60,14 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, messages::Tools> {
     let mut found = match metadata(web, &issuer).await? {
         Some(about) => read(web, resource, &issuer, &about)?,
         None if protected.is_none() => usual(resource, &issuer)?,
-        None => return Err(messages::Tools::SignInNoWay),
+        None => return Err(messages::OAuth::SignInNoWay),
     };
     found.scopes = scopes.filter(|scopes| scopes.len() <= SCOPES_LIMIT_BYTES);
     Ok(found)
 }
 
 /// The server's challenge to a request without a token.
-async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
+async fn challenge(web: &Web<'_>) -> Result<String, messages::OAuth> {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
@@ -73,7 +77,7 @@ async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
         .head(request.header(header::ACCEPT, "text/event-stream"))
         .await?;
     if answer.status != StatusCode::UNAUTHORIZED && answer.status.is_success() {
-        return Err(messages::Tools::SignInNotNeeded);
+        return Err(messages::OAuth::SignInNotNeeded);
     }
     let all = answer.headers.get_all(header::WWW_AUTHENTICATE).iter();
     Ok(all
@@ -86,10 +90,10 @@ async fn challenge(web: &Web<'_>) -> Result<String, messages::Tools> {
 async fn protected_resource(
     web: &Web<'_>,
     challenge: &str,
-) -> Result<Option<Value>, messages::Tools> {
+) -> Result<Option<Value>, messages::OAuth> {
     if let Some(named) = parameter(challenge, "resource_metadata") {
         let about = web.find(&web.allowed(&named)?).await?;
-        return about.map(Some).ok_or(messages::Tools::SignInUnreadable);
+        return about.map(Some).ok_or(messages::OAuth::SignInUnreadable);
     }
     let path = web.server.path().trim_end_matches('/');
     for place in well_known(
@@ -107,7 +111,7 @@ async fn protected_resource(
 }
 
 /// The resource in the metadata, which has to be this server: a token for it must not be one for another server.
-fn named_resource(server: &Url, about: &Value) -> Result<String, messages::Tools> {
+fn named_resource(server: &Url, about: &Value) -> Result<String, messages::OAuth> {
     let named = about
         .get("resource")
         .and_then(Value::as_str)
@@ -124,20 +128,20 @@ fn named_resource(server: &Url, about: &Value) -> Result<String, messages::Tools
     if ours {
         Ok(named.to_owned())
     } else {
-        Err(messages::Tools::SignInTokensElsewhere)
+        Err(messages::OAuth::SignInTokensElsewhere)
     }
 }
 
-fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, messages::Tools> {
+fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, messages::OAuth> {
     let named = about
         .get("authorization_servers")
         .and_then(|all| all.get(0))
         .and_then(Value::as_str);
-    web.allowed(named.ok_or(messages::Tools::SignInNobodyNamed)?)
+    web.allowed(named.ok_or(messages::OAuth::SignInNoServerNamed)?)
 }
 
 /// The metadata of the authorization server, if it is found.
-async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, messages::Tools> {
+async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, messages::OAuth> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = well_known(
         issuer,
@@ -175,14 +179,14 @@ fn read(
     resource: String,
     issuer: &Url,
     about: &Value,
-) -> Result<Found, messages::Tools> {
+) -> Result<Found, messages::OAuth> {
     let text = |key: &str| about.get(key).and_then(Value::as_str);
     let named = text("issuer").unwrap_or_default();
     if named.trim_end_matches('/') != issuer.as_str().trim_end_matches('/') {
-        return Err(messages::Tools::SignInOtherName);
+        return Err(messages::OAuth::SignInOtherName);
     }
     let place = |key: &str| text(key).map(|place| web.allowed(place)).transpose();
-    let needed = |key: &str| place(key)?.ok_or(messages::Tools::SignInNoPlace);
+    let needed = |key: &str| place(key)?.ok_or(messages::OAuth::SignInNoPlace);
     let has = |key: &str, word: &str| {
         about
             .get(key)
@@ -190,7 +194,7 @@ fn read(
             .is_some_and(|all| all.iter().any(|one| one == word))
     };
     if !has("code_challenge_methods_supported", "S256") {
-        return Err(messages::Tools::SignInUnprotected);
+        return Err(messages::OAuth::SignInUnprotected);
     }
     let methods = about
         .get("token_endpoint_auth_methods_supported")
@@ -217,11 +221,11 @@ fn read(
 }
 
 /// The default endpoints of servers of version 2025-03-26 without metadata.
-fn usual(resource: String, issuer: &Url) -> Result<Found, messages::Tools> {
+fn usual(resource: String, issuer: &Url) -> Result<Found, messages::OAuth> {
     let place = |path: &str| {
         issuer
             .join(path)
-            .map_err(|_| messages::Tools::SignInNoAddress)
+            .map_err(|_| messages::OAuth::SignInNoAddress)
     };
     Ok(Found {
         resource,

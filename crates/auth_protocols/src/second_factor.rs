@@ -1,14 +1,12 @@
 //! Second-factor codes: TOTP codes of an authenticator app, which change every 30 seconds (RFC 6238), and recovery
 //! codes for users who have lost it.
 
+use std::fmt;
+
 use data_encoding::BASE32_NOPAD;
 use domain::UserId;
-use llm::Secret;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use ring::hmac;
-
-use super::CodeKind;
-use crate::platform::secret::{NoRandomness, hash_token, random_bytes};
+use ring::{digest, hmac};
 
 /// The parameters that every app supports: six digits, SHA-1 and a new code every 30 seconds.
 const STEP_MS: i64 = 30_000;
@@ -30,49 +28,58 @@ const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The shared secret of an authenticator app.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TotpSecret(Secret);
+/// The shared secret of an authenticator app. `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TotpSecret(String);
+
+impl fmt::Debug for TotpSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TotpSecret(…)")
+    }
+}
 
 impl TotpSecret {
-    /// A new random secret.
-    pub(crate) fn random() -> Result<Self, NoRandomness> {
-        Ok(Self(Secret::new(
-            BASE32_NOPAD.encode(&random_bytes::<SECRET_BYTES>()?),
-        )))
+    /// A new secret of these random bytes.
+    #[must_use]
+    pub fn new(random: &[u8; SECRET_BYTES]) -> Self {
+        Self(BASE32_NOPAD.encode(random))
     }
 
     /// A secret that was stored as [`TotpSecret::text`].
-    pub(crate) fn kept(text: Secret) -> Self {
-        Self(text)
+    #[must_use]
+    pub fn kept(text: &str) -> Self {
+        Self(text.to_owned())
     }
 
     /// The secret in base32, as users type it into an app.
-    pub(crate) fn text(&self) -> &Secret {
+    #[must_use]
+    pub fn text(&self) -> &str {
         &self.0
     }
 
     /// The `otpauth` URL for an app, usually shown as a QR code: the secret and the name to show for it.
-    pub(crate) fn address(&self, place: &str, account: &str) -> String {
+    #[must_use]
+    pub fn address(&self, place: &str, account: &str) -> String {
         let [place, account] = [place, account].map(|text| utf8_percent_encode(text, PART));
         format!(
             "otpauth://totp/{place}:{account}?secret={}&issuer={place}",
-            self.0.reveal()
+            self.0
         )
     }
 
     /// The time step that this code belongs to, if it is near `now_ms`; the newest first.
-    pub(crate) fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
+    #[must_use]
+    pub fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
         let key = hmac::Key::new(
             hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
-            &BASE32_NOPAD.decode(self.0.reveal().as_bytes()).ok()?,
+            &BASE32_NOPAD.decode(self.0.as_bytes()).ok()?,
         );
         let now = now_ms.div_euclid(STEP_MS);
         // Comparing hashes keeps the duration independent of the code.
-        let given = hash_token(code);
+        let given = sha256(code);
         (now - STEPS_OFF..=now + STEPS_OFF)
             .rev()
-            .find(|step| hash_token(&code_of(&key, *step)) == given)
+            .find(|step| sha256(&code_of(&key, *step)) == given)
     }
 }
 
@@ -92,16 +99,32 @@ fn code_of(key: &hmac::Key, step: i64) -> String {
     )
 }
 
+fn sha256(text: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    hash
+}
+
+/// The kind of a second-factor code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeKind {
+    /// A TOTP code of an authenticator app, which is short.
+    Short,
+    /// A recovery code, which is too long to guess.
+    Recovery,
+}
+
 /// A second-factor code as the user typed it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Code {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
     kind: CodeKind,
     text: String,
 }
 
 impl Code {
     /// Parses a code, ignoring spaces and dashes; `None` if it cannot be one.
-    pub(crate) fn read(typed: &str) -> Option<Self> {
+    #[must_use]
+    pub fn read(typed: &str) -> Option<Self> {
         if typed.len() > MAX_TYPED_BYTES {
             return None;
         }
@@ -127,30 +150,36 @@ impl Code {
         }
     }
 
-    pub(crate) fn kind(&self) -> CodeKind {
+    /// The kind of code.
+    #[must_use]
+    pub fn kind(&self) -> CodeKind {
         self.kind
     }
 
     /// The code without separators.
-    pub(crate) fn text(&self) -> &str {
+    #[must_use]
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The stored hash of a recovery code of this account.
-    pub(crate) fn hash(&self, account: UserId) -> [u8; 32] {
-        hash_token(&format!("{account} {}", self.text))
+    #[must_use]
+    pub fn hash(&self, account: UserId) -> [u8; 32] {
+        sha256(&format!("{account} {}", self.text))
     }
 }
 
-/// New recovery codes in groups of four characters, and their hashes to store.
-pub(crate) fn new_recovery_codes(
+/// New recovery codes of these random bytes, in groups of four characters, and their hashes to store.
+#[must_use]
+pub fn new_recovery_codes(
     account: UserId,
-) -> Result<(Vec<String>, Vec<[u8; 32]>), NoRandomness> {
+    random: &[u8; RECOVERY_CODES * RECOVERY_BYTES],
+) -> (Vec<String>, Vec<[u8; 32]>) {
     let mut made = (Vec::new(), Vec::new());
-    for _ in 0..RECOVERY_CODES {
+    for bytes in random.chunks(RECOVERY_BYTES) {
         let code = Code {
             kind: CodeKind::Recovery,
-            text: BASE32_NOPAD.encode(&random_bytes::<RECOVERY_BYTES>()?),
+            text: BASE32_NOPAD.encode(bytes),
         };
         made.1.push(code.hash(account));
         let signs: Vec<char> = code.text.to_ascii_lowercase().chars().collect();
@@ -162,7 +191,7 @@ pub(crate) fn new_recovery_codes(
                 .join("-"),
         );
     }
-    Ok(made)
+    made
 }
 
 #[cfg(test)]
@@ -170,7 +199,7 @@ mod tests {
     use super::*;
 
     fn ascii(text: &[u8]) -> TotpSecret {
-        TotpSecret::kept(Secret::new(BASE32_NOPAD.encode(text)))
+        TotpSecret::kept(&BASE32_NOPAD.encode(text))
     }
 
     /// The last six digits of the values of RFC 6238, appendix B, for SHA-1.
@@ -210,8 +239,8 @@ mod tests {
     #[test]
     fn secrets_are_base32_without_padding() {
         let secret = ascii(b"12345678901234567890");
-        assert_eq!(secret.text().reveal(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
-        let damaged = TotpSecret::kept(Secret::new("MZXW6YT1"));
+        assert_eq!(secret.text(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
+        let damaged = TotpSecret::kept("MZXW6YT1");
         assert_eq!(damaged.step_of("287082", 59_000), None);
     }
 
@@ -239,7 +268,8 @@ mod tests {
     fn recovery_codes_fit_their_own_account_only() {
         let ada = UserId::generate();
         let bob = UserId::generate();
-        let (shown, stored) = new_recovery_codes(ada).unwrap();
+        let random = std::array::from_fn(|at| u8::try_from(at).unwrap());
+        let (shown, stored) = new_recovery_codes(ada, &random);
         assert_eq!((shown.len(), stored.len()), (10, 10));
         for (shown, stored) in shown.iter().zip(&stored) {
             assert_eq!(shown.len(), 19);

@@ -8,7 +8,7 @@ use ring::signature::{
 use super::cbor::{Malformed, Reader, Value};
 
 /// The accepted algorithms, most preferred first, by their COSE numbers.
-pub(crate) const ALGORITHMS: [i64; 3] = [ED_DSA, ES256, RS256];
+pub const ALGORITHMS: [i64; 3] = [ED_DSA, ES256, RS256];
 
 const ES256: i64 = -7;
 const ED_DSA: i64 = -8;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::LocalizedText;
-use outbound::{Outbound, plain_host};
+use outbound::{Fault, Outbound, plain_host};
 use reqwest::{
     Method, StatusCode, Url,
     header::{AUTHORIZATION, HeaderValue},
@@ -16,16 +16,10 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    Problem, groups,
+    groups::{self, GroupsClaim},
     jwt::{Bad, Keys},
 };
-use crate::{
-    identity::{
-        oauth::{Client, Web, chosen_hosts},
-        provisioning::ProviderGroups,
-    },
-    platform::config::Oidc,
-};
+use crate::oauth::{Client, Web, chosen_hosts};
 
 /// How long the provider's metadata is cached.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
@@ -34,66 +28,117 @@ const KEYS_AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// Tolerated clock skew between two machines, in seconds.
 const LEEWAY_S: f64 = 60.0;
 
+/// How to speak to a provider.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// The issuer, exactly as the provider writes it.
+    pub issuer: &'a str,
+    /// The issuer as a URL for requests.
+    pub url: &'a Url,
+    /// Our client id.
+    pub client_id: &'a str,
+    /// Our client secret, if the provider requires one.
+    pub client_secret: Option<&'a str>,
+    /// The path of the groups claim, one name per level.
+    pub groups_claim: &'a [String],
+    /// Where groups are requested that the token omits; its host may be in a private network.
+    pub groups_url: Option<&'a Url>,
+}
+
+/// Why a sign-in at the provider failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderFault {
+    /// It refused the code, or its answer is invalid.
+    #[error("the OpenID provider's response is invalid")]
+    Refused,
+    /// It cannot be reached, or it fails.
+    #[error("the OpenID provider cannot be reached")]
+    Unreachable,
+}
+
 /// The cached metadata of the provider.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Option<(Instant, Arc<About>)>>);
+pub struct Known(Mutex<Option<(Instant, Arc<About>)>>);
 
 /// The provider's metadata.
 #[derive(Debug)]
-pub(super) struct About {
-    pub(super) authorize: Url,
+pub struct About {
+    /// The authorization endpoint, for the browser.
+    pub authorize: Url,
     token: String,
     user_info: Option<String>,
     keys_at: String,
     methods: Vec<String>,
     /// Whether the redirect back contains the issuer (RFC 9207).
-    pub(super) names_issuer: bool,
+    pub names_issuer: bool,
     keys: Mutex<(Instant, Keys)>,
 }
 
 /// A client of the provider.
-pub(super) struct Provider<'a> {
-    pub(super) settings: &'a Oidc,
-    pub(super) outbound: &'a Outbound,
+pub struct Provider<'a> {
+    settings: Settings<'a>,
+    outbound: &'a Outbound,
     chosen: Vec<String>,
+    fault_text: fn(Fault) -> LocalizedText,
 }
 
 /// The claims about a user.
-pub(super) struct Claims {
-    pub(super) claims: Map<String, Value>,
-    pub(super) groups: ProviderGroups,
+pub struct Claims {
+    /// The claims of the ID token and of the user info.
+    pub claims: Map<String, Value>,
+    /// The groups in the claims.
+    pub groups: GroupsClaim,
+    /// The access token, if the provider issued one.
+    pub access: Option<String>,
 }
 
 /// The authorization code of a callback, with the secrets of the pending sign-in.
-pub(super) struct Code<'a> {
-    pub(super) code: &'a str,
-    pub(super) verifier: &'a str,
-    pub(super) nonce: &'a str,
-    pub(super) redirect: &'a str,
+pub struct Code<'a> {
+    /// The authorization code.
+    pub code: &'a str,
+    /// The PKCE verifier.
+    pub verifier: &'a str,
+    /// The nonce that the ID token has to contain.
+    pub nonce: &'a str,
+    /// The redirect URL of the authorization request.
+    pub redirect: &'a str,
 }
 
 impl<'a> Provider<'a> {
-    pub(super) fn new(settings: &'a Oidc, outbound: &'a Outbound) -> Self {
-        let mut chosen = chosen_hosts(&settings.url, None);
-        chosen.extend(plain_host(&settings.url));
-        chosen.extend(settings.groups_url.as_ref().and_then(plain_host));
+    /// A client; `fault_text` is the text for people of a request that failed.
+    #[must_use]
+    pub fn new(
+        settings: Settings<'a>,
+        outbound: &'a Outbound,
+        fault_text: fn(Fault) -> LocalizedText,
+    ) -> Self {
+        let mut chosen = chosen_hosts(settings.url, None);
+        chosen.extend(plain_host(settings.url));
+        chosen.extend(settings.groups_url.and_then(plain_host));
         Self {
             settings,
             outbound,
             chosen,
+            fault_text,
         }
     }
 
-    fn web(&self) -> Web<'_> {
+    /// The HTTP access to the provider.
+    #[must_use]
+    pub fn web(&self) -> Web<'_> {
         Web {
             outbound: self.outbound,
-            server: &self.settings.url,
+            server: self.settings.url,
             chosen: &self.chosen,
+            fault_text: self.fault_text,
         }
     }
 
     /// The provider's metadata, fetched once an hour.
-    pub(super) async fn about(&self, known: &Known) -> Result<Arc<About>, Problem> {
+    ///
+    /// # Errors
+    /// If it cannot be fetched or is invalid.
+    pub async fn about(&self, known: &Known) -> Result<Arc<About>, ProviderFault> {
         let mut known = known.0.lock().await;
         if let Some((_, about)) = known.as_ref().filter(|(at, _)| at.elapsed() < KNOWN_FOR) {
             return Ok(Arc::clone(about));
@@ -114,7 +159,7 @@ impl<'a> Provider<'a> {
             LocalizedText::from(format!("There is no description of a provider at {place}."))
         })?;
         let text = |key: &str| about.get(key).and_then(Value::as_str);
-        if text("issuer") != Some(&self.settings.issuer) {
+        if text("issuer") != Some(self.settings.issuer) {
             let named = text("issuer").unwrap_or("nothing");
             return Err(format!("The provider calls itself {named}.").into());
         }
@@ -153,19 +198,23 @@ impl<'a> Provider<'a> {
     }
 
     /// Exchanges the code and returns the claims about the user.
-    pub(super) async fn person(
+    ///
+    /// # Errors
+    /// If the provider refuses the code or cannot be reached, or the ID token is not valid for this sign-in.
+    pub async fn person(
         &self,
         about: &About,
         code: &Code<'_>,
         now_ms: i64,
-    ) -> Result<Claims, Problem> {
+    ) -> Result<Claims, ProviderFault> {
         let web = self.web();
-        let secret = self
-            .settings
-            .client_secret
-            .as_ref()
-            .map(llm::Secret::reveal);
-        let client = Client::known(&self.settings.client_id, secret, &about.methods);
+        let Settings {
+            client_id,
+            client_secret,
+            groups_claim,
+            ..
+        } = self.settings;
+        let client = Client::known(client_id, client_secret, &about.methods);
         let request = web
             .request(Method::POST, &about.token)
             .map_err(unreachable)?;
@@ -188,54 +237,30 @@ impl<'a> Provider<'a> {
                 "the OpenID provider refused the code exchange"
             );
             return Err(if status.is_server_error() {
-                Problem::Unreachable
+                ProviderFault::Unreachable
             } else {
-                Problem::Refused
+                ProviderFault::Refused
             });
         };
         let mut claims = self.verify(about, token).await?;
-        check(&claims, self.settings, code.nonce, now_ms)?;
+        check(&claims, &self.settings, code.nonce, now_ms)?;
         let access = text("access_token");
         let has_answered = match access {
             Some(access) => self.add_user_info(about, access, &mut claims).await?,
             None => true,
         };
-        let groups = self.groups(&claims, access, has_answered).await;
-        Ok(Claims { claims, groups })
+        Ok(Claims {
+            groups: groups::of(&claims, groups_claim, has_answered),
+            access: access.map(str::to_owned),
+            claims,
+        })
     }
 
-    /// The groups in the claim; if the provider omits the claim, those of the directory; otherwise none.
-    async fn groups(
+    async fn verify(
         &self,
-        claims: &Map<String, Value>,
-        access: Option<&str>,
-        has_answered: bool,
-    ) -> ProviderGroups {
-        let path = &self.settings.groups_claim;
-        if let Some(groups) = groups::in_claims(claims, path) {
-            return ProviderGroups::Known(groups);
-        }
-        match (
-            groups::are_left_out(claims, path),
-            &self.settings.groups_url,
-            access,
-        ) {
-            (true, Some(place), Some(access)) => {
-                groups::ask(&self.web(), place, path, access).await
-            }
-            (true, ..) => {
-                tracing::warn!(
-                    "the OpenID provider omits a user's groups; set oidc.groups_url to fetch them"
-                );
-                ProviderGroups::Unknown
-            }
-            // The claim may be in the user info, which could not be read.
-            (false, ..) if !has_answered => ProviderGroups::Unknown,
-            (false, ..) => ProviderGroups::Known(Vec::new()),
-        }
-    }
-
-    async fn verify(&self, about: &About, token: &str) -> Result<Map<String, Value>, Problem> {
+        about: &About,
+        token: &str,
+    ) -> Result<Map<String, Value>, ProviderFault> {
         let mut held = about.keys.lock().await;
         let mut verified = held.1.verify(token);
         if verified == Err(Bad::Key) && held.0.elapsed() > KEYS_AGAIN_AFTER {
@@ -249,7 +274,7 @@ impl<'a> Provider<'a> {
             Ok(Value::Object(claims)) => Ok(claims),
             other => {
                 tracing::warn!(outcome = ?other.err(), "invalid ID token from the OpenID provider");
-                Err(Problem::Refused)
+                Err(ProviderFault::Refused)
             }
         }
     }
@@ -260,7 +285,7 @@ impl<'a> Provider<'a> {
         about: &About,
         access: &str,
         claims: &mut Map<String, Value>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<bool, ProviderFault> {
         let Some(place) = about
             .user_info
             .as_ref()
@@ -289,10 +314,10 @@ impl<'a> Provider<'a> {
 /// Checks that the token is for this client, currently valid, and for the sign-in that was begun here.
 fn check(
     claims: &Map<String, Value>,
-    settings: &Oidc,
+    settings: &Settings<'_>,
     nonce: &str,
     now_ms: i64,
-) -> Result<(), Problem> {
+) -> Result<(), ProviderFault> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
     let number = |key: &str| claims.get(key).and_then(Value::as_f64);
     #[expect(
@@ -300,14 +325,14 @@ fn check(
         reason = "seconds of the year 200,000 are exact"
     )]
     let now = now_ms as f64 / 1000.0;
-    let ours = settings.client_id.as_str();
+    let ours = settings.client_id;
     let (is_for_us, is_for_others) = match claims.get("aud") {
         Some(Value::String(one)) => (one == ours, false),
         Some(Value::Array(all)) => (all.iter().any(|one| one == ours), all.len() > 1),
         _ => (false, false),
     };
     let checks = [
-        ("iss", text("iss") == Some(&settings.issuer)),
+        ("iss", text("iss") == Some(settings.issuer)),
         ("aud", is_for_us),
         (
             "azp",
@@ -334,13 +359,13 @@ fn check(
                 claim,
                 "an ID token of the OpenID provider does not match the sign-in"
             );
-            Err(Problem::Refused)
+            Err(ProviderFault::Refused)
         }
     }
 }
 
 /// The reason goes to the log only; users see a general message.
-fn unreachable(problem: impl fmt::Display) -> Problem {
+fn unreachable(problem: impl fmt::Display) -> ProviderFault {
     tracing::warn!(%problem, "request to the OpenID provider failed");
-    Problem::Unreachable
+    ProviderFault::Unreachable
 }

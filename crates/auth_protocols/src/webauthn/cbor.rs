@@ -72,11 +72,11 @@ impl<'a> Reader<'a> {
             .take(width)?
             .iter()
             .fold(0, |number, &byte| number << 8 | u64::from(byte));
-        let is_shortest = match width {
+        let is_minimal = match width {
             1 => number >= 24,
             _ => number >> (width * 4) != 0,
         };
-        if is_shortest {
+        if is_minimal {
             Ok(Head { kind, number })
         } else {
             Err(Malformed)

@@ -21,8 +21,9 @@ const NAME_LIMIT_BYTES: usize = 4_000;
 
 /// A client id, with the method of authenticating it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Client {
-    pub(crate) id: String,
+pub struct Client {
+    /// The client id.
+    pub id: String,
     secret: Option<String>,
     method: Proof,
 }
@@ -59,7 +60,8 @@ impl Proof {
 
 impl Client {
     /// A client that the administrator has registered.
-    pub(crate) fn known(id: &str, secret: Option<&str>, methods: &[String]) -> Self {
+    #[must_use]
+    pub fn known(id: &str, secret: Option<&str>, methods: &[String]) -> Self {
         let method = match secret {
             None => Proof::None,
             Some(_) => Proof::first([Proof::Basic, Proof::Post, Proof::Basic], methods),
@@ -100,15 +102,15 @@ impl Client {
 ///
 /// # Errors
 /// If the registration fails or is not supported.
-pub(crate) async fn register(
+pub async fn register(
     web: &Web<'_>,
     found: &Found,
     redirect: &str,
-) -> Result<Client, messages::Tools> {
+) -> Result<Client, messages::OAuth> {
     let place = found
         .register
         .as_ref()
-        .ok_or(messages::Tools::SignInNotRegistered)?;
+        .ok_or(messages::OAuth::SignInNotRegistered)?;
     let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], &found.methods);
     let about = json!({
         "client_name": "Glasshouse",
@@ -126,7 +128,7 @@ pub(crate) async fn register(
             .filter(|text| text.len() <= NAME_LIMIT_BYTES)
     };
     let id = text("client_id").filter(|_| status.is_success());
-    let id = id.ok_or_else(|| messages::Tools::SignInRefusesUs {
+    let id = id.ok_or_else(|| messages::OAuth::SignInRefusesUs {
         status: status.as_u16(),
     })?;
     let secret = text("client_secret").map(str::to_owned);
