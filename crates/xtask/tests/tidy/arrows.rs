@@ -1,9 +1,9 @@
-//! Which crate may depend on which: `glasshouse → server → agent → llm, store → domain`, with `provider` below `llm` and `wire`.
+//! Which crate may depend on which: `glasshouse → server → run_registry → agent → llm, store → domain`, with `provider` below `llm` and `wire`.
 
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     (
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
@@ -33,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "embedder",
             "knowledge",
             "llm",
+            "run_registry",
             "sandbox",
             "server",
             "sse",
@@ -47,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("outbound", &[]),
     ("provider", &["domain", "json_repair", "sse"]),
     ("redact", &[]),
+    ("run_registry", &["agent", "domain", "store"]),
     ("sandbox", &[]),
     ("scripted", &["domain", "provider", "sse"]),
     (
@@ -62,6 +64,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "outbound",
             "provider",
             "redact",
+            "run_registry",
             "sandbox",
             "sse",
             "store",

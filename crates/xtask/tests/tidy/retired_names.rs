@@ -9,7 +9,14 @@ use crate::{
 
 /// Crates whose identifiers are free of retired words; the list grows with each renamed crate.
 const CLEAN_CRATES: &[&str] = &[
-    "llm", "mcp", "outbound", "provider", "redact", "sse", "wire",
+    "llm",
+    "mcp",
+    "outbound",
+    "provider",
+    "redact",
+    "run_registry",
+    "sse",
+    "wire",
 ];
 
 /// Retired words, each with the terms to use. A word matches one part of an identifier, such as `told` in `is_told`.
