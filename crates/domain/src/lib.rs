@@ -1,6 +1,7 @@
 //! The domain model: ids, messages, run events and the invariants of the log. No I/O, no async.
 
 pub mod agent_path;
+pub mod clock;
 pub mod event;
 pub mod form;
 pub mod id;
@@ -19,6 +20,7 @@ pub mod trace;
 pub mod usage;
 
 pub use agent_path::AgentPath;
+pub use clock::Clock;
 pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{

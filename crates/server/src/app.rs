@@ -12,6 +12,7 @@ use anyhow::Context;
 use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient};
 use outbound::Outbound;
+use run_registry::Runs;
 use store::Store;
 use tokio::{
     sync::{Mutex, OnceCell},
@@ -52,6 +53,7 @@ use crate::{
         config::{Auth, Config},
         data_dir::{create_data_dir, hold_data_dir, tighten},
         jobs::Jobs,
+        metrics::Metrics,
         secret::{Sealer, random_token},
     },
     runtime::{
@@ -66,7 +68,6 @@ use crate::{
         recovery::Recovery,
         remote::Remote,
         revocation::Revocation,
-        runs::Runs,
         traces,
     },
     tools::{
@@ -96,6 +97,8 @@ pub struct App {
     pub tasks: TaskTracker,
     /// Background jobs.
     pub(crate) jobs: Jobs,
+    /// Metrics of the server and of its runs.
+    pub(crate) metrics: Arc<Metrics>,
     /// Groups of people and their permissions.
     pub groups: Arc<Groups>,
     /// Accounts, sessions and sign-in.
@@ -316,6 +319,7 @@ impl App {
         });
 
         let runs = Runs::new(store.clone(), clock.clone(), usage.clone());
+        let metrics = Arc::new(Metrics::new(runs.metrics()));
         let hooks = Hooks::new(
             &config.hooks,
             outbound.clone(),
@@ -487,6 +491,7 @@ impl App {
         let learning = Arc::new(Learning {
             clock: clock.clone(),
             gateway: gateway.clone(),
+            metrics: metrics.clone(),
             runs: runs.clone(),
             store: store.clone(),
         });
@@ -500,6 +505,7 @@ impl App {
             closing,
             tasks,
             jobs,
+            metrics,
             groups,
             identity,
             revocation,
@@ -569,6 +575,7 @@ impl App {
         if let Some(tracing) = app.config.tracing.clone() {
             app.tasks.spawn(traces::export(
                 app.conversations.clone(),
+                app.metrics.clone(),
                 http,
                 tracing,
                 app.runs.ends(),

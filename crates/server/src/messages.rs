@@ -44,6 +44,7 @@ pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     add::<agent::messages::Agents>(&mut codes)?;
     add::<agent::messages::Skills>(&mut codes)?;
     add::<web_access::messages::Web>(&mut codes)?;
+    add::<run_registry::messages::Runs>(&mut codes)?;
     add::<Accounts>(&mut codes)?;
     add::<Chats>(&mut codes)?;
     add::<Imports>(&mut codes)?;

@@ -4,7 +4,6 @@
 pub mod body_memory;
 pub mod built_in;
 pub(crate) mod client_info;
-pub mod clock;
 pub mod config;
 pub(crate) mod data_dir;
 #[cfg(target_os = "linux")]
@@ -19,3 +18,5 @@ pub(crate) mod redacted_stderr;
 pub(crate) mod request_context;
 pub mod secret;
 pub(crate) mod standard_webhooks;
+
+pub use domain::clock;

@@ -1,4 +1,4 @@
-//! Runs: preparation, the registry, commands, approvals, recovery, leases, forks, hooks, usage bookings and traces.
+//! Runs: preparation, commands, approvals, recovery, leases, forks, hooks, usage bookings and traces.
 
 pub(crate) mod approvals;
 pub(crate) mod bookings;
@@ -13,7 +13,6 @@ pub mod preparation;
 pub(crate) mod recovery;
 pub(crate) mod remote;
 pub(crate) mod revocation;
-pub mod runs;
 pub(crate) mod starting_run;
 pub(crate) mod subagent_resume;
 pub mod traces;

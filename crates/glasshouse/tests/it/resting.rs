@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use domain::{EventBody, Outcome, RunEvent, RunId, event::Decision, laws};
+use run_registry::{Activity, ActivityState};
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
-use server::runtime::runs::Activity;
 
 use crate::{
     harness::Server,
@@ -178,7 +178,7 @@ async fn a_run_that_rests_can_be_stopped() {
             .await,
     );
     assert_eq!(laws::check(&log), Ok(()));
-    while activity.recv().await.unwrap().state != server::runtime::runs::ActivityState::Finished {}
+    while activity.recv().await.unwrap().state != ActivityState::Finished {}
 }
 
 #[tokio::test]
@@ -318,8 +318,7 @@ async fn a_run_that_rests_outlives_the_server() {
         !seen.iter().any(is_end),
         "whoever reads has to come back: {seen:?}"
     );
-    let finished =
-        |change: Activity| change.state == server::runtime::runs::ActivityState::Finished;
+    let finished = |change: Activity| change.state == ActivityState::Finished;
     assert!(
         !activity.try_recv().is_ok_and(finished),
         "nobody is told that it has ended"

@@ -3,6 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use run_registry::Runs;
+
 use super::App;
 use crate::{
     chat::{
@@ -15,7 +17,7 @@ use crate::{
     platform::jobs::{Failure, Job, job},
     runtime::{
         bookings::Bookings, commands::Commands, leases::Leases, recovery::Recovery, remote::Remote,
-        revocation::Revocation, runs::Runs,
+        revocation::Revocation,
     },
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
     web::Crawler,

@@ -7,8 +7,9 @@ use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
 use domain::{
     ChatId, EventBody, Message, MessageId, Outcome, PipelineCallId, Problem, RunId, UserId,
 };
+use run_registry::{Activity, Runs};
 use serde_json::{Map, json};
-use store::{Chat, ChatMessage, PipelineCall, Principal, Run, StoreError};
+use store::{Chat, ChatMessage, PipelineCall, Run, StoreError};
 use tokio::sync::{Semaphore, broadcast::error::RecvError};
 use tracing::Instrument;
 
@@ -18,10 +19,7 @@ use crate::{
     identity::auth::Authority,
     pipelines::{InForce, Job, Pipelines, ToldNow, ToldPerson, said_in, values},
     platform::request_context,
-    runtime::{
-        conversation::path_to,
-        runs::{Activity, ActivityState, Runs},
-    },
+    runtime::conversation::path_to,
 };
 
 /// Maximum number of answered chats processed concurrently: a local model has no capacity for more.
@@ -372,18 +370,4 @@ fn shown(notes: &Notes) -> String {
     }
     parts.extend(notes.follow_ups.iter().cloned());
     parts.join("\n")
-}
-
-impl Activity {
-    /// A pipeline has changed a chat; `title` is its new title, or empty if it is unchanged.
-    pub(crate) fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
-        Self {
-            principal,
-            chat: Some(chat),
-            run: None,
-            state: ActivityState::Changed,
-            outcome: None,
-            title,
-        }
-    }
 }

@@ -8,6 +8,7 @@ use domain::{
     EventBody, FactId, MessageId, Outcome, Problem, Role, RunId, Usage, event::FactCounts,
     message::plain_text,
 };
+use run_registry::{Runs, ServerLog};
 use serde_json::Map;
 use store::{
     ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, NewRun, Principal, Store, StoreError,
@@ -17,8 +18,7 @@ use tokio::time::Instant;
 use crate::{
     gateway::{Gateway, models::ResolvedModel},
     identity::auth::Authority,
-    platform::{built_in::TOUR, clock::Clock},
-    runtime::runs::{Runs, ServerLog},
+    platform::{built_in::TOUR, clock::Clock, metrics::Metrics},
 };
 
 /// How long a chat has to be idle.
@@ -34,6 +34,7 @@ const RETRY: Duration = Duration::from_secs(600);
 pub struct Learning {
     pub(crate) clock: Clock,
     pub(crate) gateway: Arc<Gateway>,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
 }
@@ -105,7 +106,7 @@ impl Learning {
                 (self.note_asked(from, &model, asked), end)
             }
             Err(error) => {
-                self.runs.metrics().learning.note_failed();
+                self.metrics.learning.note_failed();
                 let end = LogEnd {
                     problem: Some(error.clone().into()),
                     ..LogEnd::default()
@@ -208,8 +209,7 @@ impl Learning {
             usage,
             cost_micro_usd,
         } = asked;
-        self.runs
-            .metrics()
+        self.metrics
             .learning
             .note(lessons.is_some(), usage, cost_micro_usd);
         let input_tokens = usage.input_tokens;

@@ -5,16 +5,18 @@ mod plain;
 mod results;
 mod words;
 
-use crate::{error::ApiError, runtime::runs::Runs};
 use std::{borrow::Cow, sync::LazyLock};
 
 use domain::{EventBody, MessageId, Role, RunEvent, UserId, message::plain_text};
 use knowledge::Terms;
+use run_registry::Runs;
 use store::{ChatSearch as Search, Found, FoundMessage, FoundPlace, SharedChat, Store};
 
 use plain::plain;
 use results::readable;
 pub(crate) use words::{Excerpt, Question};
+
+use crate::error::ApiError;
 
 /// Only this much of a text is indexed, bytes.
 const TEXT_BYTES: usize = 65_536;

@@ -6,6 +6,7 @@ mod message_rules;
 
 use agent::RunSpec;
 use domain::{ChatId, Message, MessageId, Part, Role, RunId};
+use run_registry::{NewLiveRun, Runs};
 use std::sync::Arc;
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
 use tokio_util::task::TaskTracker;
@@ -18,10 +19,7 @@ use crate::{
     pipelines::{EffectivePipelines, Pipelines},
     platform::clock::Clock,
     runtime::{
-        conversation::Conversations,
-        file_links::FileLinks,
-        preparation::Preparation,
-        runs::{NewLiveRun, Runs},
+        conversation::Conversations, file_links::FileLinks, preparation::Preparation,
         starting_run::StartingRun,
     },
     tools::workspaces::ChatFiles,

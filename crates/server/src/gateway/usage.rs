@@ -6,19 +6,19 @@ mod ledger;
 mod limits;
 mod paid_call;
 mod quota;
+mod runs;
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
-use domain::{LocalizedText, RunEvent, RunId};
+use domain::LocalizedText;
 use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
 
 use account::{Account, DAY_MS, month_of};
 pub use account::{Allowed, Amount, Span, UsageEstimate};
 use ledger::Ledger;
-pub(crate) use ledger::used_by;
 pub use limits::{LimitRules, Limits, LimitsOf, Most, Subject};
 pub(crate) use paid_call::PaidCall;
 pub use quota::RunQuota;
@@ -264,58 +264,6 @@ impl Usage {
         let mut books = self.lock();
         books.count(now, &self.groups.known(), &key, sum);
         books.ledger.note(key, sum);
-    }
-
-    /// Starts tracking a run whose log is already booked up to `upto`.
-    pub(crate) fn run_begins(&self, run: RunId, upto: u64) {
-        self.lock().ledger.run_begins(run, upto);
-    }
-
-    /// Records the usage in a run's event, once the event is stored.
-    pub(crate) fn note_event(&self, principal: &Principal, event: &RunEvent) {
-        let is_end = event.is_end();
-        let Some((model, sum)) = used_by(&event.body) else {
-            if is_end {
-                self.lock().ledger.run_ends(event.run, event.seq);
-            }
-            return;
-        };
-        let key = UsageKey {
-            day: event.at.div_euclid(DAY_MS),
-            principal: principal.clone(),
-            model: model.to_owned(),
-        };
-        let now = self.clock.now_ms();
-        let mut books = self.lock();
-        books.count(now, &self.groups.known(), &key, sum);
-        books.ledger.note_run(event.run, event.seq, key, sum);
-    }
-
-    /// Records the part of a run's log that an earlier process stored without booking its usage.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub(crate) async fn note_past(
-        &self,
-        run: &store::Run,
-        events: &[RunEvent],
-    ) -> Result<(), StoreError> {
-        if self.lock().ledger.knows(run.id) {
-            return Ok(());
-        }
-        let Some(booked) = self.store.booked_seq(run.id).await? else {
-            return Ok(());
-        };
-        self.run_begins(run.id, booked);
-        for event in events.iter().filter(|event| event.seq > booked) {
-            self.note_event(&run.principal, event);
-        }
-        Ok(())
-    }
-
-    /// Marks the log of a run as complete, for runs that no process works on.
-    pub(crate) fn run_is_over(&self, run: RunId, last_seq: u64) {
-        self.lock().ledger.run_ends(run, last_seq);
     }
 
     /// The remaining allowance of the limits closest to exhaustion; `None` for kinds without a limit.

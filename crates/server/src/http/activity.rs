@@ -5,6 +5,7 @@ use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 use axum::{body::Body, extract::State, response::Response};
 use bytes::Bytes;
 use futures_util::stream;
+use run_registry::Activity;
 use sse::{KEEP_ALIVE, write_data};
 use store::StoreError;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -17,7 +18,6 @@ use crate::{
         streams::{KEEP_ALIVE_AFTER, event_stream},
     },
     identity::auth::Caller,
-    runtime::runs::Activity,
 };
 
 /// One client that is subscribed to the activity stream.

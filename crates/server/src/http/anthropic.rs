@@ -16,6 +16,7 @@ use bytes::Bytes;
 use domain::{ProblemCode, RunId};
 use futures_util::stream;
 use provider::anthropic;
+use run_registry::Reader;
 use serde::Serialize;
 use serde_json::Map;
 use tokio_util::sync::DropGuard;
@@ -37,7 +38,6 @@ use crate::{
     },
     identity::auth::Caller,
     platform::request_context,
-    runtime::runs::Reader,
 };
 
 /// Path prefix of this adapter.

@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{ChatId, ModelParameters, Outcome, Problem, RunId, Usage, event::Source};
+use run_registry::Logged;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use store::{IdempotencyKey, StoreError};
@@ -33,7 +34,6 @@ use crate::{
         streams::{Contents, Format, FormatOptions, RunFiles, for_reader, from_run, sse},
     },
     identity::auth::Caller,
-    runtime::runs::Logged,
 };
 
 const CHAT_ID_LIMIT_BYTES: usize = 200;

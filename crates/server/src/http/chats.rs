@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId};
+use run_registry::{ActivityState, Runs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, Store};
@@ -20,7 +21,6 @@ use crate::{
     identity::auth::Caller,
     messages,
     pipelines::tags::normal_tags,
-    runtime::runs::{ActivityState, Runs},
 };
 
 /// Maximum number of chats per page.
@@ -176,7 +176,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
     let live = app.runs.live_in(chat.id);
     let state = match live
         .iter()
-        .map(|run| crate::runtime::runs::Activity::now(run).state)
+        .map(|run| run_registry::Activity::now(run).state)
         .max_by_key(|state| *state as u8)
     {
         Some(ActivityState::Waiting) => "waiting",

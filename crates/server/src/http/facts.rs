@@ -3,6 +3,7 @@
 use agent::learning::MAX_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FactId, MessageId};
+use run_registry::Runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Fact, MemoryUse, Store};
@@ -16,7 +17,6 @@ use crate::{
     identity::auth::Caller,
     messages,
     platform::clock::Clock,
-    runtime::runs::Runs,
 };
 
 /// A fact that was learned about the caller. There are at most 50.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use domain::{ChatId, RunEvent, RunId};
+use run_registry::{Logged, Runs};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Store, StoreError};
@@ -12,10 +13,7 @@ use crate::{
     error::ApiError,
     http::{extract::Json, openapi::Operations},
     identity::auth::Caller,
-    runtime::{
-        commands::Commands,
-        runs::{Logged, Runs},
-    },
+    runtime::commands::Commands,
 };
 
 /// An approval or a question that waits for the caller.

@@ -5,22 +5,26 @@ use std::sync::Arc;
 use axum::{extract::State, http::header, response::IntoResponse};
 use llm::openai::Breaker;
 use prometheus_client::encoding::prometheus_text;
+use run_registry::Runs;
 
 use crate::{
     gateway::models::{KnownConnection, Models},
-    platform::{jobs::Jobs, metrics},
-    runtime::runs::Runs,
+    platform::{
+        jobs::Jobs,
+        metrics::{self, Metrics},
+    },
 };
 
 pub(super) async fn get(
     State(models): State<Arc<Models>>,
     State(runs): State<Runs>,
+    State(metrics): State<Arc<Metrics>>,
     State(jobs): State<Jobs>,
 ) -> impl IntoResponse {
     let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
-    let figures = runs.figures()
+    let figures = metrics.text(runs.live_counts())
         + &metrics::of_attempts(models.attempts(), left_alone)
         + &metrics::of_jobs(&jobs.status());
     (

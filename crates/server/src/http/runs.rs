@@ -10,6 +10,7 @@ use axum::{
     response::Response,
 };
 use domain::{ChatId, EventBody, MessageId, RunId, RunSummary};
+use run_registry::Runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Run, StoreError};
@@ -29,7 +30,7 @@ use crate::{
     },
     identity::auth::Caller,
     messages,
-    runtime::{approvals::AnswerApproval, commands::Command, runs::Runs},
+    runtime::{approvals::AnswerApproval, commands::Command},
 };
 
 /// Maximum length of a sub-agent's id; more than the deepest nesting needs.

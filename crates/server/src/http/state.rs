@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRef;
+use run_registry::Runs;
 use store::Store;
 
 use crate::{
@@ -13,8 +14,8 @@ use crate::{
     http::web::WebApp,
     identity::{Identity, groups::Groups},
     pipelines::EffectivePipelines,
-    platform::{clock::Clock, config::Config, jobs::Jobs},
-    runtime::{commands::Commands, file_links::FileLinks, runs::Runs},
+    platform::{clock::Clock, config::Config, jobs::Jobs, metrics::Metrics},
+    runtime::{commands::Commands, file_links::FileLinks},
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
     web::{Crawler, Web},
 };
@@ -54,6 +55,7 @@ services! {
     store: Store,
     clock: Clock,
     jobs: Jobs,
+    metrics: Arc<Metrics>,
     groups: Arc<Groups>,
     identity: Arc<Identity>,
     models: Arc<Models>,

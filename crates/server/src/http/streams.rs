@@ -16,6 +16,7 @@ use bytes::Bytes;
 use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
 use llm::IdleTimer;
+use run_registry::{Logged, Reader};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sse::{Frame, KEEP_ALIVE};
@@ -39,10 +40,7 @@ pub use self::{
     heartbeat::{Heartbeat, telling},
     pausing::{Pausing, pausing, whole},
 };
-use crate::{
-    error::ApiError,
-    runtime::runs::{Logged, Reader},
-};
+use crate::error::ApiError;
 
 /// After this much silence, a comment keeps the connection alive.
 pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);

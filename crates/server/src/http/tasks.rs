@@ -12,6 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{ChatId, LocalizedText, Role, RunId};
+use run_registry::Activity;
 use serde_json::{Map, Value, json};
 use store::Chat;
 use wire::{gateway::Used, openai::Completion};
@@ -30,7 +31,6 @@ use crate::{
     identity::auth::Caller,
     messages,
     pipelines::{InForce, Job, values},
-    runtime::runs::Activity,
 };
 
 /// Number of words of a title without a model.

@@ -22,8 +22,6 @@ pub enum Runs {
         "The server was restarted during this run, and the model {name} is no longer available."
     )]
     ModelGone { name: String },
-    #[error("The log could not be stored, so the run was stopped.")]
-    NotStored,
 }
 
 impl CodedMessage for Runs {}

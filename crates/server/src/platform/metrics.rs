@@ -1,15 +1,12 @@
-//! Counts run events, and exports the metrics in the text format of Prometheus.
+//! The metrics of the server and of its runs, exported in the text format of Prometheus.
 
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
-use domain::{EventBody, Outcome, RunEvent, Usage, event::Decision};
+use domain::Usage;
 use llm::openai::AttemptCounts;
 use prometheus_client::{
     encoding::{EncodeMetric, MetricEncoder, prometheus_text},
@@ -17,40 +14,28 @@ use prometheus_client::{
         MetricType, TypedMetric,
         counter::{ConstCounter, Counter},
         gauge::{ConstGauge, Gauge},
-        histogram::Histogram,
         info::Info,
     },
     registry::Registry,
 };
-
-const PREFIX: &str = "glasshouse";
-const OUTCOMES: [&str; 5] = ["completed", "cancelled", "failed", "limited", "handed_over"];
-const TOOL_ENDS: [&str; 4] = ["ok", "error", "stopped", "in_doubt"];
-const DECISIONS: [&str; 4] = ["allow", "deny", "withdrawn", "expired"];
-const TOKENS: [&str; 2] = ["input", "output"];
-const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
-const ATTEMPT_ENDS: [&str; 3] = ["answered", "failed", "key_refused"];
-/// Upper bounds of the histogram, seconds.
-const BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+use run_registry::{
+    LiveCounts,
+    metrics::{LabelledCounter, RunMetrics, Spending},
+};
 
 use crate::platform::jobs::JobStatus;
 
-/// Counts events. No label is taken from models or people, so its size does not depend on them.
+const PREFIX: &str = "glasshouse";
+const LOOK_ENDS: [&str; 3] = ["ok", "not_understood", "failed"];
+const ATTEMPT_ENDS: [&str; 3] = ["answered", "failed", "key_refused"];
+
+/// The metrics of this process: those of its runs, and of work that no run does. No label is taken from models or
+/// people, so their size does not depend on them.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
     live: Gauge,
     waiting: Gauge,
-    started: Counter,
-    resumed: Counter,
-    finished: Labelled<{ OUTCOMES.len() }>,
-    model_calls: Histogram,
-    first_tokens: Histogram,
-    spent: Spent,
-    compactions: Counter,
-    tool_calls: Labelled<{ TOOL_ENDS.len() }>,
-    approvals: Labelled<{ DECISIONS.len() }>,
-    questions: Counter,
     traces_sent: Counter,
     traces_dropped: Counter,
     /// Learning from chats, which belongs to no run.
@@ -60,15 +45,15 @@ pub struct Metrics {
 /// Counts passes over chats that learn facts about people.
 #[derive(Debug)]
 pub struct Learning {
-    looks: Labelled<{ LOOK_ENDS.len() }>,
-    spent: Spent,
+    looks: LabelledCounter<{ LOOK_ENDS.len() }>,
+    spending: Spending,
 }
 
 impl Learning {
     /// Records a pass that the model has answered, perhaps in an invalid form.
     pub fn note(&self, understood: bool, usage: Usage, cost_micro_usd: Option<u64>) {
         self.looks.inc(usize::from(!understood));
-        self.spent.note(usage, cost_micro_usd);
+        self.spending.note(usage, cost_micro_usd);
     }
 
     /// Records one that the model has not answered.
@@ -77,62 +62,30 @@ impl Learning {
     }
 }
 
-/// Tokens and cost.
-#[derive(Debug)]
-struct Spent {
-    tokens: Labelled<{ TOKENS.len() }>,
-    cost: Cost,
-}
-
-impl Spent {
-    fn new() -> Self {
-        Self {
-            tokens: Labelled::new("kind", TOKENS),
-            cost: Cost::default(),
-        }
-    }
-
-    fn note(&self, usage: Usage, cost_micro_usd: Option<u64>) {
-        self.tokens.inc_by(0, usage.input_tokens);
-        self.tokens.inc_by(1, usage.output_tokens);
-        self.cost.0.fetch_add(cost_micro_usd.unwrap_or(0), Relaxed);
-    }
-}
-
-impl Default for Metrics {
-    // Names lack the suffix and descriptions the full stop: the registry adds them.
-    fn default() -> Self {
+impl Metrics {
+    /// The metrics of the server, with those of its `runs`.
+    #[must_use]
+    pub fn new(runs: &RunMetrics) -> Self {
         let metrics = Self {
             registry: Registry::default(),
             live: Gauge::default(),
             waiting: Gauge::default(),
-            started: Counter::default(),
-            resumed: Counter::default(),
-            finished: Labelled::new("outcome", OUTCOMES),
-            model_calls: Histogram::new(BUCKETS),
-            first_tokens: Histogram::new(BUCKETS),
-            spent: Spent::new(),
-            compactions: Counter::default(),
-            tool_calls: Labelled::new("end", TOOL_ENDS),
-            approvals: Labelled::new("decision", DECISIONS),
-            questions: Counter::default(),
             traces_sent: Counter::default(),
             traces_dropped: Counter::default(),
             learning: Learning {
-                looks: Labelled::new("end", LOOK_ENDS),
-                spent: Spent::new(),
+                looks: LabelledCounter::new("end", LOOK_ENDS),
+                spending: Spending::default(),
             },
         };
-        let registry = metrics.registered();
+        let registry = metrics.registered(runs);
         Self {
             registry,
             ..metrics
         }
     }
-}
 
-impl Metrics {
-    fn registered(&self) -> Registry {
+    // Names lack the suffix and descriptions the full stop: the registry adds them.
+    fn registered(&self, runs: &RunMetrics) -> Registry {
         let mut all = Registry::with_prefix(PREFIX);
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         all.register("build", "The version of the program", version);
@@ -142,42 +95,8 @@ impl Metrics {
             "Of those, runs that wait for a person",
             self.waiting.clone(),
         );
-        all.register("runs_started", "Runs begun", self.started.clone());
-        all.register(
-            "runs_resumed",
-            "Runs that went on after a restart",
-            self.resumed.clone(),
-        );
-        all.register("runs_finished", "Runs ended", self.finished.clone());
-        all.register(
-            "model_call_seconds",
-            "Model calls, from request to end",
-            self.model_calls.clone(),
-        );
-        all.register(
-            "first_token_seconds",
-            "Model calls, from request to the first token",
-            self.first_tokens.clone(),
-        );
-        all.register(
-            "tokens",
-            "Tokens of all model calls",
-            self.spent.tokens.clone(),
-        );
-        all.register(
-            "cost_usd",
-            "Cost of model calls whose prices are known",
-            self.spent.cost.clone(),
-        );
-        all.register(
-            "compactions",
-            "Older parts of conversations that became summaries",
-            self.compactions.clone(),
-        );
-        all.register("tool_calls", "Tool calls ended", self.tool_calls.clone());
-        all.register("approvals", "Approvals answered", self.approvals.clone());
-        all.register("questions", "Questions asked", self.questions.clone());
-        let Learning { looks, spent } = &self.learning;
+        runs.register(&mut all);
+        let Learning { looks, spending } = &self.learning;
         all.register(
             "learning_looks",
             "Chats looked at to learn from them",
@@ -186,12 +105,12 @@ impl Metrics {
         all.register(
             "learning_tokens",
             "Tokens of these looks, which are of no run",
-            spent.tokens.clone(),
+            spending.tokens.clone(),
         );
         all.register(
             "learning_cost_usd",
             "Cost of these looks where prices are known",
-            spent.cost.clone(),
+            spending.cost.clone(),
         );
         all.register(
             "traces_sent",
@@ -206,57 +125,6 @@ impl Metrics {
         all
     }
 
-    /// Counts an event of any run.
-    pub fn note(&self, event: &RunEvent) {
-        match &event.body {
-            EventBody::RunStarted { .. } => _ = self.started.inc(),
-            EventBody::RunResumed {} => _ = self.resumed.inc(),
-            // The events copied from another run's log were counted there, and a fork has no start event of its own.
-            EventBody::RunForked { .. } => _ = self.started.inc(),
-            EventBody::RunFinished { outcome, .. } => self.finished.inc(place_of(*outcome)),
-            EventBody::ModelCalled {
-                usage,
-                cost_micro_usd,
-                duration_ms,
-                first_token_ms,
-                ..
-            } => {
-                self.model_calls.observe(seconds(*duration_ms));
-                if let Some(first_token_ms) = first_token_ms {
-                    self.first_tokens.observe(seconds(*first_token_ms));
-                }
-                self.spent.note(*usage, *cost_micro_usd);
-            }
-            EventBody::ContextCompacted {
-                usage,
-                cost_micro_usd,
-                ..
-            } => {
-                _ = self.compactions.inc();
-                self.spent.note(*usage, *cost_micro_usd);
-            }
-            EventBody::ToolFinished {
-                error,
-                stopped,
-                in_doubt,
-                ..
-            } => {
-                let end = match (in_doubt, stopped, error) {
-                    (true, ..) => 3,
-                    (_, true, _) => 2,
-                    (.., true) => 1,
-                    (false, false, false) => 0,
-                };
-                self.tool_calls.inc(end);
-            }
-            EventBody::ApprovalAnswered { decision, .. } => {
-                self.approvals.inc(place_of_decision(*decision));
-            }
-            EventBody::QuestionAsked { .. } => _ = self.questions.inc(),
-            _ => {}
-        }
-    }
-
     /// Counts a run whose trace was sent to the collector, or was dropped.
     pub fn note_trace(&self, sent: bool) {
         _ = match sent {
@@ -265,12 +133,12 @@ impl Metrics {
         };
     }
 
-    /// All metrics. `live` runs are in progress, `waiting` of them for a person.
+    /// All of them, in the text format of Prometheus.
     #[must_use]
-    pub fn text(&self, live: usize, waiting: usize) -> String {
+    pub fn text(&self, runs: LiveCounts) -> String {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        self.live.set(number(live));
-        self.waiting.set(number(waiting));
+        self.live.set(number(runs.live));
+        self.waiting.set(number(runs.waiting));
         text(&self.registry)
     }
 }
@@ -285,7 +153,7 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
         failovers,
         opened,
     } = counts;
-    let attempts = Labelled::new("end", ATTEMPT_ENDS);
+    let attempts = LabelledCounter::new("end", ATTEMPT_ENDS);
     for (end, count) in [answered, failed, key_refused].into_iter().enumerate() {
         attempts.inc_by(end, count.load(Relaxed));
     }
@@ -386,109 +254,58 @@ impl<M: EncodeMetric + TypedMetric> EncodeMetric for EachJob<M> {
     }
 }
 
-/// One counter for each value of a label; all values are known in advance, in this order.
-#[derive(Debug, Clone)]
-struct Labelled<const COUNT: usize> {
-    label: &'static str,
-    values: [&'static str; COUNT],
-    counts: Arc<[AtomicU64; COUNT]>,
-}
-
-impl<const COUNT: usize> Labelled<COUNT> {
-    fn new(label: &'static str, values: [&'static str; COUNT]) -> Self {
-        Self {
-            label,
-            values,
-            counts: Arc::new(std::array::from_fn(|_| AtomicU64::new(0))),
-        }
-    }
-
-    fn inc(&self, place: usize) {
-        self.inc_by(place, 1);
-    }
-
-    fn inc_by(&self, place: usize, by: u64) {
-        self.counts[place].fetch_add(by, Relaxed);
-    }
-}
-
-impl<const COUNT: usize> EncodeMetric for Labelled<COUNT> {
-    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
-        for (value, count) in self.values.iter().zip(self.counts.iter()) {
-            let labels = [(self.label, *value)];
-            let counter = ConstCounter::new(count.load(Relaxed));
-            counter.encode(encoder.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-
-    fn metric_type(&self) -> MetricType {
-        MetricType::Counter
-    }
-}
-
-/// Millionths of a dollar, exported in dollars. Sums of integers are exact.
-#[derive(Debug, Clone, Default)]
-struct Cost(Arc<AtomicU64>);
-
-impl EncodeMetric for Cost {
-    fn encode(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
-        ConstCounter::new(float(self.0.load(Relaxed)) / 1e6).encode(encoder)
-    }
-
-    fn metric_type(&self) -> MetricType {
-        MetricType::Counter
-    }
-}
-
-fn place_of(outcome: Outcome) -> usize {
-    match outcome {
-        Outcome::Completed => 0,
-        Outcome::Cancelled => 1,
-        Outcome::Failed => 2,
-        Outcome::Limited => 3,
-        Outcome::HandedOver => 4,
-    }
-}
-
-fn place_of_decision(decision: Decision) -> usize {
-    match decision {
-        Decision::Allow => 0,
-        Decision::Deny => 1,
-        Decision::Withdrawn => 2,
-        Decision::Expired => 3,
-    }
-}
-
-fn seconds(ms: u64) -> f64 {
-    float(ms) / 1000.0
-}
-
-/// The format's numbers are floating point.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::{AgentPath, EventBody, Outcome, RunEvent, RunId};
+
     use super::*;
+
+    fn event(body: EventBody) -> RunEvent {
+        RunEvent {
+            run: RunId::generate(),
+            seq: 1,
+            at: 0,
+            agent: AgentPath::main(),
+            body,
+        }
+    }
+
+    fn called(usage: Usage, cost_micro_usd: Option<u64>, duration_ms: u64) -> EventBody {
+        EventBody::ModelCalled {
+            model: "a".to_owned(),
+            usage,
+            cost_micro_usd,
+            duration_ms,
+            first_token_ms: None,
+            broken_off: false,
+        }
+    }
 
     #[test]
     fn the_text_has_all_names_types_labels_and_values() {
-        let metrics = Metrics::default();
-        for took_ms in [10, 50, 51, 400, 900_000] {
-            metrics.model_calls.observe(seconds(took_ms));
+        let runs = RunMetrics::default();
+        let metrics = Metrics::new(&runs);
+        for took_ms in [10, 50, 51, 400] {
+            runs.note(&event(called(Usage::default(), None, took_ms)));
         }
         let usage = Usage {
             input_tokens: 7,
             output_tokens: 3,
             ..Usage::default()
         };
-        metrics.spent.note(usage, Some(1_500_000));
+        runs.note(&event(called(usage, Some(1_500_000), 900_000)));
+        runs.note(&event(EventBody::RunFinished {
+            outcome: Outcome::Cancelled,
+            problem: None,
+            usage,
+            cost_micro_usd: None,
+        }));
         metrics.learning.note(false, usage, None);
-        metrics.finished.inc(1);
-        let text = metrics.text(2, 1) + &of_attempts(&AttemptCounts::default(), 4);
+        let live = LiveCounts {
+            live: 2,
+            waiting: 1,
+        };
+        let text = metrics.text(live) + &of_attempts(&AttemptCounts::default(), 4);
         let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
         assert_eq!(text, include_str!("metrics.txt"));
     }

@@ -7,6 +7,7 @@ use domain::{
     AllowedCallId, ChatId, ProblemCode,
     event::{Decision, Remembered},
 };
+use run_registry::{LiveRun, StillHibernated};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,10 +17,7 @@ use crate::{
     error::ApiError,
     identity::auth::Caller,
     messages,
-    runtime::{
-        commands::{Command, Commands},
-        runs::{LiveRun, StillHibernated},
-    },
+    runtime::commands::{Command, Commands},
 };
 
 /// Maximum number of standing approvals per user.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::RunId;
+use run_registry::{Runs, UsageLedger};
 use store::{Store, StoreError};
 
 use crate::{
@@ -11,7 +12,6 @@ use crate::{
         clock::Clock,
         jobs::{Failure, Steps},
     },
-    runtime::runs::Runs,
 };
 
 /// After this time, an ended run counts as not booked by its own server.

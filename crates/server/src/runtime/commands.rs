@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use agent::{AnswerError, ApprovalDecision, StandingApproval};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId};
+use run_registry::{LiveRun, Runs};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{
@@ -21,10 +22,7 @@ use crate::{
     error::ApiError,
     messages,
     platform::{clock::Clock, config::Config},
-    runtime::{
-        approvals::{AnswerApproval, not_taken, still_resting},
-        runs::{LiveRun, Runs},
-    },
+    runtime::approvals::{AnswerApproval, not_taken, still_resting},
 };
 
 const ANSWER_LIMIT_BYTES: usize = 100_000;

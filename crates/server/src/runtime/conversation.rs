@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use agent::history::recall;
 use domain::{Message, MessageId, Role, RunEvent, RunId};
+use run_registry::Runs;
 use store::{ChatMessage, Store, StoreError};
 
-use crate::{error::ApiError, runtime::runs::Runs};
+use crate::error::ApiError;
 
 /// Maximum number of tool calls of earlier runs that the model sees again; of older runs it sees only the answers.
 /// Beyond it, the oldest are dropped down to `CALLS_LEFT` at once, as after each change providers process the

@@ -7,6 +7,7 @@ use std::{
 
 use agent::RunSpec;
 use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId};
+use run_registry::Runs;
 use store::{Chat, ChatMessage, ChatOrganization, FileState, Fork, Run, Segment, Store};
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     messages,
     platform::clock::Clock,
     runtime::{
-        conversation::path_to, preparation::Preparation, recovery::Recovery, runs::Runs,
+        conversation::path_to, preparation::Preparation, recovery::Recovery,
         starting_run::StartingRun,
     },
 };

@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use run_registry::Runs;
 use store::Store;
 use tokio::{
     sync::Mutex,
@@ -17,8 +18,7 @@ use crate::{
         jobs::{Failure, Steps},
         secret::random_token,
     },
-    runtime::recovery::Recovery,
-    runtime::{commands::Commands, runs::Runs},
+    runtime::{commands::Commands, recovery::Recovery},
 };
 
 /// After this time, a run of this server that no task works on is taken over: the database had stored it or assigned it

@@ -13,6 +13,7 @@ use agent::{
     RunInput, RunSpec, Skills, Tool, Worker, tour,
 };
 use domain::{ChatId, Message, MessageId, Origin, RunId, RunTrace};
+use run_registry::Runs;
 use store::{Principal, Store, StoreError};
 
 pub(crate) use references::References;
@@ -34,7 +35,7 @@ use crate::{
     },
     pipelines::{EffectivePipelines, Pipelines},
     platform::{built_in::TOUR, clock::Clock, config::Config},
-    runtime::{commands::Commands, hooks::Hooks, runs::Runs, subagent_resume::earlier_agents},
+    runtime::{commands::Commands, hooks::Hooks, subagent_resume::earlier_agents},
     tools::{
         mcp_servers::{McpServers, RunIs},
         programs::ProgramsHere,

@@ -9,6 +9,7 @@ use std::{
 use agent::{Journal, RunSpec};
 use anyhow::Context;
 use domain::{EventBody, LocalizedText, Message, Problem, RunId};
+use run_registry::{LogSoFar, NewLiveRun, Resume, Runs};
 use store::{Run, Store, StoreError};
 use tokio::{
     sync::{Mutex, Notify},
@@ -29,10 +30,7 @@ use crate::{
         jobs::{Failure, Next, Steps},
     },
     runtime::{
-        commands::Commands,
-        conversation::Conversations,
-        preparation::Preparation,
-        runs::{LogSoFar, NewLiveRun, Resume, Runs},
+        commands::Commands, conversation::Conversations, preparation::Preparation,
         starting_run::StartingRun,
     },
     tools::{

@@ -4,13 +4,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{Outcome, RunId};
+use run_registry::{Activity, ActivityState, Runs};
 use store::{ActiveRun, Principal, Store, StoreError};
 use tokio::sync::Mutex;
 
-use crate::runtime::{
-    commands::Commands,
-    runs::{Activity, ActivityState, Runs},
-};
+use crate::runtime::commands::Commands;
 
 /// Activity of runs that are not live in this process.
 pub(crate) struct Remote {

@@ -4,6 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use domain::UserId;
+use run_registry::Runs;
 use store::{Store, StoreError};
 
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
         clock::Clock,
         jobs::{Failure, Steps},
     },
-    runtime::runs::Runs,
 };
 
 /// Ends requests, streams and runs of suspended accounts, and what revoked sessions and keys have open.

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use agent::{AgentHandle, EarlierAgents, NoEarlierAgent, no_earlier_agent};
 use domain::{ChatId, EventBody, RunEvent, RunId, event::Forked};
+use run_registry::Runs;
 use store::{Store, StoreError};
-
-use crate::runtime::runs::Runs;
 
 /// Maximum size of a sub-agent's log that another one resumes, bytes of JSON without deltas.
 const LIMIT_BYTES: usize = 4_000_000;

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use wire::otlp::{Content, Span, request, spans_of};
 
 use crate::{
-    platform::config::Tracing,
-    runtime::{conversation::Conversations, runs::Runs},
+    platform::{config::Tracing, metrics::Metrics},
+    runtime::conversation::Conversations,
 };
 
 /// Maximum number of spans per request.
@@ -32,18 +32,19 @@ const PAUSES: [Duration; 3] = [
 /// Exports runs as they end, until the server stops and the queue is empty.
 pub(crate) async fn export(
     conversations: Arc<Conversations>,
+    metrics: Arc<Metrics>,
     http: HttpClient,
     tracing: Tracing,
     mut ended: Receiver<RunId>,
     stopping: CancellationToken,
 ) {
-    while let Some(run) = next(&conversations.runs, &stopping, &mut ended).await {
+    while let Some(run) = next(&metrics, &stopping, &mut ended).await {
         let sent = export_run(&conversations, &http, &tracing, run, &stopping).await;
         match sent {
-            Ok(true) => conversations.runs.metrics().note_trace(true),
+            Ok(true) => metrics.note_trace(true),
             Ok(false) => {}
             Err(problem) => {
-                conversations.runs.metrics().note_trace(false);
+                metrics.note_trace(false);
                 tracing::warn!(%run, problem, "failed to export a trace");
             }
         }
@@ -53,7 +54,7 @@ pub(crate) async fn export(
 /// The next run that has ended; while the server is stopping, only runs that have ended already. Missed runs are
 /// counted.
 async fn next(
-    runs: &Runs,
+    metrics: &Metrics,
     stopping: &CancellationToken,
     ended: &mut Receiver<RunId>,
 ) -> Option<RunId> {
@@ -70,7 +71,7 @@ async fn next(
                 Err(TryRecvError::Lagged(missed)) => missed,
             },
         };
-        (0..missed).for_each(|_| runs.metrics().note_trace(false));
+        (0..missed).for_each(|_| metrics.note_trace(false));
     }
 }
 

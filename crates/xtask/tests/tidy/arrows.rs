@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `glasshouse → server → agent → llm, store → domain`, with `provider` below `llm` and `wire`.
+//! Which crate may depend on which: `glasshouse → server → run_registry → agent → llm, store → domain`, with `provider` below `llm` and `wire`.
 
 use crate::{expect_none, repository::files_named};
 
@@ -34,6 +34,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "embedder",
             "knowledge",
             "llm",
+            "run_registry",
             "sandbox",
             "server",
             "sse",
@@ -48,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("outbound", &[]),
     ("provider", &["domain", "json_repair", "sse"]),
     ("redact", &[]),
+    ("run_registry", &["agent", "domain", "store"]),
     ("sandbox", &[]),
     ("scripted", &["domain", "provider", "sse"]),
     (
@@ -64,6 +66,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "outbound",
             "provider",
             "redact",
+            "run_registry",
             "sandbox",
             "sse",
             "store",

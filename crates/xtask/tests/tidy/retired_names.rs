@@ -17,6 +17,8 @@ const CLEAN_CRATES: &[&str] = &[
     "redact",
     "sse",
     "web_access",
+    "run_registry",
+    "sse",
     "wire",
 ];
 

@@ -158,7 +158,7 @@ fn an_arrow_upwards_is_seen() {
         check(&file).len()
     };
     assert_eq!(
-        faults("chat/turns.rs", "use crate::runtime::runs::Runs;"),
+        faults("chat/turns.rs", "use crate::runtime::leases::Leases;"),
         0
     );
     assert_eq!(
@@ -169,7 +169,7 @@ fn an_arrow_upwards_is_seen() {
         1
     );
     assert_eq!(
-        faults("runtime/runs.rs", "fn f() { crate::chat::turns::g() }"),
+        faults("runtime/leases.rs", "fn f() { crate::chat::turns::g() }"),
         1
     );
     assert_eq!(

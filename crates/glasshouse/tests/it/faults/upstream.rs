@@ -171,8 +171,9 @@ async fn each_fault_ends_in_words_or_passes() {
         timeout(PATIENCE, upstream.until_open_requests(0))
             .await
             .unwrap();
-        assert!(
-            server.app.runs.figures().contains("runs_live 0"),
+        assert_eq!(
+            server.app.runs.live_counts().live,
+            0,
             "{what}: the run is gone"
         );
     }

@@ -3,6 +3,7 @@
 
 use agent::RunSpec;
 use domain::{Message, MessageId, Part, Role, RunId};
+use run_registry::NewLiveRun;
 use serde_json::Value;
 use store::{Chat, IdempotencyKey};
 use wire::RequestMetadata;
@@ -14,7 +15,6 @@ use crate::{
     gateway::models::ResolvedModel,
     runtime::{
         preparation::request_attachments::{tool_choices, unpack},
-        runs::NewLiveRun,
         starting_run::StartingRun,
     },
 };

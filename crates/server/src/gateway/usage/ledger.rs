@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, RunId};
+use domain::RunId;
 use store::{Booking, BookingOutcome, RunUsage, UsageKey, UsageSum};
 
 /// Holds at most a second's worth of usage, unless the database is down.
@@ -20,26 +20,6 @@ struct OfRun {
     upto: u64,
     is_over: bool,
     sums: HashMap<UsageKey, UsageSum>,
-}
-
-/// The model and its usage, if the event reports a model call.
-pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
-    let (model, usage, cost) = match body {
-        EventBody::ModelCalled {
-            model,
-            usage,
-            cost_micro_usd,
-            ..
-        }
-        | EventBody::ContextCompacted {
-            model,
-            usage,
-            cost_micro_usd,
-            ..
-        } => (model, usage, cost_micro_usd),
-        _ => return None,
-    };
-    Some((model, UsageSum::of_call(*usage, *cost)))
 }
 
 /// Splits a booking into parts, one for each run and each key without a run.

@@ -13,14 +13,12 @@ use rmcp::{
     },
     service::{ElicitationMode, PeerRequestOptions, RequestContext, RequestHandle},
 };
+use run_registry::Logged;
 use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    runtime::{
-        commands::{Command, or_answered},
-        runs::Logged,
-    },
+    runtime::commands::{Command, or_answered},
 };
 
 /// Maximum length of a call's arguments in a form, characters.

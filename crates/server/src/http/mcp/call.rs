@@ -9,6 +9,7 @@ use rmcp::{
     model::{CallToolResult, ContentBlock},
     service::RequestContext,
 };
+use run_registry::note_ask;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -16,7 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::{asks::Asking, files, progress::Progress};
 use crate::{
     app::App, chat::turns::NewMessage, error::ApiError, gateway::work_mode::WorkMode,
-    http::threads, identity::auth::Caller, runtime::runs::note_ask,
+    http::threads, identity::auth::Caller,
 };
 
 /// Maximum length of a chat's name, characters.

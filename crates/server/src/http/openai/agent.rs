@@ -11,6 +11,7 @@ use axum::{
 use domain::{EventBody, Message, Reply, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::{ToolSpec, openai::INCLUDE_STATUS};
+use run_registry::Runs;
 use serde_json::Value;
 use store::{IdempotencyKey, Run};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -34,7 +35,6 @@ use crate::{
     runtime::{
         client_tools::CallNames,
         commands::{Command, or_answered},
-        runs::Runs,
     },
 };
 

@@ -6,12 +6,13 @@ use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use domain::RunEvent;
 use futures_util::stream;
+use run_registry::Reader;
 use sse::{Frame, KEEP_ALIVE};
 use tokio::time::{Instant, timeout_at};
 use wire::{ag_ui::AgUiEncoder, ui_message_stream::UiMessageEncoder};
 
 use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
-use crate::runtime::{commands::StopsWhenDropped, runs::Reader};
+use crate::runtime::commands::StopsWhenDropped;
 
 /// How long the stream stays open after a question: concurrent questions are included, and answers on their way into
 /// the log arrive.

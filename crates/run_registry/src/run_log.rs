@@ -8,13 +8,13 @@ use domain::{
 };
 use tracing::{Span, field};
 
-use super::LiveRun;
+use crate::LiveRun;
 
 /// The target of these lines: `log.level = "info,runs=off"` disables them.
 const TARGET: &str = "runs";
 
 /// The span of a run that is live here.
-pub(super) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
+pub(crate) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
     let origin = &run.deps.trace.origin;
     // At the error level, so that it is attached to errors whatever the log level is.
     tracing::error_span!(
@@ -29,14 +29,14 @@ pub(super) fn span(live: &LiveRun, run: &PreparedRun) -> Span {
 }
 
 /// Logs the start or the resumption of research.
-pub(super) fn note_research(run: &PreparedRun) {
+pub(crate) fn note_research(run: &PreparedRun) {
     if let Some(research) = &run.input.research {
         tracing::info!(target: TARGET, turns = research.turns, "research mode detected");
     }
 }
 
 /// Logs an event for operators that follow a request; `summary` already includes it.
-pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
+pub(crate) fn note(event: &RunEvent, summary: &RunSummary) {
     if event.body.is_delta() || !tracing::enabled!(target: TARGET, tracing::Level::INFO) {
         return;
     }

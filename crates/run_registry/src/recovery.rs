@@ -1,16 +1,15 @@
 //! Reads logs that an earlier process left open, so that their runs can resume, and closes those of runs that cannot.
 
 use agent::Journal;
-use domain::{AgentPath, EventBody, LocalizedText, RunEvent, event::seq_after_restart};
+use domain::{AgentPath, Clock, EventBody, LocalizedText, RunEvent, event::seq_after_restart};
 use store::{Run, Segment, Store, StoreError};
 
-use super::{LogSoFar, live::note_ask, reader::parse};
-use crate::{gateway::usage::used_by, platform::clock::Clock};
+use crate::{LogSoFar, live::note_ask, reader::parse, used_by};
 
 const PAGE_BYTES: usize = 1024 * 1024;
 
 /// Reads the log, and returns its model calls too.
-pub(super) async fn read(
+pub(crate) async fn read(
     store: &Store,
     run: &Run,
 ) -> Result<((LogSoFar, Journal), Vec<RunEvent>), StoreError> {
@@ -37,7 +36,7 @@ pub(super) async fn read(
 }
 
 /// Why an abandoned log is closed.
-pub(super) enum Why {
+pub(crate) enum Why {
     /// The run cannot resume, for this reason.
     CannotGoOn(LocalizedText),
     /// A user has stopped the run.
@@ -45,7 +44,7 @@ pub(super) enum Why {
 }
 
 /// Ends the log, unless it has ended. Returns the number of its last event.
-pub(super) async fn close(
+pub(crate) async fn close(
     store: &Store,
     clock: &Clock,
     run: &Run,

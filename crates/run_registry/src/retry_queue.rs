@@ -8,11 +8,11 @@ use std::{
 use domain::RunId;
 use tokio::sync::Notify;
 
-use super::{Inner, Runs, recorder::GIVE_UP_AFTER};
+use crate::{Inner, Runs, recorder::GIVE_UP_AFTER};
 
 /// The queued runs, and the time after which a run is given up.
 #[derive(Debug)]
-pub(super) struct RetryQueue {
+pub(crate) struct RetryQueue {
     runs: Mutex<Vec<RunId>>,
     more: Arc<Notify>,
     after: Mutex<Duration>,
@@ -29,7 +29,7 @@ impl Default for RetryQueue {
 }
 
 impl RetryQueue {
-    pub(super) fn push(&self, run: RunId) {
+    pub(crate) fn push(&self, run: RunId) {
         self.runs
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -40,7 +40,7 @@ impl RetryQueue {
 
 impl Inner {
     /// How long writes are retried while the database does not answer.
-    pub(super) fn patience(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         *self
             .given_up
             .after
@@ -66,12 +66,14 @@ impl Runs {
     }
 
     /// Notified when a run is given up.
-    pub(crate) fn given_up_notice(&self) -> &Arc<Notify> {
+    #[must_use]
+    pub fn given_up_notice(&self) -> &Arc<Notify> {
         &self.0.given_up.more
     }
 
     /// Returns each given-up run once. No task of this process works on them.
-    pub(crate) fn take_given_up(&self) -> Vec<RunId> {
+    #[must_use]
+    pub fn take_given_up(&self) -> Vec<RunId> {
         std::mem::take(
             &mut *self
                 .0

@@ -8,7 +8,7 @@ use domain::{EventBody, RunEvent, RunId};
 use store::{Segment, Store, StoreError};
 use tokio::{sync::watch, time::Instant};
 
-use super::{
+use crate::{
     LiveRun, Logged, Runs,
     live::{FromTail, Seen},
 };
@@ -39,7 +39,7 @@ pub struct Reader {
 
 impl Reader {
     /// Reads the stored events.
-    pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
+    pub(crate) fn new(store: Store, run: RunId, after: u64) -> Self {
         let not_before = Instant::now();
         Self {
             store,
@@ -55,7 +55,7 @@ impl Reader {
     }
 
     /// The same reader, waiting for new events.
-    pub(super) fn following(mut self, runs: Runs) -> Self {
+    pub(crate) fn following(mut self, runs: Runs) -> Self {
         self.attach(&runs);
         Self {
             runs: Some(runs),
@@ -189,7 +189,7 @@ impl Reader {
 }
 
 /// The events of a segment after `after`.
-pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, StoreError> {
+pub(crate) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, StoreError> {
     let corrupt = |what: String| StoreError::Corrupt(format!("log of {}: {what}", segment.run));
     let mut next = after.saturating_add(1).max(segment.first_seq);
     let skip = usize::try_from(next - segment.first_seq).unwrap_or(usize::MAX);

@@ -10,13 +10,12 @@ use std::{
 };
 
 use agent::{Journal, PreparedRun, StandingApproval};
-use domain::{EventBody, LocalizedText, RunId};
+use domain::{Clock, EventBody, LocalizedText, RunId};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::{LiveRun, LogSoFar, Runs, live::asks};
-use crate::platform::clock::Clock;
+use crate::{LiveRun, LogSoFar, Runs, live::asks};
 
 /// Maximum number of logs read concurrently to resume runs.
 const READ_AT_ONCE: usize = 16;
@@ -35,9 +34,9 @@ pub enum Resume {
 type ReadLog = Box<dyn Fn(RunId) -> BoxFuture<'static, anyhow::Result<Resume>> + Send + Sync>;
 
 /// What runs need to wake up.
-pub(super) struct Hibernation {
-    pub(super) read_log: OnceLock<ReadLog>,
-    pub(super) reading: Semaphore,
+pub(crate) struct Hibernation {
+    pub(crate) read_log: OnceLock<ReadLog>,
+    pub(crate) reading: Semaphore,
 }
 
 impl Default for Hibernation {
@@ -51,7 +50,7 @@ impl Default for Hibernation {
 
 /// The hibernation state of one run.
 #[derive(Debug, Default)]
-pub(super) struct HibernationState {
+pub(crate) struct HibernationState {
     /// Drops the agent, if the run can resume from its log.
     suspend: Mutex<Option<CancellationToken>>,
     /// The log's last event at the last check.
@@ -90,7 +89,7 @@ impl Runs {
 
 impl LiveRun {
     /// Sets what drops the agent, if its log is enough to resume.
-    pub(super) fn allow_hibernation(&self, suspend: Option<CancellationToken>) {
+    pub(crate) fn allow_hibernation(&self, suspend: Option<CancellationToken>) {
         self.hibernation.looked_at.store(0, Ordering::Relaxed);
         *self
             .hibernation
@@ -119,7 +118,7 @@ impl LiveRun {
 
     /// Waits until a hibernated run has to wake up: for an answer, for a stop request, or because a request to the user
     /// expires.
-    pub(super) async fn wanted(&self, clock: &Clock) {
+    pub(crate) async fn wanted(&self, clock: &Clock) {
         let expires = self.expires_in(clock.now_ms());
         tokio::select! {
             () = self.hibernation.wanted.notified() => {}

@@ -13,7 +13,7 @@ use store::Principal;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{LogSoFar, NewLiveRun, hibernation::HibernationState};
+use crate::{LogSoFar, NewLiveRun, hibernation::HibernationState};
 
 /// Events kept for readers that follow closely; slower readers read from the database.
 const TAIL_EVENTS: usize = 64;
@@ -53,13 +53,13 @@ pub struct LiveRun {
     /// Stops one of its sub-agents.
     pub agents: AgentStops,
     /// How it ended.
-    pub(super) outcome: OnceLock<Outcome>,
+    pub(crate) outcome: OnceLock<Outcome>,
     tail: Mutex<Tail>,
     /// The last event that readers may see.
     seen: watch::Sender<Seen>,
     /// Pending approvals and questions, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
-    pub(super) hibernation: HibernationState,
+    pub(crate) hibernation: HibernationState,
 }
 
 #[derive(Debug, Default)]
@@ -74,16 +74,16 @@ struct Tail {
 
 /// The progress of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Seen {
-    pub(super) seq: u64,
+pub(crate) struct Seen {
+    pub(crate) seq: u64,
     /// The run has finished.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
     /// No more events follow in this process.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
 }
 
 /// The next events of the tail for a reader.
-pub(super) enum FromTail {
+pub(crate) enum FromTail {
     /// The next events, at least one.
     Events(Vec<Arc<Logged>>),
     /// The next event is no longer in memory, but in the database.
@@ -93,12 +93,12 @@ pub(super) enum FromTail {
 }
 
 /// The identity of a run.
-pub(super) struct About {
-    pub(super) run: RunId,
-    pub(super) principal: Principal,
-    pub(super) chat: Option<ChatId>,
-    pub(super) title: String,
-    pub(super) consents: ApprovalPolicy,
+pub(crate) struct About {
+    pub(crate) run: RunId,
+    pub(crate) principal: Principal,
+    pub(crate) chat: Option<ChatId>,
+    pub(crate) title: String,
+    pub(crate) consents: ApprovalPolicy,
 }
 
 impl From<&NewLiveRun> for About {
@@ -114,7 +114,7 @@ impl From<&NewLiveRun> for About {
 }
 
 impl LiveRun {
-    pub(super) fn new(about: About, report_wanted: bool, before: &LogSoFar) -> Self {
+    pub(crate) fn new(about: About, report_wanted: bool, before: &LogSoFar) -> Self {
         let About {
             run,
             principal,
@@ -171,7 +171,7 @@ impl LiveRun {
     }
 
     /// Whether it waits for the answer to this request, according to its log.
-    pub(super) fn waits_for(&self, ask: &str) -> bool {
+    pub(crate) fn waits_for(&self, ask: &str) -> bool {
         self.open_asks()
             .iter()
             .any(|asked| asks(asked) == Some(ask))
@@ -184,7 +184,7 @@ impl LiveRun {
     }
 
     /// Publishes events to the readers. Returns whether the pending requests have changed.
-    pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
+    pub(crate) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
         let Some(last) = events.last().map(|last| last.event.seq) else {
             return false;
         };
@@ -210,19 +210,19 @@ impl LiveRun {
     }
 
     /// Records that the database has everything up to `seq`.
-    pub(super) fn mark_stored(&self, seq: u64) {
+    pub(crate) fn mark_stored(&self, seq: u64) {
         let mut tail = self.tail();
         tail.stored = seq;
         tail.trim();
     }
 
     /// Whether the run has finished.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.seen.borrow().ended
     }
 
     /// Drops the log from memory, as all of it is stored.
-    pub(super) fn forget_tail(&self) {
+    pub(crate) fn forget_tail(&self) {
         let last = self.last_seq();
         *self.tail() = Tail {
             stored: last,
@@ -232,22 +232,22 @@ impl LiveRun {
     }
 
     /// Ends the readers once they have read everything.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.seen.send_modify(|seen| seen.closed = true);
     }
 
     /// Waits until the log is no longer written to.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         drop(self.seen.subscribe().wait_for(|seen| seen.closed).await);
     }
 
-    pub(super) fn watch(&self) -> watch::Receiver<Seen> {
+    pub(crate) fn watch(&self) -> watch::Receiver<Seen> {
         self.seen.subscribe()
     }
 
     /// The events after event `after`.
-    pub(super) fn after(&self, after: u64) -> FromTail {
+    pub(crate) fn after(&self, after: u64) -> FromTail {
         let tail = self.tail();
         match tail.events.front().map(|first| first.event.seq) {
             Some(first) if first <= after.saturating_add(1) => {
@@ -275,7 +275,7 @@ impl LiveRun {
 }
 
 /// The id of the event's request to the user, if it is one.
-pub(super) fn asks(logged: &Logged) -> Option<&str> {
+pub(crate) fn asks(logged: &Logged) -> Option<&str> {
     match &logged.event.body {
         EventBody::ApprovalAsked { approval: id, .. }
         | EventBody::QuestionAsked { question: id, .. } => Some(id),

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{
+use crate::{
     ActivityState, Inner, LiveRun, Resume,
     recorder::{self, GivenUp},
     run_log,
@@ -25,7 +25,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Runs one run until it or the lease ends, with hibernation in between. State needed only for working or waking up is
 /// boxed, as ten thousand of these may be hibernated.
-pub(super) async fn live_through(
+pub(crate) async fn live_through(
     runs: Arc<Inner>,
     live: Arc<LiveRun>,
     lease: CancellationToken,

@@ -1,15 +1,19 @@
-//! The run registry: starts runs, records their logs and provides readers for them.
+//! The run registry: starts runs, records their logs and provides readers for them. Runs come prepared, and their
+//! usage goes to the [`UsageLedger`] that the registry is created with.
 
 mod activity;
 mod hibernation;
 mod life;
 mod live;
+pub mod messages;
+pub mod metrics;
 mod reader;
 mod recorder;
 mod recovery;
 mod retry_queue;
 mod run_log;
 mod server_log;
+mod usage;
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -18,7 +22,7 @@ use std::{
 };
 
 use agent::{Journal, PreparedRun};
-use domain::{ChatId, EventBody, LocalizedText, RunId, RunSummary, UserId};
+use domain::{ChatId, Clock, EventBody, LocalizedText, RunId, RunSummary, UserId};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{sync::broadcast, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -28,12 +32,10 @@ pub use hibernation::{Resume, StillHibernated};
 pub use live::{LiveRun, Logged, note_ask};
 pub use reader::Reader;
 pub use server_log::ServerLog;
+pub use usage::{UsageLedger, used_by};
 
-use crate::{
-    gateway::usage::Usage,
-    platform::{clock::Clock, metrics::Metrics},
-};
 use hibernation::Hibernation;
+use metrics::RunMetrics;
 use retry_queue::RetryQueue;
 
 /// Capacity of the channel for ended runs; slower receivers miss some.
@@ -50,8 +52,8 @@ struct Inner {
     began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: broadcast::Sender<Activity>,
-    metrics: Metrics,
-    usage: Arc<Usage>,
+    metrics: RunMetrics,
+    usage: Arc<dyn UsageLedger>,
     hibernation: Hibernation,
     given_up: RetryQueue,
     /// Publishes the runs that have ended.
@@ -90,6 +92,15 @@ pub struct NewLiveRun {
     pub prepared: PreparedRun,
     /// Whether the report of a research run was requested before the server stopped.
     pub report_wanted: bool,
+}
+
+/// Numbers of live runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// All of them.
+    pub live: usize,
+    /// Those that wait for a user.
+    pub waiting: usize,
 }
 
 impl Default for LogSoFar {
@@ -139,9 +150,9 @@ impl LogSoFar {
 }
 
 impl Runs {
-    /// An empty registry. `shutdown` ends all runs as interrupted, once [`Runs::drain`] has waited.
+    /// An empty registry. [`Runs::drain`] ends all its runs.
     #[must_use]
-    pub fn new(store: Store, clock: Clock, usage: Arc<Usage>) -> Self {
+    pub fn new(store: Store, clock: Clock, usage: Arc<dyn UsageLedger>) -> Self {
         let (activity, _) = broadcast::channel(256);
         let tasks = TaskTracker::new();
         let shutdown = CancellationToken::new();
@@ -154,7 +165,7 @@ impl Runs {
             began,
             live: Mutex::default(),
             activity,
-            metrics: Metrics::default(),
+            metrics: RunMetrics::default(),
             usage,
             hibernation: Hibernation::default(),
             given_up: RetryQueue::default(),
@@ -217,7 +228,7 @@ impl Runs {
     }
 
     /// Stops the live runs of these users in this process.
-    pub(crate) fn stop_of(&self, people: &HashSet<UserId>) {
+    pub fn stop_of(&self, people: &HashSet<UserId>) {
         self.lock()
             .values()
             .filter(|run| people.contains(&run.principal.account))
@@ -253,22 +264,19 @@ impl Runs {
         }
     }
 
-    /// Metrics of all runs of this process, in the text format of Prometheus.
+    /// How many runs are live in this process.
     #[must_use]
-    pub fn figures(&self) -> String {
-        let (live, waiting) = {
-            let live = self.lock();
-            (
-                live.len(),
-                live.values().filter(|run| run.is_waiting()).count(),
-            )
-        };
-        self.0.metrics.text(live, waiting)
+    pub fn live_counts(&self) -> LiveCounts {
+        let live = self.lock();
+        LiveCounts {
+            live: live.len(),
+            waiting: live.values().filter(|run| run.is_waiting()).count(),
+        }
     }
 
     /// The metrics of all runs.
     #[must_use]
-    pub fn metrics(&self) -> &Metrics {
+    pub fn metrics(&self) -> &RunMetrics {
         &self.0.metrics
     }
 
@@ -285,18 +293,19 @@ impl Runs {
     }
 
     /// Whether there are subscribers to the changes.
-    pub(crate) fn is_watched(&self) -> bool {
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
         self.0.activity.receiver_count() > 0
     }
 
     /// Publishes the activity of a run that is not live in this process.
-    pub(crate) fn tell(&self, activity: Activity) {
+    pub fn tell(&self, activity: Activity) {
         // It is fine if there are no subscribers.
         drop(self.0.activity.send(activity));
     }
 
     /// Makes a change of a user's memory that the user has requested, and publishes its beginning and its end.
-    pub(crate) async fn tell_memory_update<Change, Made>(
+    pub async fn tell_memory_update<Change, Made>(
         &self,
         owner: UserId,
         change: impl FnOnce() -> Change,
@@ -317,7 +326,7 @@ impl Runs {
     }
 
     /// Publishes that the chat's owner has read it.
-    pub(crate) fn tell_read(&self, owner: UserId, chat: ChatId) {
+    pub fn tell_read(&self, owner: UserId, chat: ChatId) {
         self.tell(Activity::read(owner, chat));
     }
 
@@ -332,7 +341,10 @@ impl Runs {
     }
 
     /// Books the usage in a run's log that is not in the ledger yet.
-    pub(crate) async fn note_past_of(&self, run: &Run) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// If the database does not answer or the log is corrupt.
+    pub async fn note_past_of(&self, run: &Run) -> Result<(), StoreError> {
         self.left_open(run).await.map(drop)
     }
 

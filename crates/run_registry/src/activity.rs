@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::Principal;
 
-use super::LiveRun;
+use crate::LiveRun;
 
 /// A change in a run's state, or in a chat.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub enum ActivityState {
 
 impl ActivityState {
     /// The state for an event about the memory.
-    pub(super) fn of_memory(body: &EventBody) -> Option<Self> {
+    pub(crate) fn of_memory(body: &EventBody) -> Option<Self> {
         match body {
             EventBody::MemoryUpdateStarted { .. } => Some(Self::MemoryUpdateStarted),
             EventBody::MemoryUpdateCompleted { .. } => Some(Self::MemoryUpdateCompleted),
@@ -59,7 +59,7 @@ impl ActivityState {
 }
 
 impl Activity {
-    pub(super) fn of(live: &LiveRun, state: ActivityState) -> Self {
+    pub(crate) fn of(live: &LiveRun, state: ActivityState) -> Self {
         let outcome = live.outcome.get().copied();
         Self {
             principal: live.principal.clone(),
@@ -71,7 +71,7 @@ impl Activity {
         }
     }
 
-    pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
+    pub(crate) fn read(owner: UserId, chat: ChatId) -> Self {
         let principal = Principal::of_account(owner);
         Self {
             principal,
@@ -93,6 +93,19 @@ impl Activity {
             state,
             outcome: None,
             title: String::new(),
+        }
+    }
+
+    /// A pipeline has changed a chat; `title` is its new title, or empty if it is unchanged.
+    #[must_use]
+    pub fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
+        Self {
+            principal,
+            chat: Some(chat),
+            run: None,
+            state: ActivityState::Changed,
+            outcome: None,
+            title,
         }
     }
 

@@ -1,20 +1,18 @@
 //! Numbers a run's events, stores them and publishes them to readers: items only once they are stored, deltas at once
 //! and stored in small batches.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use agent::Emitted;
 use bytes::Bytes;
 use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Usage};
-use llm::IdleTimer;
 use store::{Segment, StoreError};
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 
-use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged, run_log};
-use crate::messages;
+use crate::{ActivityState, Inner, LiveRun, LogSoFar, Logged, messages, run_log};
 
 /// Deltas of all runs are stored on the same beat, so that they share a commit: storage lags behind what readers have
 /// seen by at least one and at most two beats, 50 ms.
@@ -26,13 +24,13 @@ const JSON_AROUND_BYTES: usize = 192;
 /// Maximum size of lines that wait for the beat, bytes; beyond it they are stored at once.
 const MAX_UNSTORED_BYTES: usize = 1 << 20;
 /// How long writes are retried while the database does not answer, before the run is given up.
-pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
+pub(crate) const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 
 /// The error if the log could not be stored for too long. It stays open, and the run resumes from it as after a crash.
-pub(super) struct GivenUp;
+pub(crate) struct GivenUp;
 
 /// Records the log until the agent's end of the channel is closed.
-pub(super) async fn record(
+pub(crate) async fn record(
     runs: &Inner,
     live: &LiveRun,
     events: mpsc::Receiver<Emitted>,
@@ -95,16 +93,17 @@ struct Unstored {
 impl Recorder<'_> {
     async fn keep(&mut self, mut events: mpsc::Receiver<Emitted>) -> Result<(), StoreError> {
         let mut taken = Vec::new();
-        let mut alarm = IdleTimer::new(Instant::now());
+        let mut timer = pin!(sleep_until(Instant::now()));
         loop {
             let due = self.unstored.due;
-            if let Some(due) = due {
-                alarm.set(due);
+            // Moving a running timer to a later beat takes no lock.
+            if let Some(due) = due.filter(|due| *due != timer.deadline()) {
+                timer.as_mut().reset(due);
             }
             tokio::select! {
                 // Storing has priority: events may arrive without a pause.
                 biased;
-                () = alarm.expired(), if due.is_some() => self.flush().await?,
+                () = timer.as_mut(), if due.is_some() => self.flush().await?,
                 count = events.recv_many(&mut taken, BATCH_EVENTS) => {
                     if count == 0 {
                         return self.flush().await;
@@ -148,7 +147,8 @@ impl Recorder<'_> {
                 let _ = self.live.outcome.set(outcome);
             }
         }
-        for logged in rest {
+        // Deltas report no usage and no change of the memory.
+        for logged in rest.iter().filter(|logged| !logged.event.body.is_delta()) {
             self.runs
                 .usage
                 .note_event(&self.live.principal, &logged.event);

@@ -1,0 +1,252 @@
+//! Logs of runs that the server performs without an agent, such as learning in the background.
+
+use std::sync::{Arc, PoisonError};
+
+use agent::{ApprovalPolicy, Emitter};
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunId, Usage};
+use store::Principal;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::{
+    ActivityState, LiveRun, LogSoFar, Runs,
+    live::About,
+    recorder::{self, GivenUp},
+};
+
+/// Maximum number of events that the work may run ahead of its log.
+const CAPACITY: usize = 16;
+
+/// An open log. If dropped before it is finished, it ends as interrupted.
+#[derive(Debug)]
+pub struct ServerLog {
+    emitter: Emitter,
+    end: oneshot::Sender<EventBody>,
+    kept: JoinHandle<()>,
+}
+
+impl Runs {
+    /// Records the log of a run whose row is in the database, and publishes it like any other.
+    pub async fn keep_log(
+        &self,
+        run: RunId,
+        principal: Principal,
+        started: EventBody,
+    ) -> ServerLog {
+        let before = LogSoFar::default();
+        self.0.usage.run_begins(run, 0);
+        let about = About {
+            run,
+            principal,
+            chat: None,
+            title: String::new(),
+            consents: ApprovalPolicy::default(),
+        };
+        let live = Arc::new(LiveRun::new(about, false, &before));
+        self.lock().insert(run, Arc::clone(&live));
+        self.0.announce(&live, ActivityState::Running);
+        let (emitter, events) = Emitter::channel(CAPACITY);
+        emitter.emit(started).await;
+        let (end, ended) = oneshot::channel();
+        let runs = self.clone();
+        let ours = emitter.clone();
+        let kept = self.0.tasks.spawn(async move {
+            let write = async {
+                let end = tokio::select! {
+                    end = ended => end.unwrap_or_else(|_| interrupted()),
+                    () = runs.0.shutdown.cancelled() => interrupted(),
+                };
+                ours.close(Outcome::Failed, "It ended before this was done.")
+                    .await;
+                ours.emit(end).await;
+                drop(ours);
+            };
+            let ((), kept) = tokio::join!(write, recorder::record(&runs.0, &live, events, before));
+            runs.0
+                .live
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&run);
+            live.close();
+            if let Err(GivenUp) = kept {
+                runs.0.given_up.push(run);
+            }
+            if live.has_ended() {
+                runs.0.announce(&live, ActivityState::Finished);
+                runs.0.tell_end(run);
+            }
+        });
+        ServerLog { emitter, end, kept }
+    }
+}
+
+impl ServerLog {
+    /// Records an event.
+    pub async fn emit(&self, body: EventBody) {
+        self.emitter.emit(body).await;
+    }
+
+    /// Ends the log and waits until it is stored.
+    pub async fn finish(
+        self,
+        outcome: Outcome,
+        problem: Option<Problem>,
+        usage: Usage,
+        cost_micro_usd: Option<u64>,
+    ) {
+        let Self { emitter, end, kept } = self;
+        drop(emitter);
+        // If the server is stopping, the log has ended already.
+        let _ = end.send(EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd,
+        });
+        drop(kept.await);
+    }
+}
+
+fn interrupted() -> EventBody {
+    let problem = Some(Problem::new(
+        ProblemCode::Interrupted,
+        agent::messages::Runs::Interrupted,
+    ));
+    EventBody::RunFinished {
+        outcome: Outcome::Failed,
+        problem,
+        usage: Usage::default(),
+        cost_micro_usd: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use domain::{Clock, RunEvent, UserId};
+    use futures_util::{FutureExt, future::BoxFuture};
+    use store::{NewRun, NewUser, Run, Store, StoreError, UserRole};
+
+    use super::*;
+    use crate::UsageLedger;
+
+    /// A ledger that keeps what it is called with.
+    #[derive(Default)]
+    struct Calls(Mutex<Vec<String>>);
+
+    impl Calls {
+        fn push(&self, call: String) {
+            self.0.lock().unwrap().push(call);
+        }
+
+        fn take(&self) -> Vec<String> {
+            std::mem::take(&mut *self.0.lock().unwrap())
+        }
+    }
+
+    impl UsageLedger for Calls {
+        fn run_begins(&self, _: RunId, upto: u64) {
+            self.push(format!("begins after {upto}"));
+        }
+
+        fn note_event(&self, _: &Principal, event: &RunEvent) {
+            self.push(format!("event {}", event.seq));
+        }
+
+        fn note_past<'a>(
+            &'a self,
+            _: &'a Run,
+            calls: &'a [RunEvent],
+        ) -> BoxFuture<'a, Result<(), StoreError>> {
+            let seqs = calls.iter().map(|event| event.seq);
+            self.push(format!("past {:?}", seqs.collect::<Vec<_>>()));
+            async { Ok(()) }.boxed()
+        }
+
+        fn run_is_over(&self, _: RunId, last_seq: u64) {
+            self.push(format!("over at {last_seq}"));
+        }
+    }
+
+    fn text_delta() -> EventBody {
+        EventBody::TextDelta {
+            item: "item_1".to_owned(),
+            delta: "a".to_owned(),
+        }
+    }
+
+    fn model_called() -> EventBody {
+        EventBody::ModelCalled {
+            model: "m".to_owned(),
+            usage: Usage::default(),
+            cost_micro_usd: None,
+            duration_ms: 1,
+            first_token_ms: None,
+            broken_off: false,
+        }
+    }
+
+    async fn add_run(store: &Store) -> (RunId, Principal) {
+        let user = NewUser {
+            id: UserId::generate(),
+            email: "a@example.org".to_owned(),
+            name: "A".to_owned(),
+            role: UserRole::User,
+            password_hash: String::new(),
+            created_at: 1,
+        };
+        let owner = store.create_user(&user).await.unwrap().id;
+        let row = NewRun {
+            id: RunId::generate(),
+            principal: Principal::of_account(owner),
+            key_models: None,
+            chat: None,
+            message: None,
+            model: "m".to_owned(),
+            started_at: 1,
+            request: None,
+            idempotency: None,
+            origin: None,
+            research: None,
+            workspace: None,
+        };
+        store.create_run(&row).await.unwrap();
+        (row.id, row.principal)
+    }
+
+    #[tokio::test]
+    async fn a_log_is_stored_published_and_booked_once() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let (run, principal) = add_run(&store).await;
+        let ledger = Arc::new(Calls::default());
+        let runs = Runs::new(store.clone(), Clock::movable(7), ledger.clone());
+        let started = EventBody::RunStarted {
+            chat: None,
+            message: None,
+            model: "m".to_owned(),
+        };
+        let log = runs.keep_log(run, principal, started).await;
+        let mut live = runs.read(run, 0);
+        log.emit(model_called()).await;
+        log.emit(text_delta()).await;
+        assert_eq!(runs.live_counts().live, 1);
+        log.finish(Outcome::Completed, None, Usage::default(), None)
+            .await;
+        assert_eq!(runs.live_counts().live, 0);
+        assert_eq!(
+            ledger.take(),
+            ["begins after 0", "event 1", "event 2", "event 4"],
+            "no delta is booked"
+        );
+
+        let mut seqs = Vec::new();
+        while let Some(events) = live.next().await.unwrap() {
+            seqs.extend(events.iter().map(|logged| logged.event.seq));
+        }
+        assert_eq!(seqs, [1, 2, 3, 4]);
+        let row = store.run(run).await.unwrap();
+        assert_eq!((row.finished_at, row.last_seq), (Some(7), 4));
+        assert!(runs.left_open(&row).await.unwrap().0.has_ended);
+        assert_eq!(ledger.take(), ["past [2]"]);
+    }
+}
