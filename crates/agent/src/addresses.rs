@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Maximum number of stored addresses, so that a page full of links cannot exhaust memory.
-const MOST: usize = 50_000;
+const MAX_ADDRESSES: usize = 50_000;
 /// Maximum length of a known address, bytes; longer ones are never requested.
 const BYTES: usize = 4_000;
 /// Punctuation that may follow an address without being part of it.
@@ -73,7 +73,7 @@ impl Addresses {
         let asked = Self::of_text(asked);
         let mut known = self.lock();
         for key in found(result).iter().map(|address| key(address)) {
-            if key.len() <= BYTES && known.len() < MOST && !asked.contains(&key) {
+            if key.len() <= BYTES && known.len() < MAX_ADDRESSES && !asked.contains(&key) {
                 known.insert(key);
             }
         }
@@ -106,7 +106,7 @@ impl Addresses {
             let short = address.find(DOUBTFUL).map(|place| &address[..place]);
             for form in std::iter::once(address).chain(short).flat_map(forms) {
                 let key = key(form);
-                if key.len() <= BYTES && known.len() < MOST && good(&key) {
+                if key.len() <= BYTES && known.len() < MAX_ADDRESSES && good(&key) {
                     known.insert(key);
                 }
             }
@@ -303,10 +303,10 @@ mod tests {
         }
         let known = Addresses::default();
         known.learn(
-            &(0..MOST + 100)
+            &(0..MAX_ADDRESSES + 100)
                 .map(|n| format!("a.example/{n} "))
                 .collect::<String>(),
         );
-        assert_eq!(known.lock().len(), MOST);
+        assert_eq!(known.lock().len(), MAX_ADDRESSES);
     }
 }

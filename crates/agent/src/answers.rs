@@ -100,7 +100,7 @@ pub(crate) async fn end_with(
             }
             Ok(Ended::NotYet {
                 said: answer,
-                reason: denied.told(),
+                reason: denied.text_for_model(),
             })
         }
         Settled::Stands if answer.held => {

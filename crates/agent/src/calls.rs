@@ -319,7 +319,7 @@ async fn message_for_model(
         files,
     } = result;
     let (text, _) = cut(text, limit_bytes);
-    let text = told(text, error, note.as_deref());
+    let text = model_result(text, error, note.as_deref());
     let mut message = Message {
         is_error: error,
         ..Message::tool_result(call.written.id.clone(), text)
@@ -331,7 +331,7 @@ async fn message_for_model(
 }
 
 /// A result as text for the model. It is never empty, even if the tool returned nothing.
-pub(crate) fn told(result: String, error: bool, note: Option<&str>) -> String {
+pub(crate) fn model_result(result: String, error: bool, note: Option<&str>) -> String {
     let is_silent = result.trim().is_empty();
     let result = match (error, note) {
         (true, _) if is_silent => "Error: it failed and returned nothing.".to_owned(),
@@ -584,12 +584,12 @@ fn cut(mut text: String, limit_bytes: usize) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, told};
+    use super::{cut, model_result};
 
     #[test]
     fn the_model_reads_something_in_any_case() {
         let check = |result: &str, error, note, expected: &str| {
-            assert_eq!(told(result.to_owned(), error, note), expected);
+            assert_eq!(model_result(result.to_owned(), error, note), expected);
         };
         check("x", false, None, "x");
         check("x", true, None, "Error: x");

@@ -150,9 +150,9 @@ mod tests {
     }
 
     /// The id, address and positions of a source.
-    type Told<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
+    type SourceIds<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
 
-    fn ids(sources: &[Source]) -> Vec<Told<'_>> {
+    fn ids(sources: &[Source]) -> Vec<SourceIds<'_>> {
         let places = |source: &Source| {
             source
                 .cited
@@ -206,7 +206,7 @@ mod tests {
     fn numbers_that_the_text_has_are_kept_unless_they_are_of_others() {
         let mut numbers = SourceNumbers::default();
         let mut waiting = Waiting::default();
-        let mut told = |numbers: &mut SourceNumbers| {
+        let mut cited = |numbers: &mut SourceNumbers| {
             waiting.push(vec![
                 citation("a", None, Some(1)),
                 citation("b", None, Some(2)),
@@ -217,11 +217,11 @@ mod tests {
                 .map(|source| source.id)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&mut numbers), ["1", "2"]);
+        assert_eq!(cited(&mut numbers), ["1", "2"]);
         numbers.know(["1", "2"].into_iter());
-        assert_eq!(told(&mut numbers), ["1", "2"]);
+        assert_eq!(cited(&mut numbers), ["1", "2"]);
         let mut numbers = SourceNumbers::default();
         numbers.know(["1"].into_iter());
-        assert_eq!(told(&mut numbers), ["2", "3"], "they are counted on");
+        assert_eq!(cited(&mut numbers), ["2", "3"], "they are counted on");
     }
 }

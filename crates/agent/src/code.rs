@@ -155,7 +155,7 @@ impl Code {
     }
 
     /// The pictures that an answer does not mention, as Markdown to append: the newest ones, oldest first.
-    pub(crate) fn pictures_beside(&self, answer: &str) -> String {
+    pub(crate) fn pictures_not_in(&self, answer: &str) -> String {
         let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
         let left_out: Vec<&String> = pictures
             .iter()
@@ -256,17 +256,17 @@ mod tests {
         }
         code.forget_picture("/gone.png");
         assert_eq!(
-            code.pictures_beside("See ![it](old.png)."),
+            code.pictures_not_in("See ![it](old.png)."),
             "\n\n![rain fall](/plots/rain_fall.jpg)\n\n![a b  1 ](/a%20b%20%281%29.png)"
                 .replace(" 1 ", "(1)"),
         );
         let all = "![](/old.png) ![](/a%20b%20%281%29.png) plots/rain_fall.jpg";
-        assert_eq!(code.pictures_beside(all), "");
+        assert_eq!(code.pictures_not_in(all), "");
         (0..20).for_each(|number| code.note_picture(&format!("/{number}.png")));
         assert_eq!(
-            code.pictures_beside(all).matches("![").count(),
+            code.pictures_not_in(all).matches("![").count(),
             MAX_PICTURES
         );
-        assert!(code.pictures_beside(all).ends_with("![19](/19.png)"));
+        assert!(code.pictures_not_in(all).ends_with("![19](/19.png)"));
     }
 }

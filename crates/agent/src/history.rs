@@ -8,7 +8,7 @@ use domain::{
 };
 
 use crate::{
-    calls::{MODEL_RESULT_BYTES, told},
+    calls::{MODEL_RESULT_BYTES, model_result},
     compaction::recollection,
     hooks::sent_back,
     provenance::Blocks,
@@ -180,7 +180,7 @@ fn read(
                 error,
                 ..
             } => {
-                let result = told(
+                let result = model_result(
                     cut(result.clone(), limit_bytes),
                     *error,
                     model_note.as_deref(),

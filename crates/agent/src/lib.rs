@@ -79,7 +79,7 @@ pub use emitter::{Emitted, Emitter};
 pub use hooks::{Hook, HookAnswer, HookCaller, HookRequest, Hooks};
 pub use journal::Journal;
 pub use look_up::{Asker, LookUp};
-pub use memory::{Memory, Told};
+pub use memory::{Memory, RunMemories};
 pub use models::{CallableModel, Models};
 pub use one_shot::OneShot;
 pub use pending_input::{AnswerError, ApprovalDecision, PendingInput};

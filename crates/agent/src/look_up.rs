@@ -106,7 +106,7 @@ pub(crate) async fn look(
         let said = agent.journal.step(step).guidance();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
-    let (text, sources) = found.told(look.room(), numbers);
+    let (text, sources) = found.listing(look.room(), numbers);
     if sources.is_empty() {
         return (history, before);
     }

@@ -1,6 +1,6 @@
 //! The memory of a run: the texts that agents store about a person across chats.
 
-mod told;
+mod run_memories;
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use store::{
     StoreError,
 };
 
-pub use told::{Told, ToldBlock};
+pub use run_memories::{RunMemories, RunMemoryBlock};
 
 use crate::{
     ToolFailure,

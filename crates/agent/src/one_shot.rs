@@ -118,7 +118,7 @@ async fn read_answer(
     let began = Instant::now();
     let mut call = model.call(&request);
     let mut text = String::new();
-    let mut told_bytes = 0;
+    let mut reported_bytes = 0;
     let mut written_bytes = 0;
     let read = async {
         while let Some(event) = call.next().await {
@@ -140,8 +140,8 @@ async fn read_answer(
                 text.truncate(enough);
                 break;
             }
-            if text.len() > told_bytes {
-                told_bytes = text.len();
+            if text.len() > reported_bytes {
+                reported_bytes = text.len();
                 if let Some(heard) = &mut heard {
                     heard(&text);
                 }

@@ -11,19 +11,19 @@ impl AgentContext {
     /// The parameters for its calls of this model. A sub-agent's own parameters take precedence; one with its own model
     /// inherits only the caller's limit on output tokens.
     pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
-        let wished = &self.run.spec.parameters;
+        let requested = &self.run.spec.parameters;
         let own = &self.spec.parameters;
         let of_model = &model.settings().parameters;
         if self.emitter.agent().is_main() {
-            return wished.over(own).over(of_model);
+            return requested.over(own).over(of_model);
         }
         let inherited = match self.spec.models {
             None => ModelParameters {
                 system_prompt: None,
-                ..wished.clone()
+                ..requested.clone()
             },
             Some(_) => ModelParameters {
-                max_output_tokens: wished.max_output_tokens,
+                max_output_tokens: requested.max_output_tokens,
                 ..ModelParameters::default()
             },
         };
@@ -43,12 +43,12 @@ impl AgentContext {
     /// Logs that a parameter is not sent, once per run.
     pub(crate) async fn tell_left_out(&self, left_out: LeftOut) {
         let is_new = {
-            let mut told = self
+            let mut notified = self
                 .run
                 .left_out
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            told.insert(left_out)
+            notified.insert(left_out)
         };
         if is_new {
             let notice =

@@ -8,7 +8,7 @@ use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AgentDefinition, AnswerForm, Told, ToolChoice};
+use crate::{AgentDefinition, AnswerForm, RunMemories, ToolChoice};
 
 /// The caller's options. A new option is a field here and the code that uses it.
 ///
@@ -57,7 +57,7 @@ pub struct RunSpec {
     pub directory: Option<String>,
     /// The memories given to its agents at the beginning; `None` if they must not use any.
     #[serde(rename = "told", default, skip_serializing_if = "Option::is_none")]
-    pub memories: Option<Told>,
+    pub memories: Option<RunMemories>,
     /// The caller's metadata of the request, for trusted model servers.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,

@@ -275,7 +275,7 @@ impl Tool {
 
     /// A copy with this `description`, and with its argument `field` restricted to `values` for the model. The tool
     /// itself has to check the values.
-    pub(crate) fn told(&self, description: String, field: &str, values: &[&str]) -> Self {
+    pub(crate) fn described(&self, description: String, field: &str, values: &[&str]) -> Self {
         let mut parameters = self.spec.parameters.to_value();
         if let Some(field) = parameters.pointer_mut(&format!("/properties/{field}")) {
             field["enum"] = values.into();

@@ -396,12 +396,12 @@ async fn ask(
     let no_tools = Toolbox::default();
     let mut offered = tools;
     loop {
-        let told = messages.len();
+        let length = messages.len();
         if is_last {
             messages.push(Message::text(Role::User, LAST_STEP));
         }
         let answer = call_model(agent, messages, offered, shape).await;
-        messages.truncate(told);
+        messages.truncate(length);
         let CallFailed { problem, has_begun } = match answer {
             Ok(answer) if answer.calls_nothing && !offered.specs().is_empty() => {
                 check_budget(agent).await?;

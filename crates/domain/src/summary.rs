@@ -66,8 +66,8 @@ impl RunSummary {
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
             EventBody::SourcesFound { sources } => {
-                let told = u32::try_from(sources.len()).unwrap_or(u32::MAX);
-                self.sources = self.sources.saturating_add(told);
+                let count = u32::try_from(sources.len()).unwrap_or(u32::MAX);
+                self.sources = self.sources.saturating_add(count);
             }
             // The copied part took none of this run's time.
             EventBody::RunForked { .. } => self.started_at = event.at,

@@ -58,7 +58,7 @@ use crate::{
     },
     runtime::{
         bookings::Bookings,
-        commands::{Commands, Telling},
+        commands::{Commands, Delivering},
         conversation::Conversations,
         file_links::FileLinks,
         forks::Forks,
@@ -346,7 +346,7 @@ impl App {
         });
         let commands = Arc::new(Commands {
             set_aside: Mutex::default(),
-            telling: Telling::default(),
+            delivering: Delivering::default(),
             clock: clock.clone(),
             config: config.clone(),
             runs: runs.clone(),

@@ -418,7 +418,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     app.tasks.spawn(async move {
         tokio::select! {
             () = stopping.cancelled() => {}
-            () = start::told_to_stop() => stopping.cancel(),
+            () = start::asked_to_stop() => stopping.cancel(),
         }
     });
     let drain_runs = async {

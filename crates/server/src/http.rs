@@ -634,11 +634,11 @@ pub fn table() -> Vec<Route> {
 
 /// The whole server as one service, with the files of `web_app`.
 pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
-    let door = Arc::new(mcp::McpAdapter::new(
+    let mcp_adapter = Arc::new(mcp::McpAdapter::new(
         &app.stopping,
         app.config.body_limit_bytes,
     ));
-    app.jobs.start(vec![mcp::sweep_job(&door)]);
+    app.jobs.start(vec![mcp::sweep_job(&mcp_adapter)]);
     let state = AppState {
         app: app.clone(),
         web_app,
@@ -653,7 +653,7 @@ pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
             protocol,
         };
         let handler = if route.path == "/mcp" {
-            route.handler.layer(Extension(Arc::clone(&door)))
+            route.handler.layer(Extension(Arc::clone(&mcp_adapter)))
         } else {
             route.handler
         };

@@ -160,9 +160,9 @@ impl EffectivePipelines {
     }
 
     /// The user's details for the templates.
-    pub(crate) fn told_person(&self, user: &User) -> ToldPerson {
+    pub(crate) fn person_variables(&self, user: &User) -> PersonVariables {
         let groups = self.groups.known().names_of(user.id).join(", ");
-        ToldPerson {
+        PersonVariables {
             name: user.name.clone(),
             email: user.email.clone(),
             groups,
@@ -170,10 +170,10 @@ impl EffectivePipelines {
     }
 
     /// The current time for the templates, in the server's time zone.
-    pub(crate) fn told_now(&self) -> ToldNow {
+    pub(crate) fn time_variables(&self) -> TimeVariables {
         let at = Timestamp::from_millisecond(self.clock.now_ms()).unwrap_or_default();
         let zoned = at.to_zoned(TimeZone::system());
-        ToldNow {
+        TimeVariables {
             date: zoned.strftime("%Y-%m-%d").to_string(),
             time: zoned.strftime("%H:%M:%S").to_string(),
             weekday: zoned.strftime("%A").to_string(),
@@ -200,7 +200,7 @@ impl Pipelines {
     }
 }
 
-impl ToldNow {
+impl TimeVariables {
     /// The weekday, the date and the time zone.
     pub(crate) fn day(&self) -> String {
         format!("{}, {} ({})", self.weekday, self.date, self.timezone)
@@ -209,7 +209,7 @@ impl ToldNow {
 
 /// The user, for the templates.
 #[derive(Debug, Default)]
-pub(crate) struct ToldPerson {
+pub(crate) struct PersonVariables {
     name: String,
     email: String,
     groups: String,
@@ -217,7 +217,7 @@ pub(crate) struct ToldPerson {
 
 /// The current time, for the templates.
 #[derive(Debug)]
-pub(crate) struct ToldNow {
+pub(crate) struct TimeVariables {
     date: String,
     time: String,
     weekday: String,
@@ -227,15 +227,15 @@ pub(crate) struct ToldNow {
 /// The values that every template gets.
 pub(crate) fn values<'a>(
     messages: &'a [Said],
-    person: &'a ToldPerson,
-    now: &'a ToldNow,
+    person: &'a PersonVariables,
+    now: &'a TimeVariables,
 ) -> Values<'a> {
-    let ToldPerson {
+    let PersonVariables {
         name,
         email,
         groups,
     } = person;
-    let ToldNow {
+    let TimeVariables {
         date,
         time,
         weekday,

@@ -48,7 +48,7 @@ fn own_address() -> Option<IpAddr> {
 }
 
 /// Waits for Ctrl-C or, from a service manager, SIGTERM.
-pub async fn told_to_stop() {
+pub async fn asked_to_stop() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -27,17 +27,17 @@ impl Store {
         &self,
         chat: ChatId,
     ) -> Result<HashMap<MessageId, Alternatives>, StoreError> {
-        let sql = "SELECT message, beside, made_of FROM answers_beside \
+        let sql = "SELECT message, alternatives, made_of FROM answers_beside \
                    JOIN messages ON messages.id = answers_beside.message WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
-        let beside = readable(&rows, |row| {
-            let beside = Alternatives {
+        let alternatives = readable(&rows, |row| {
+            let alternatives = Alternatives {
                 first: row.id("beside")?,
                 made_of: row.json("made_of")?,
             };
-            Ok((row.id("message")?, beside))
+            Ok((row.id("message")?, alternatives))
         });
-        Ok(beside.into_iter().collect())
+        Ok(alternatives.into_iter().collect())
     }
 }
 
@@ -45,13 +45,13 @@ impl Store {
 pub(crate) async fn put(
     tx: &mut Tx,
     message: MessageId,
-    beside: &Alternatives,
+    alternatives: &Alternatives,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO answers_beside (message, beside, made_of) VALUES ($1, $2, $3)";
     tx.query(sql)
         .id(message)
-        .id(beside.first)
-        .json(&beside.made_of)?
+        .id(alternatives.first)
+        .json(&alternatives.made_of)?
         .execute()
         .await
         .map(drop)

@@ -105,9 +105,9 @@ impl ChatImport {
     pub async fn add_alternatives(
         &mut self,
         answer: MessageId,
-        beside: &Alternatives,
+        alternatives: &Alternatives,
     ) -> Result<(), StoreError> {
-        alternatives::put(&mut self.tx, answer, beside).await
+        alternatives::put(&mut self.tx, answer, alternatives).await
     }
 
     /// Adds a run of the chat. It is never added to the usage ledger: it was used elsewhere.

@@ -68,14 +68,14 @@ pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
 
 /// The exchange that replaces the earlier part. Roles alternate, as some models require.
 pub(crate) fn recollection(summary: &str) -> [Message; 2] {
-    let told = if summary.is_empty() {
+    let recalled = if summary.is_empty() {
         LEFT_OUT
     } else {
         summary
     };
     [
         Message::text(Role::User, ASKED),
-        Message::text(Role::Assistant, told),
+        Message::text(Role::Assistant, recalled),
     ]
 }
 

@@ -45,7 +45,7 @@ impl Denied {
     }
 
     /// Sent to an agent whose answer was rejected.
-    pub(crate) fn told(self) -> String {
+    pub(crate) fn text_for_model(self) -> String {
         let hook = &self.hook;
         let reason = self.without_full_stop();
         format!(
@@ -113,9 +113,9 @@ pub(crate) async fn before_model(
     step: u32,
     messages: &mut [Message],
 ) -> Result<(), Stop> {
-    let told: &[Message] = messages;
+    let all: &[Message] = messages;
     let about = || {
-        let (messages, left_out) = last_messages(told);
+        let (messages, left_out) = last_messages(all);
         object(json!({"messages": messages, "messages_left_out": left_out}))
     };
     let Looked { denied, context } = look(
@@ -363,7 +363,7 @@ pub(crate) async fn before_answer(
 /// The message to an agent whose answer a hook has rejected; `None` for all other decisions.
 pub(crate) fn sent_back(end: &HookEnd) -> Option<String> {
     let is_it = end.call.event == HookEvent::BeforeAnswer && end.decision == Decision::Deny;
-    is_it.then(|| Denied::by(end).told())
+    is_it.then(|| Denied::by(end).text_for_model())
 }
 
 /// The answer to show, which hooks may change or withhold. If it is replayed, earlier decisions apply.
@@ -417,7 +417,7 @@ fn with_context(text: String, context: &[String]) -> String {
 
 /// The latest messages as text, and the number of earlier ones that were left out.
 fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
-    let mut told = Vec::new();
+    let mut kept = Vec::new();
     let mut room = MAX_MESSAGES_BYTES;
     for message in messages.iter().rev() {
         let text = message.plain_text();
@@ -438,11 +438,11 @@ fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
         if let Some(id) = &message.tool_call_id {
             one["tool_call_id"] = json!(id);
         }
-        told.push(one);
+        kept.push(one);
     }
-    told.reverse();
-    let left_out = messages.len() - told.len();
-    (told, left_out)
+    kept.reverse();
+    let left_out = messages.len() - kept.len();
+    (kept, left_out)
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -465,14 +465,14 @@ mod tests {
             hook: "policy".into(),
             reason: "Not on this server.".into(),
         };
-        let ToolFailure(told) = denied().of_call();
+        let ToolFailure(text) = denied().of_call();
         assert!(
-            told.contains("the reason: Not on this server. Do not repeat it"),
-            "{told}"
+            text.contains("the reason: Not on this server. Do not repeat it"),
+            "{text}"
         );
         assert!(
             denied()
-                .told()
+                .text_for_model()
                 .ends_with("the reason: Not on this server. Go on.")
         );
     }

@@ -72,15 +72,15 @@ pub(super) struct Found {
 impl Found {
     /// The text for the model, at most `room` bytes, and the source of each number in it. Numbering starts after
     /// `taken`.
-    pub(super) fn told(self, room: usize, taken: usize) -> (String, Vec<Source>) {
-        let mut told = Told {
+    pub(super) fn listing(self, room: usize, taken: usize) -> (String, Vec<Source>) {
+        let mut listing = Listing {
             text: String::new(),
             sources: Vec::new(),
             room,
             taken,
         };
         for hit in self.documents {
-            told.add(&hit.title, None, &[hit.snippet.as_str()], |id, quote| {
+            listing.add(&hit.title, None, &[hit.snippet.as_str()], |id, quote| {
                 Source::new(id, hit.title.clone(), hit.url.clone(), quote)
             });
         }
@@ -95,7 +95,7 @@ impl Found {
             }) = read.filter(|read| !read.passages.is_empty())
             else {
                 // Only the search snippet is available.
-                told.add(
+                listing.add(
                     &hit.title,
                     Some(&hit.url),
                     &[hit.snippet.as_str()],
@@ -111,7 +111,7 @@ impl Found {
                 .map(|passage| passage.text.as_str())
                 .collect();
             let from = passages.first().map_or(0, |passage| passage.from);
-            told.add(&title, Some(&url), &texts, |id, quote| {
+            listing.add(&title, Some(&url), &texts, |id, quote| {
                 let chars = quote.as_ref().map_or(0, |quote| quote.chars().count());
                 let copy = copy
                     .as_ref()
@@ -122,11 +122,11 @@ impl Found {
                 }
             });
         }
-        (told.text, told.sources)
+        (listing.text, listing.sources)
     }
 }
 
-struct Told {
+struct Listing {
     text: String,
     sources: Vec<Source>,
     room: usize,
@@ -134,7 +134,7 @@ struct Told {
     taken: usize,
 }
 
-impl Told {
+impl Listing {
     /// Adds an entry with the next number, if there is room and it has content.
     fn add(
         &mut self,
@@ -221,7 +221,7 @@ mod tests {
             pages,
             passages: 8,
         }
-        .told(10_000, 0);
+        .listing(10_000, 0);
         assert_eq!(
             text,
             "[1] Page doc\nAbout doc.\n\n[2] a (https://a.example/)\nThe walrus has a price.\n\n[3] Page b \
@@ -280,7 +280,7 @@ mod tests {
             pages: Vec::new(),
             passages: 8,
         };
-        let (text, sources) = found.told(100, 2);
+        let (text, sources) = found.listing(100, 2);
         assert!(
             text.starts_with("[3] Page last") && sources.len() == 1,
             "{text}"

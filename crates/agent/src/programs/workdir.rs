@@ -175,7 +175,7 @@ impl Workdir {
     ) -> Result<Vec<String>, ToolFailure> {
         let folder = self.folder.clone();
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
-        let mut told = std::mem::take(&mut self.left_out);
+        let mut lines = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
         let gone: Vec<(String, Synced)> = self
             .same
@@ -194,10 +194,10 @@ impl Workdir {
                 Ok(deleted) => {
                     context.forget_picture(path.as_str());
                     context.emit(deleted.event(&path)).await;
-                    told.push(format!("deleted {path}"));
+                    lines.push(format!("deleted {path}"));
                 }
                 Err(FileProblem::Missing(_)) => {}
-                Err(problem) => told.push(format!("could not delete {path}: {problem}")),
+                Err(problem) => lines.push(format!("could not delete {path}: {problem}")),
             }
         }
         // A program's own files, such as caches, do not belong to the chat unless they came from it.
@@ -207,22 +207,22 @@ impl Workdir {
         let files: Vec<File> = files.into_iter().filter(is_ours).collect();
         for file in &files {
             if let Some(line) = self.take_one(context, file).await? {
-                told.push(line);
+                lines.push(line);
             }
         }
         if more {
-            told.push(
+            lines.push(
                 "there are too many files, or folders that cannot be read: the rest was left"
                     .to_owned(),
             );
         }
-        if told.len() > TOLD_LIMIT {
-            let others = told.len() - TOLD_LIMIT;
-            told.truncate(TOLD_LIMIT);
-            told.push(format!("and {others} more"));
+        if lines.len() > TOLD_LIMIT {
+            let others = lines.len() - TOLD_LIMIT;
+            lines.truncate(TOLD_LIMIT);
+            lines.push(format!("and {others} more"));
         }
         self.half_done = false;
-        Ok(told)
+        Ok(lines)
     }
 
     /// Copies one file into the chat if it has changed.

@@ -443,11 +443,11 @@ impl Course {
             let plan = self.plan.join("\n- ");
             // Repeated, since the notes separate it from the original request.
             let request = first_chars(&self.task.question, REQUEST_CHARS);
-            let told = format!(
+            let feedback = format!(
                 "The notes:\n\n{notes}\n\nWhat was to be found out:\n- {plan}\n\nThe request again: {request}\n\nWrite \
                  the report now."
             );
-            messages.push(Message::text(Role::User, told));
+            messages.push(Message::text(Role::User, feedback));
             let shape = Shape {
                 step: self.step,
                 format: None,

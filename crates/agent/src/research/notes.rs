@@ -72,7 +72,7 @@ struct Note {
 pub(super) struct Notes {
     all: Vec<Note>,
     /// Number of notes that are already in the log as sources.
-    told: usize,
+    reported: usize,
 }
 
 impl Notes {
@@ -130,7 +130,7 @@ impl Notes {
             .all
             .iter()
             .enumerate()
-            .skip(std::mem::replace(&mut self.told, self.all.len()));
+            .skip(std::mem::replace(&mut self.reported, self.all.len()));
         let new = new.map(|(at, note)| note.source(at + 1));
         let sources = new.collect();
         agent

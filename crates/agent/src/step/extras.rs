@@ -94,7 +94,7 @@ impl Step<'_> {
     /// Appends the pictures made by code to an answer that does not show them itself.
     pub(super) async fn show_pictures(&mut self) {
         let left_out = self
-            .with_text(|text| self.agent.code.pictures_beside(text))
+            .with_text(|text| self.agent.code.pictures_not_in(text))
             .unwrap_or_default();
         if !left_out.is_empty() && self.agent.answer_form().is_none() {
             self.write_text(left_out).await;

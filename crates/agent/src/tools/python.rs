@@ -77,14 +77,14 @@ async fn python(
         .await
         .map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
     let files = entered.take_over(&context).await?;
-    let told = told(&cell, started, &files);
-    if told.as_ref().is_ok_and(String::is_empty) {
+    let report = report(&cell, started, &files);
+    if report.as_ref().is_ok_and(String::is_empty) {
         context.note_for_model("It ran and printed nothing.");
     }
-    told
+    report
 }
 
-fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFailure> {
+fn report(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFailure> {
     let mut parts = output(&cell.stdout, &cell.stderr);
     let well = match &cell.end {
         CellEnd::Value(value) => {
@@ -120,10 +120,10 @@ fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFail
         parts.push(format!("[pictures: {}]", names.join(", ")));
     }
     parts.extend(changed(files));
-    let told = parts.join("\n");
+    let report = parts.join("\n");
     if well {
-        Ok(told)
+        Ok(report)
     } else {
-        Err(ToolFailure(told))
+        Err(ToolFailure(report))
     }
 }

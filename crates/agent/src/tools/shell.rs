@@ -40,19 +40,19 @@ async fn shell(
     let (outcome, files) = programs
         .run_script(&context, &arguments.command, &[])
         .await?;
-    let told = told(&outcome, &files);
-    if told.is_empty() {
+    let report = report(&outcome, &files);
+    if report.is_empty() {
         context.note_for_model("It printed nothing and changed no files.");
     }
     if matches!(outcome.ended, Ended::Exit(_)) {
-        Ok(told)
+        Ok(report)
     } else {
-        Err(ToolFailure(told))
+        Err(ToolFailure(report))
     }
 }
 
 /// Output, errors, exit status and changed files; empty parts are omitted.
-fn told(outcome: &Outcome, files: &[String]) -> String {
+fn report(outcome: &Outcome, files: &[String]) -> String {
     let mut parts = output(&outcome.stdout, &outcome.stderr);
     match &outcome.ended {
         Ended::Exit(0) => {}

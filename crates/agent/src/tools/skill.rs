@@ -55,7 +55,7 @@ impl Agents {
             if !known.is_empty() {
                 agent.tools = agent
                     .tools
-                    .with_tools(&[Arc::new(told_with(&tool, &known))]);
+                    .with_tools(&[Arc::new(described_with(&tool, &known))]);
             }
             agent.skills = known.into();
         }
@@ -70,7 +70,7 @@ fn tool() -> Result<Tool, ToolFailure> {
 }
 
 /// The tool with the description for an agent that has these skills.
-fn told_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
+fn described_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     let room = DESCRIPTIONS_BYTES / skills.len().max(1);
     let line = |skill: &Arc<Skill>| {
         let end = skill.description.floor_char_boundary(room);
@@ -83,7 +83,7 @@ fn told_with(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     };
     let lines: String = skills.iter().map(line).collect();
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
-    tool.told(format!("{DESCRIPTION} Skills:{lines}"), "skill", &names)
+    tool.described(format!("{DESCRIPTION} Skills:{lines}"), "skill", &names)
 }
 
 async fn skill(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {

@@ -44,7 +44,7 @@ pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
         .map(|agent| format!("{} ({})", agent.name, agent.description))
         .collect();
     let names: Vec<&str> = sub_agents.iter().map(|agent| agent.name.as_str()).collect();
-    tool.told(
+    tool.described(
         format!("{DESCRIPTION} Types: {}.", types.join(", ")),
         "subagent_type",
         &names,

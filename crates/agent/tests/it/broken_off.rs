@@ -16,10 +16,10 @@ use serde_json::json;
 use crate::play::{Play, lines};
 
 /// What a quota was told of each call.
-type Told = Arc<Mutex<Vec<Option<(Usage, Option<u64>)>>>>;
+type Reported = Arc<Mutex<Vec<Option<(Usage, Option<u64>)>>>>;
 
 #[derive(Debug)]
-struct Open(Told);
+struct Open(Reported);
 
 impl agent::Quota for Open {
     fn begin(&self, _: agent::CallEstimate<'_>) -> Result<agent::EndCall, domain::Problem> {
@@ -42,9 +42,9 @@ impl agent::Quota for Open {
 
 async fn play(
     script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static,
-) -> (Play, Told) {
+) -> (Play, Reported) {
     let mut play = Play::new(Arc::new(script)).await;
-    let told = Told::default();
+    let told = Reported::default();
     play.quota = Some(Arc::new(Open(Arc::clone(&told))));
     play.settings.prices = Some(Prices::of(1_000.0, 1_000.0));
     (play, told)
@@ -92,7 +92,7 @@ fn sum(log: &[RunEvent]) -> (Usage, u64) {
 
 /// The events, the end of the run and the quota have the same sum.
 #[track_caller]
-fn check_sums(log: &[RunEvent], told: &Told) {
+fn check_sums(log: &[RunEvent], told: &Reported) {
     let EventBody::RunFinished {
         usage,
         cost_micro_usd,

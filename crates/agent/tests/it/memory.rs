@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Memory, Told, memory::ToldBlock};
+use agent::{Memory, RunMemories, memory::RunMemoryBlock};
 use domain::{EventBody, Message, Role, RunId, UserId, laws};
 use llm::script::{call, text};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl Person {
         turns.push(text("End."));
         let mut play = Play::turns(turns).await;
         play.memory = Some(self.run().await);
-        play.spec.memories = Some(Told::default());
+        play.spec.memories = Some(RunMemories::default());
         play
     }
 
@@ -376,13 +376,13 @@ async fn agents_receive_only_their_own_memories_at_the_start() {
         _ => text("Done."),
     };
     let mut play = Play::new(Arc::new(script)).await;
-    let block = |agent: &str, name: &str, text: Option<&str>| ToldBlock {
+    let block = |agent: &str, name: &str, text: Option<&str>| RunMemoryBlock {
         agent: agent.to_owned(),
         name: name.to_owned(),
         description: String::new(),
         text: text.map(str::to_owned),
     };
-    let told = Told {
+    let told = RunMemories {
         blocks: vec![
             block("", "likes", Some("Ann likes tea.")),
             block("main", "mine", None),

@@ -56,7 +56,7 @@ impl World {
     }
 
     /// The ids that say whose something is, or that it is there.
-    fn telling(&self) -> impl Iterator<Item = &String> {
+    fn secret_ids(&self) -> impl Iterator<Item = &String> {
         let tells = |name: &str| !matches!(name, "connection" | "reader");
         self.names
             .iter()
@@ -67,7 +67,7 @@ impl World {
     /// The rows that name something of the owner's.
     fn of_the_owner(&self, rows: &[String]) -> Vec<String> {
         rows.iter()
-            .filter(|row| self.telling().any(|id| row.contains(id)))
+            .filter(|row| self.secret_ids().any(|id| row.contains(id)))
             .cloned()
             .collect()
     }
@@ -75,7 +75,7 @@ impl World {
     /// The answer without the ids that were sent, which it may repeat.
     fn words(&self, answer: &Answer) -> String {
         let mut text = answer.text.clone();
-        for id in self.telling() {
+        for id in self.secret_ids() {
             text = text.replace(id, "an id").replace(&unknown(id), "an id");
         }
         // Each request has one of its own.
@@ -217,7 +217,7 @@ async fn check_stranger(
         format!("changes {changed:?}: {}", asked())
     });
     if matches!(case.others, Others::Own(_)) {
-        let shown = world.telling().find(|id| real.text.contains(*id));
+        let shown = world.secret_ids().find(|id| real.text.contains(*id));
         wrong.unless(shown.is_none(), || format!("shows {shown:?}: {}", asked()));
     }
 }

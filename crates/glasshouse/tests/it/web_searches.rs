@@ -195,9 +195,9 @@ async fn a_tool_of_an_mcp_server_searches() {
 
 /// Three services at one address, each of which answers as it was told to, and how often each was asked.
 #[derive(Clone, Default)]
-struct Services(Arc<Mutex<HashMap<String, Told>>>);
+struct Services(Arc<Mutex<HashMap<String, Service>>>);
 
-struct Told {
+struct Service {
     status: u16,
     body: Value,
     asked: usize,
@@ -209,7 +209,7 @@ impl Services {
         let asked = all.get(name).map_or(0, |told| told.asked);
         all.insert(
             name.to_owned(),
-            Told {
+            Service {
                 status,
                 body,
                 asked,

@@ -17,7 +17,7 @@ use crate::{
     error::ApiError,
     gateway::models::ResolvedModel,
     identity::auth::Authority,
-    pipelines::{InForce, Job, Pipelines, ToldNow, ToldPerson, said_in, values},
+    pipelines::{InForce, Job, PersonVariables, Pipelines, TimeVariables, said_in, values},
     platform::request_context,
     runtime::conversation::path_to,
 };
@@ -89,7 +89,7 @@ impl AfterAnswer {
             tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
             let _turn = self.concurrent.acquire().await;
-            request_context::on_behalf_of(origin, self.write_beside(&answer)).await
+            request_context::on_behalf_of(origin, self.write_after_answer(&answer)).await
         };
         let written = written.instrument(about);
         tokio::select! {
@@ -122,7 +122,7 @@ impl AfterAnswer {
         }))
     }
 
-    async fn write_beside(self: &Arc<Self>, answer: &Answer) -> Result<(), ApiError> {
+    async fn write_after_answer(self: &Arc<Self>, answer: &Answer) -> Result<(), ApiError> {
         let Answer {
             run, chat, said, ..
         } = answer;
@@ -145,8 +145,8 @@ impl AfterAnswer {
             return Ok(());
         }
         let user = self.pipelines.store.user(run.principal.account).await?;
-        let person = self.pipelines.effective_pipelines.told_person(&user);
-        let now = self.pipelines.effective_pipelines.told_now();
+        let person = self.pipelines.effective_pipelines.person_variables(&user);
+        let now = self.pipelines.effective_pipelines.time_variables();
         for group in groups {
             self.ask_group(answer, &group, &person, &now).await?;
         }
@@ -175,14 +175,15 @@ impl AfterAnswer {
             .is_titled_by_words(chat.principal.account, chat.id)
             .await?;
         let is_first = answer.said.len() <= 2;
-        let beside = self
+        let alternatives = self
             .pipelines
             .store
             .alternative_answers(chat.id)
             .await?
             .remove(&answer.message);
         // The user may continue the chat from another alternative.
-        let is_one_of_several = beside.is_some_and(|beside| beside.made_of.is_empty());
+        let is_one_of_several =
+            alternatives.is_some_and(|alternatives| alternatives.made_of.is_empty());
         due.retain(|set| match set.pipeline {
             Pipeline::Title => !is_named,
             Pipeline::Tags => !is_named || is_first,
@@ -196,8 +197,8 @@ impl AfterAnswer {
         self: &Arc<Self>,
         answer: &Answer,
         group: &Group,
-        person: &ToldPerson,
-        now: &ToldNow,
+        person: &PersonVariables,
+        now: &TimeVariables,
     ) -> Result<(), ApiError> {
         let job = Job {
             pipelines: &group.pipelines,
@@ -352,13 +353,13 @@ fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
 
 /// The text of the branch that ends with this message.
 pub(crate) fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said> {
-    let told = |message: &ChatMessage| Message {
+    let as_message = |message: &ChatMessage| Message {
         content: message.content.clone(),
         ..Message::text(message.role, "")
     };
     let branch: Vec<Message> = path_to(messages, Some(last))
         .into_iter()
-        .map(told)
+        .map(as_message)
         .collect();
     said_in(&branch)
 }

@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{error::ApiError, messages};
 
 /// Maximum number of transfers, including those that only wait for slow readers and senders.
-const MOST: usize = 64;
+const MAX_TRANSFERS: usize = 64;
 /// Maximum number of imports processed concurrently: each may hold many megabytes and keep the database busy.
 const MAX_AT_WORK: usize = 2;
 /// The `Retry-After` of refused requests, seconds.
@@ -47,7 +47,7 @@ impl TransferSlots {
         if going.contains(&user) {
             return Err(ApiError::conflict(messages::Chats::StillMoving));
         }
-        if going.len() >= MOST {
+        if going.len() >= MAX_TRANSFERS {
             return Err(ApiError::rate_limited(WAIT_S));
         }
         going.insert(user);
@@ -83,15 +83,15 @@ mod tests {
     #[test]
     fn one_for_each_and_few_in_all() {
         let slots = TransferSlots::default();
-        let ids: Vec<UserId> = (0..=MOST).map(|_| UserId::generate()).collect();
-        let mut held: Vec<Held> = ids[..MOST]
+        let ids: Vec<UserId> = (0..=MAX_TRANSFERS).map(|_| UserId::generate()).collect();
+        let mut held: Vec<Held> = ids[..MAX_TRANSFERS]
             .iter()
             .map(|id| slots.begin(*id).unwrap())
             .collect();
         let status = |id| slots.begin(id).err().unwrap().problem().code;
         assert_eq!(status(ids[0]), domain::ProblemCode::Conflict);
-        assert_eq!(status(ids[MOST]), domain::ProblemCode::RateLimited);
+        assert_eq!(status(ids[MAX_TRANSFERS]), domain::ProblemCode::RateLimited);
         held.remove(0);
-        slots.begin(ids[MOST]).unwrap();
+        slots.begin(ids[MAX_TRANSFERS]).unwrap();
     }
 }

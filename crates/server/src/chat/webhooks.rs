@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Maximum number of webhooks per user.
-pub(crate) const MOST: u32 = 10;
+pub(crate) const MAX_WEBHOOKS: u32 = 10;
 /// Maximum length of a URL, bytes.
 const URL_LIMIT_BYTES: usize = 2_000;
 /// How much of the answer is sent, characters.
@@ -209,11 +209,11 @@ impl Webhooks {
     async fn tell_of(&self, notice: &Notice) -> Result<(), StoreError> {
         // The same id for each attempt, so that receivers can detect duplicates.
         let id = format!("{}.{}", notice.webhook.id, notice.run);
-        let told = self
+        let delivered = self
             .tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice))
             .await;
         let now = self.clock.now_ms();
-        let problem = told.err().map(|words| words.to_column());
+        let problem = delivered.err().map(|words| words.to_column());
         let pause = PAUSES_MS.get(usize::try_from(notice.attempts).unwrap_or(usize::MAX));
         let next = pause.filter(|_| problem.is_some()).map(|pause| now + pause);
         self.store
@@ -225,7 +225,7 @@ impl Webhooks {
 fn body(notice: &Notice) -> Value {
     let summary = notice.summary.as_ref();
     let answer = summary.map_or("", |summary| &summary.answer);
-    let told: String = answer.chars().take(ANSWER_CHARS).collect();
+    let excerpt: String = answer.chars().take(ANSWER_CHARS).collect();
     json!({
         "type": "run.finished",
         "timestamp": in_words(notice.finished_at.unwrap_or_default()),
@@ -235,8 +235,8 @@ fn body(notice: &Notice) -> Value {
             "title": notice.title,
             "outcome": summary.and_then(|summary| summary.outcome),
             "problem": summary.and_then(|summary| summary.problem.as_ref()).map(|problem| &problem.message),
-            "answer": told,
-            "answer_is_whole": told.len() == answer.len(),
+            "answer": excerpt,
+            "answer_is_whole": excerpt.len() == answer.len(),
         },
     })
 }

@@ -93,10 +93,10 @@ impl LocalEmbedder {
 /// folder, otherwise from the model's folder.
 pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
     let folder = &settings.model_folder;
-    let beside = program.with_file_name(LIBRARY);
+    let in_same_folder = program.with_file_name(LIBRARY);
     let library = match &settings.onnxruntime {
         Some(named) => named.clone(),
-        None if beside.is_file() => beside,
+        None if in_same_folder.is_file() => in_same_folder,
         None => folder.join(LIBRARY),
     };
     Files {

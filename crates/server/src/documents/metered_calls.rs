@@ -36,13 +36,13 @@ impl Documents {
         used: impl Fn(&T) -> (Tokens, Option<u64>),
     ) -> Result<MeteredCall<T>, StoreError> {
         let principal = Principal::of_account(owner);
-        let wish = UsageEstimate {
+        let expected = UsageEstimate {
             input_tokens,
             max_output_tokens: Some(output_tokens),
             prices: model.prices,
         };
         self.usage.know(&principal).await?;
-        let held = match self.usage.begin(&principal, wish) {
+        let held = match self.usage.begin(&principal, expected) {
             Ok(held) => held,
             Err(refused) => {
                 return Ok(MeteredCall::Limited {
@@ -55,7 +55,7 @@ impl Documents {
         let used = asked.as_ref().ok().map(used);
         self.usage.end(
             &held,
-            wish,
+            expected,
             used.map(|(tokens, cost)| Amount::of_call(tokens, cost)),
         );
         if let Some((tokens, cost)) = used {

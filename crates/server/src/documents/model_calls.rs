@@ -69,8 +69,11 @@ impl Documents {
             return self.built_in.embed(texts, urgency, deadline).await;
         }
         let server = self.helper(model, "embeddings")?;
-        let ask = async |told: ForwardContext| {
-            let embedded = server.upstream.embed(&told, texts, None, deadline).await?;
+        let ask = async |forward_context: ForwardContext| {
+            let embedded = server
+                .upstream
+                .embed(&forward_context, texts, None, deadline)
+                .await?;
             Ok((embedded.vectors, embedded.input_tokens))
         };
         let bytes = texts.iter().map(String::len).sum();
@@ -90,9 +93,9 @@ impl Documents {
         let upstream = &server.upstream;
         let body = rerank::encode(upstream.model(), query, passages);
         let bytes = body.len();
-        let ask = async |told: ForwardContext| {
+        let ask = async |forward_context: ForwardContext| {
             let answer = upstream
-                .post_whole(&told, body.into(), Instant::now() + deadline)
+                .post_whole(&forward_context, body.into(), Instant::now() + deadline)
                 .await?;
             let read = rerank::decode(&answer, passages.len()).map_err(|bad| {
                 let why = bad.to_string();
@@ -133,7 +136,7 @@ impl Documents {
         ask: impl AsyncFnOnce(ForwardContext) -> Result<(T, Option<u64>), ForwardError>,
     ) -> Result<T, ModelUnavailable> {
         let estimated = bytes as u64 / BYTES_PER_TOKEN;
-        let wish = UsageEstimate {
+        let expected = UsageEstimate {
             input_tokens: estimated,
             max_output_tokens: Some(0),
             prices: *prices,
@@ -151,24 +154,24 @@ impl Documents {
             ),
             false => None,
         };
-        let told = ForwardContext {
+        let forward_context = ForwardContext {
             caller,
             ..ForwardContext::default()
         };
         let held = self
             .usage
-            .begin(principal, wish)
+            .begin(principal, expected)
             .map_err(|refused| ModelUnavailable {
                 kind: UnavailableKind::Limited(refused.wait_s),
                 words: refused.words,
             })?;
-        let result = ask(told).await.map_err(no_answer);
+        let result = ask(forward_context).await.map_err(no_answer);
         let used = result
             .as_ref()
             .ok()
             .map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
         let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
-        self.usage.end(&held, wish, amount);
+        self.usage.end(&held, expected, amount);
         if let Some((tokens, cost)) = used {
             self.usage
                 .note(principal, upstream.model(), UsageSum::of_call(tokens, cost));

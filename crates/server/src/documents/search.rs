@@ -83,11 +83,11 @@ impl Documents {
     pub(crate) async fn search_knowledge(
         self: &Arc<Self>,
         principal: &Principal,
-        wish: SearchRequest,
+        request: SearchRequest,
     ) -> Result<Answer, ApiError> {
         let reader = principal.account;
         let mut collections = self.store.searchable_collections(reader).await?;
-        if let Some(wanted) = &wish.collections {
+        if let Some(wanted) = &request.collections {
             collections.retain(|collection| wanted.contains(&collection.id));
             for wanted in wanted {
                 if !collections
@@ -109,16 +109,18 @@ impl Documents {
             all.push(self.current(collection).await?);
         }
         self.make_room();
-        let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
+        let (meanings, mut notes) = self
+            .meanings(principal, &request, &collections, &all)
+            .await?;
         let rerank = self.config.knowledge.rerank.as_ref();
-        let limit = wish.limit.min(MAX_FOUND);
+        let limit = request.limit.min(MAX_FOUND);
         let most = if rerank.is_some() {
             limit.max(RERANKED)
         } else {
             limit
         };
-        let closed = closed(&all, &wish.documents);
-        let hits = find(self, &all, wish.query.clone(), meanings, closed, most).await?;
+        let closed = closed(&all, &request.documents);
+        let hits = find(self, &all, request.query.clone(), meanings, closed, most).await?;
         let mut found = passages(&self.store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
             let looked_at = found.len().min(RERANKED);
@@ -130,7 +132,7 @@ impl Documents {
                 .rerank(
                     principal,
                     &settings.model,
-                    &wish.query,
+                    &request.query,
                     &texts,
                     settings.deadline,
                 )
@@ -154,7 +156,7 @@ impl Documents {
     async fn meanings(
         &self,
         principal: &Principal,
-        wish: &SearchRequest,
+        request: &SearchRequest,
         collections: &[Collection],
         all: &[Arc<CachedIndex>],
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
@@ -169,13 +171,15 @@ impl Documents {
                 vec![no_vectors(problem)],
             ));
         }
-        let (vectors, mut notes) = self.question_vectors(principal, &wish.query, all).await?;
+        let (vectors, mut notes) = self
+            .question_vectors(principal, &request.query, all)
+            .await?;
         let Some(database) = database else {
             let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
         };
         let (meanings, note) = self
-            .nearest(database, collections, all, vectors, &wish.documents)
+            .nearest(database, collections, all, vectors, &request.documents)
             .await?;
         notes.extend(note);
         Ok((meanings, notes))

@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "search_knowledge";
 /// Default number of passages.
 const USUAL: usize = 8;
 /// Maximum number of passages.
-const MOST: usize = 20;
+const MAX_HITS: usize = 20;
 /// Maximum number of collections listed in the description.
 const NAMED: usize = 30;
 /// Maximum length of a collection's description there, characters.
@@ -93,7 +93,7 @@ fn parameters() -> Value {
                 "description": "The name of the one collection to search; all where left out.",
             },
             "limit": {
-                "type": "integer", "minimum": 1, "maximum": MOST,
+                "type": "integer", "minimum": 1, "maximum": MAX_HITS,
                 "description": "How many passages are wanted; 8 where left out.",
             },
             "types": {
@@ -190,14 +190,14 @@ pub(crate) async fn look(
             None => return Ok((Vec::new(), no_document(documents, &collections).await)),
         }
     };
-    let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
-    let wish = SearchRequest {
+    let limit = limit.unwrap_or(USUAL).clamp(1, MAX_HITS);
+    let request = SearchRequest {
         query,
         collections: Some(collections),
         documents: within,
         limit,
     };
-    let answer = documents.search_knowledge(principal, wish).await;
+    let answer = documents.search_knowledge(principal, request).await;
     let Answer { found, notes } = answer.map_err(|error| error.problem().message.clone())?;
     let mut said: Vec<String> = found.iter().map(passage).collect();
     if found.is_empty() {

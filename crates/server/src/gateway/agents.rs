@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The maximum number of agents created in the settings.
-const MOST: usize = 100;
+const MAX_AGENTS: usize = 100;
 
 /// All defined agents, those of the configuration file first.
 pub struct DefinedAgents {
@@ -142,9 +142,9 @@ impl DefinedAgents {
                 name: name.to_owned(),
             }));
         }
-        if self.list().len() >= MOST + self.from_file.len() {
+        if self.list().len() >= MAX_AGENTS + self.from_file.len() {
             return Err(ApiError::conflict(messages::Settings::TooManyAgents {
-                count: MOST as u64,
+                count: MAX_AGENTS as u64,
             }));
         }
         let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;

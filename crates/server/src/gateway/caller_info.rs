@@ -40,7 +40,7 @@ const OBJECTS: [&str; 2] = ["features", "variables"];
 
 impl Caller {
     /// The id by which trusted servers know the caller.
-    pub(crate) fn told_id(&self) -> String {
+    pub(crate) fn forwarded_id(&self) -> String {
         self.person
             .as_ref()
             .map_or_else(|| self.id().to_string(), |person| person.id.clone())
@@ -51,11 +51,11 @@ impl Caller {
     pub(crate) fn info(&self, headers: &HeaderMap) -> CallerInfo {
         let chat = headers.get(&CHAT_ID).filter(|_| self.person.is_some());
         let chat = chat.and_then(|chat| chat.to_str().ok());
-        let told = match &self.person {
+        let headers = match &self.person {
             Some(person) => headers_of(person, chat),
             None => headers_of(&account(&self.user), None),
         };
-        CallerInfo::new(told, Map::new())
+        CallerInfo::new(headers, Map::new())
     }
 }
 
@@ -277,7 +277,7 @@ fn files(history: &[Message]) -> Value {
 mod tests {
     use super::*;
 
-    fn told(name: &str, email: &str) -> HeaderMap {
+    fn headers(name: &str, email: &str) -> HeaderMap {
         let some = |text: &str| Some(text.to_owned());
         let person = Person {
             id: "7".into(),
@@ -298,18 +298,18 @@ mod tests {
             ("a-b_c.d~e", "a-b_c.d~e"),
             ("O'Neil \"x\"", "O%27Neil %22x%22"),
         ] {
-            assert_eq!(told(name, "a@b")[&NAME], expected, "{name}");
+            assert_eq!(headers(name, "a@b")[&NAME], expected, "{name}");
         }
     }
 
     #[test]
     fn nothing_breaks_out_of_a_header() {
-        let told = told("a\r\nX-Admin: 1", "ann\r\nX-Admin: 1@example.org");
-        assert_eq!(told[&NAME], "a%0D%0AX-Admin%3A 1");
-        assert_eq!(told[&EMAIL], "ann%0D%0AX-Admin: 1@example.org");
-        assert_eq!(told[&CHAT_ID], "chat 1");
-        assert_eq!(told.len(), 5);
-        let nobody = headers_of(
+        let headers = headers("a\r\nX-Admin: 1", "ann\r\nX-Admin: 1@example.org");
+        assert_eq!(headers[&NAME], "a%0D%0AX-Admin%3A 1");
+        assert_eq!(headers[&EMAIL], "ann%0D%0AX-Admin: 1@example.org");
+        assert_eq!(headers[&CHAT_ID], "chat 1");
+        assert_eq!(headers.len(), 5);
+        let without_person = headers_of(
             &Person {
                 id: "7".into(),
                 name: Some(" ".into()),
@@ -317,7 +317,7 @@ mod tests {
             },
             None,
         );
-        assert_eq!(nobody.len(), 1, "what is empty is left out");
+        assert_eq!(without_person.len(), 1, "what is empty is left out");
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl Usage {
     ///
     /// # Errors
     /// If a limit is reached, or would be exceeded.
-    pub fn begin(&self, principal: &Principal, wish: UsageEstimate) -> Result<Held, Refused> {
+    pub fn begin(&self, principal: &Principal, expected: UsageEstimate) -> Result<Held, Refused> {
         let now = self.clock.now_ms();
         let limits = self.apply_to(principal);
         let mut books = self.lock();
@@ -202,7 +202,8 @@ impl Usage {
                 .accounts
                 .entry(subject.clone())
                 .or_insert_with(|| Account::new(now));
-            held.0.push((subject.clone(), account.estimate(now, wish)));
+            held.0
+                .push((subject.clone(), account.estimate(now, expected)));
             let estimate = held.0[held.0.len() - 1].1;
             account
                 .check(limits, estimate)
@@ -223,7 +224,7 @@ impl Usage {
     pub fn check(
         &self,
         principal: &Principal,
-        wish: UsageEstimate,
+        expected: UsageEstimate,
         calls: u64,
     ) -> Result<(), Refused> {
         let limits = self.apply_to(principal);
@@ -234,7 +235,7 @@ impl Usage {
                 .accounts
                 .entry(subject.clone())
                 .or_insert_with(|| Account::new(now));
-            let estimate = account.estimate(now, wish).times(calls);
+            let estimate = account.estimate(now, expected).times(calls);
             account
                 .check(&limits, estimate)
                 .map_err(|over| over.refuse(&subject, now))?;
@@ -243,12 +244,12 @@ impl Usage {
     }
 
     /// Ends a call. Its actual usage stays reserved until it is noted; `None` if the call failed.
-    pub fn end(&self, held: &Held, wish: UsageEstimate, used: Option<Amount>) {
+    pub fn end(&self, held: &Held, expected: UsageEstimate, used: Option<Amount>) {
         let now = self.clock.now_ms();
         let mut books = self.lock();
         for (subject, estimate) in &held.0 {
             if let Some(account) = books.accounts.get_mut(subject) {
-                account.end(now, *estimate, wish, used);
+                account.end(now, *estimate, expected, used);
             }
         }
     }

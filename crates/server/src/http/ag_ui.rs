@@ -113,14 +113,14 @@ pub(super) async fn run(
     let state = thread::state(app, &chat, input.state.clone()).await?;
     let thread_id = input.thread_id.clone();
     let run_id = input.run_id.clone();
-    let door = ClientRun {
+    let client_run = ClientRun {
         thread_id,
         run_id,
         version: input.version,
         sub_agents: query.sub_agents(),
         state,
     };
-    if let Some(on) = go_on(app, &chat, &input, &door).await? {
+    if let Some(on) = go_on(app, &chat, &input, &client_run).await? {
         let files = RunFiles::new(app, on.run, headers, Contents::Linked);
         return Ok(stream(
             app, files, on.run, on.after, on.encoder, on.opening, leaving,
@@ -134,7 +134,7 @@ pub(super) async fn run(
         files,
         run,
         0,
-        AgUiEncoder::new(door),
+        AgUiEncoder::new(client_run),
         Vec::new(),
         leaving,
     ))

@@ -62,12 +62,12 @@ pub(super) async fn ask(
     RawJson(body): RawJson,
 ) -> Result<Json<Alternatives>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
-    let wish: NewAlternatives = parse(&body)?;
-    let metadata = wire::passed_on(&wish.metadata);
+    let request: NewAlternatives = parse(&body)?;
+    let metadata = wire::passed_on(&request.metadata);
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let samples = match wish.samples {
+    let samples = match request.samples {
         Some(samples) => samples,
-        None if wish.models.len() > 1 => 1,
+        None if request.models.len() > 1 => 1,
         None => {
             app.effective_pipelines
                 .pipeline_in_force(Pipeline::Moa)
@@ -76,9 +76,9 @@ pub(super) async fn ask(
                 .moa_samples
         }
     };
-    let named: Vec<Option<&str>> = match wish.models.is_empty() {
+    let named: Vec<Option<&str>> = match request.models.is_empty() {
         true => vec![None],
-        false => wish
+        false => request
             .models
             .iter()
             .map(|model| Some(model.as_str()))
@@ -104,7 +104,9 @@ pub(super) async fn ask(
         None => true,
     };
     if is_new {
-        app.turns.check_room_beside(&chat, message, &models).await?;
+        app.turns
+            .check_room_for_alternatives(&chat, message, &models)
+            .await?;
     }
     let mut answers = Vec::with_capacity(asked);
     for (number, model) in models.into_iter().enumerate() {
@@ -122,7 +124,10 @@ pub(super) async fn ask(
                 spec,
                 idempotency,
             };
-            app.turns.answer_beside(chat, new).await.map(Begun::from)
+            app.turns
+                .answer_alternatively(chat, new)
+                .await
+                .map(Begun::from)
         };
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
         answers.push(
@@ -177,7 +182,7 @@ pub(super) async fn merge(
     }
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let begin = async |idempotency| {
-        let wish = MergeRequest {
+        let request = MergeRequest {
             of: message,
             answers,
             model,
@@ -185,7 +190,7 @@ pub(super) async fn merge(
             idempotency,
         };
         app.turns
-            .merge_answers(chat, &caller, wish)
+            .merge_answers(chat, &caller, request)
             .await
             .map(Begun::from)
     };

@@ -49,7 +49,7 @@ where
     request.extensions_mut().insert(noted.clone());
     let identity = Arc::clone(&app.identity);
     let origin = request_context::current();
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let work = async move {
         let response = answer(request).await;
         let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
@@ -58,13 +58,14 @@ where
             identity.note_or_log(entry).await;
         }
         // The client may have disconnected.
-        _ = tell.send(response);
+        _ = sender.send(response);
         if let Some(entry) = entry.filter(|_| !is_done) {
             identity.note_or_log(&entry).await;
         }
     };
     app.tasks
         .spawn(request_context::on_behalf_of(origin, work).in_current_span());
-    told.await
+    receiver
+        .await
         .unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
 }

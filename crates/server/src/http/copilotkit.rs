@@ -123,7 +123,7 @@ pub(super) async fn connect(
         run_id,
         version,
     } = input;
-    let door = ClientRun {
+    let client_run = ClientRun {
         thread_id,
         run_id,
         version,
@@ -131,21 +131,24 @@ pub(super) async fn connect(
         state: Map::new(),
     };
     let now = app.clock.now_ms();
-    let Some(chat) = threads::find(&app, &caller, &door.thread_id).await? else {
+    let Some(chat) = threads::find(&app, &caller, &client_run.thread_id).await? else {
         return Ok(whole(
-            &wire::ag_ui::Transcript::default().replay(&door, now),
+            &wire::ag_ui::Transcript::default().replay(&client_run, now),
         ));
     };
     let shown = thread::show(&app, &chat).await?;
-    let door = ClientRun {
+    let client_run = ClientRun {
         state: shown.state,
-        ..door
+        ..client_run
     };
-    let opening = shown.transcript.replay(&door, now);
+    let opening = shown.transcript.replay(&client_run, now);
     match shown.live {
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
-            let encoder = AgUiEncoder::new(ClientRun { run_id, ..door });
+            let encoder = AgUiEncoder::new(ClientRun {
+                run_id,
+                ..client_run
+            });
             let files = RunFiles::new(&app, run, &headers, Contents::Linked);
             Ok(ag_ui::stream(
                 &app,

@@ -13,7 +13,7 @@ use axum::{
 use crate::platform::config::Config;
 
 /// The paths that programs use, each with everything below it. Those of the web app are not among them.
-const DOORS: [&str; 8] = [
+const API_PATHS: [&str; 8] = [
     "/ag-ui",
     "/api/chat",
     "/api/ui-message-stream",
@@ -38,7 +38,7 @@ pub(super) async fn allow_named_origins(
     request: Request,
     next: Next,
 ) -> Response {
-    if !is_door(request.uri().path()) {
+    if !is_api_path(request.uri().path()) {
         return next.run(request).await;
     }
     let origin = request
@@ -77,12 +77,12 @@ pub(super) async fn allow_named_origins(
     response
 }
 
-fn is_door(path: &str) -> bool {
-    let is_at = |door: &str| {
-        path.strip_prefix(door)
+fn is_api_path(path: &str) -> bool {
+    let is_at = |prefix: &str| {
+        path.strip_prefix(prefix)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    DOORS.into_iter().any(is_at)
+    API_PATHS.into_iter().any(is_at)
 }
 
 /// Allows any header: clients have many of their own, and only the key grants access.

@@ -33,7 +33,7 @@ use crate::{
     },
     http::{
         extract::{Json, RawJson},
-        streams::{Heartbeat, telling},
+        streams::{Heartbeat, send_only},
     },
     identity::{
         audit::Noted,
@@ -250,10 +250,8 @@ pub(super) async fn socket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
-    Ok(
-        telling(upgrade)
-            .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await),
-    )
+    Ok(send_only(upgrade)
+        .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 /// `GET /`: the web app, which is public; upgraded to a WebSocket, it is the same as `/ws` and requires the same
@@ -269,10 +267,8 @@ pub(super) async fn root(
     };
     let caller = check_access(&app.identity, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
-    Ok(
-        telling(upgrade)
-            .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await),
-    )
+    Ok(send_only(upgrade)
+        .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
 }
 
 async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Maximum number of groups.
-const MOST: i64 = 1_000;
+const MAX_GROUPS: i64 = 1_000;
 const MAX_DESCRIPTION_CHARS: usize = 500;
 const MAX_PROVIDER_NAME_BYTES: usize = 300;
 /// Maximum number of users that are added at once.
@@ -154,7 +154,10 @@ pub(super) async fn create(
         .with_field(Some("name")));
     }
     let group = body.apply(new)?;
-    store.create_group(&group, MOST).await.map_err(in_words)?;
+    store
+        .create_group(&group, MAX_GROUPS)
+        .await
+        .map_err(in_words)?;
     groups.look().await?;
     noted.about(group.id, &group.name);
     noted.with("provider_name", &group.provider_name);
@@ -307,17 +310,17 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     if let Ok(id) = text.parse::<UserId>() {
         return Ok(id);
     }
-    let nobody = || {
+    let no_account = || {
         let text: String = text.chars().take(100).collect();
         ApiError::invalid(messages::Accounts::NobodyWithAddress { address: text })
             .with_field(Some("users"))
     };
     if text.len() > MAX_EMAIL_BYTES {
-        return Err(nobody());
+        return Err(no_account());
     }
     match app.store.user_by_email(text).await {
         Ok(found) => Ok(found.user.id),
-        Err(StoreError::NotFound) => Err(nobody()),
+        Err(StoreError::NotFound) => Err(no_account()),
         Err(error) => Err(error.into()),
     }
 }
@@ -336,9 +339,9 @@ fn in_words(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(messages::Accounts::GroupGone),
         StoreError::Conflict("name") => ApiError::conflict(messages::Accounts::GroupNameTaken),
-        StoreError::Conflict("limit") => {
-            ApiError::conflict(messages::Accounts::TooManyGroups { count: MOST as u64 })
-        }
+        StoreError::Conflict("limit") => ApiError::conflict(messages::Accounts::TooManyGroups {
+            count: MAX_GROUPS as u64,
+        }),
         StoreError::Conflict("member") => {
             ApiError::invalid(messages::Accounts::MemberGone).with_field(Some("users"))
         }

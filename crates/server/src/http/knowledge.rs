@@ -368,7 +368,7 @@ pub(super) async fn search(
             }));
         }
     };
-    let wish = SearchRequest {
+    let request = SearchRequest {
         query: body.query,
         collections,
         documents,
@@ -376,7 +376,7 @@ pub(super) async fn search(
     };
     let answer = app
         .documents
-        .search_knowledge(&caller.principal(), wish)
+        .search_knowledge(&caller.principal(), request)
         .await?;
     let notes = answer.notes.into_iter().map(|note| NoteView {
         code: note.code,

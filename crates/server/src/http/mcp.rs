@@ -103,9 +103,9 @@ impl McpAdapter {
 }
 
 /// Closes idle sessions. Not in the table of jobs, as the sessions are part of the router.
-pub(super) fn sweep_job(door: &Arc<McpAdapter>) -> Job {
-    let sweep = |door: Arc<McpAdapter>| async move { door.sweep().await };
-    job("close_idle_mcp_sessions", door, sweep)
+pub(super) fn sweep_job(adapter: &Arc<McpAdapter>) -> Job {
+    let sweep = |adapter: Arc<McpAdapter>| async move { adapter.sweep().await };
+    job("close_idle_mcp_sessions", adapter, sweep)
         .every(SWEEP_INTERVAL)
         .delayed()
 }
@@ -113,7 +113,7 @@ pub(super) fn sweep_job(door: &Arc<McpAdapter>) -> Job {
 /// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for messages of the server, the end of the session.
 pub(super) async fn any(
     State(app): State<Arc<App>>,
-    Extension(door): Extension<Arc<McpAdapter>>,
+    Extension(adapter): Extension<Arc<McpAdapter>>,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -121,7 +121,8 @@ pub(super) async fn any(
     let id = session_id(request.headers());
     let session = match &id {
         Some(id) => Some(
-            door.sessions
+            adapter
+                .sessions
                 .of(id, &caller.principal())
                 .ok_or_else(no_session)?,
         ),
@@ -140,13 +141,13 @@ pub(super) async fn any(
         _session: session.clone(),
     };
     request.extensions_mut().insert(visit);
-    let response = door.protocol.handle(request).await;
+    let response = adapter.protocol.handle(request).await;
     let session = match (session, session_id(response.headers())) {
-        (None, Some(begun)) => Some(begin(&door, &caller, begun).await?),
+        (None, Some(begun)) => Some(begin(&adapter, &caller, begun).await?),
         (session, _) => session,
     };
     if let Some(id) = id.filter(|_| is_end && response.status().is_success()) {
-        door.sessions.forget(&id);
+        adapter.sessions.forget(&id);
     }
     let response = response.map(Body::new);
     if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE)
@@ -185,12 +186,16 @@ fn no_session() -> ApiError {
     )
 }
 
-async fn begin(door: &McpAdapter, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
-    let (session, ended) = door
+async fn begin(
+    adapter: &McpAdapter,
+    caller: &Caller,
+    id: String,
+) -> Result<Arc<Session>, ApiError> {
+    let (session, ended) = adapter
         .sessions
         .begin(id.clone(), caller.principal(), Instant::now());
     for id in ended {
-        door.close(id).await;
+        adapter.close(id).await;
     }
     session.ok_or_else(|| {
         let message = "Too many MCP sessions of this account are at work. End one of them first.";

@@ -83,8 +83,8 @@ pub(super) async fn complete(
     let model = model_for(&app, &caller, named.as_deref(), chat.as_ref()).await?;
     let named = named.unwrap_or_else(|| model.id.clone());
     let merging = app.pipelines.merging(&caller, model).await?;
-    let person = app.effective_pipelines.told_person(&caller.user);
-    let now = app.effective_pipelines.told_now();
+    let person = app.effective_pipelines.person_variables(&caller.user);
+    let now = app.effective_pipelines.time_variables();
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], &person, &now)?;
     let model_id = merging.model.model_id.clone();

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Maximum number of rules, and of groups in them, for all resources together.
-const MOST: i64 = 20_000;
+const MAX_RULES: i64 = 20_000;
 const MAX_NAME_BYTES: usize = 300;
 const MAX_GROUPS: usize = 1_000;
 
@@ -154,15 +154,15 @@ pub(super) async fn put(
         groups,
     };
     app.store
-        .put_permission(&row, MOST)
+        .put_permission(&row, MAX_RULES)
         .await
         .map_err(|error| match error {
             StoreError::Conflict("group") => {
                 ApiError::invalid(messages::Accounts::GroupOfRuleGone).with_field(Some("groups"))
             }
-            StoreError::Conflict("limit") => {
-                ApiError::conflict(messages::Accounts::TooManyRules { count: MOST as u64 })
-            }
+            StoreError::Conflict("limit") => ApiError::conflict(messages::Accounts::TooManyRules {
+                count: MAX_RULES as u64,
+            }),
             error => error.into(),
         })?;
     app.groups.look().await?;

@@ -223,7 +223,7 @@ pub(super) struct PipelineCalls {
 /// What to preview.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "PipelinePreviewRequest")]
-pub(super) struct PreviewWish {
+pub(super) struct PreviewRequest {
     /// The template; the one in effect if absent.
     #[serde(default)]
     template: Option<String>,
@@ -262,11 +262,11 @@ pub(super) async fn preview(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(name): Path<String>,
-    Json(wish): Json<PreviewWish>,
+    Json(request): Json<PreviewRequest>,
 ) -> Result<Json<Preview>, ApiError> {
     let pipeline = named(&name)?;
     let set = app.effective_pipelines.pipeline_in_force(pipeline).await?;
-    let template = match wish
+    let template = match request
         .template
         .as_deref()
         .filter(|text| !text.trim().is_empty())
@@ -279,7 +279,7 @@ pub(super) async fn preview(
         None => set.template.clone(),
     };
     let template = template.ok_or_else(|| ApiError::invalid(messages::Settings::NoTemplate))?;
-    let chat = match wish.chat {
+    let chat = match request.chat {
         Some(chat) => Some(app.store.chat(&caller.principal(), chat).await?),
         None => {
             let page = ChatPage {
@@ -299,17 +299,17 @@ pub(super) async fn preview(
         let messages = app.store.messages(chat.id).await?;
         let path = path_to(&messages, chat.current);
         model_id = path.iter().rev().find_map(|message| message.model.clone());
-        let told: Vec<domain::Message> = path
+        let conversation: Vec<domain::Message> = path
             .into_iter()
             .map(|message| domain::Message {
                 content: message.content.clone(),
                 ..domain::Message::text(message.role, "")
             })
             .collect();
-        said = said_in(&told);
+        said = said_in(&conversation);
     }
-    let person = app.effective_pipelines.told_person(&caller.user);
-    let now = app.effective_pipelines.told_now();
+    let person = app.effective_pipelines.person_variables(&caller.user);
+    let now = app.effective_pipelines.time_variables();
     let values = Values {
         context: "[1] A passage that was found.",
         query: "a query",
@@ -320,7 +320,7 @@ pub(super) async fn preview(
     };
     let prompt = template.fill(&values);
     let chat = chat.map(|chat| chat.title);
-    if !wish.ask {
+    if !request.ask {
         return Ok(Json(Preview {
             chat,
             prompt,

@@ -24,7 +24,7 @@ use crate::{
         extract::{Json, Path, Query},
         openapi::Operations,
         streams::{
-            Format, FormatOptions, Native, RunFiles, StreamedEvent, for_reader, sse, telling,
+            Format, FormatOptions, Native, RunFiles, StreamedEvent, for_reader, send_only, sse,
             web_socket,
         },
     },
@@ -220,7 +220,7 @@ pub(super) async fn events(
     reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
         let ends = app.identity.standing.ends(&viewer.caller);
-        return Ok(telling(upgrade).on_upgrade(async move |socket| {
+        return Ok(send_only(upgrade).on_upgrade(async move |socket| {
             let watched = ends.run_until_cancelled(web_socket(reader, options.native, socket));
             Reading::during(reading, watched).await;
         }));

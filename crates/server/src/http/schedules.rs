@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Maximum number of schedules per person.
-pub(super) const MOST: u32 = 50;
+pub(super) const MAX_SCHEDULES: u32 = 50;
 /// Maximum length of a prompt, characters.
 const PROMPT_CHARS: usize = 8000;
 
@@ -124,12 +124,12 @@ pub(super) async fn create(
     app.models.first_look().await;
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
     app.store
-        .create_schedule(&new, MOST)
+        .create_schedule(&new, MAX_SCHEDULES)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => {
-                ApiError::conflict(messages::Settings::TooManySchedules { count: MOST as u64 })
-            }
+            StoreError::Conflict(_) => ApiError::conflict(messages::Settings::TooManySchedules {
+                count: MAX_SCHEDULES as u64,
+            }),
             error => error.into(),
         })?;
     app.schedules.look_again();

@@ -152,21 +152,22 @@ pub(super) async fn account_of(
     email: &str,
     field: &'static str,
 ) -> Result<User, ApiError> {
-    let nobody = || ApiError::invalid(messages::Accounts::NobodyWithEmail).with_field(Some(field));
+    let no_account =
+        || ApiError::invalid(messages::Accounts::NobodyWithEmail).with_field(Some(field));
     let email = email.trim();
     if email.len() > MAX_EMAIL_BYTES {
-        return Err(nobody());
+        return Err(no_account());
     }
     let found = app
         .store
         .user_by_email(email)
         .await
         .map_err(|error| match error {
-            StoreError::NotFound => nobody(),
+            StoreError::NotFound => no_account(),
             error => error.into(),
         })?;
     if found.suspended {
-        Err(nobody())
+        Err(no_account())
     } else {
         Ok(found.user)
     }

@@ -37,7 +37,7 @@ use wire::{
 pub(crate) use self::files::for_reader;
 pub use self::{
     files::{Contents, RunFiles},
-    heartbeat::{Heartbeat, telling},
+    heartbeat::{Heartbeat, send_only},
     pausing::{Pausing, pausing, whole},
 };
 use crate::error::ApiError;

@@ -271,8 +271,11 @@ impl Task {
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
-        let person = self.app.effective_pipelines.told_person(&self.caller.user);
-        let now = self.app.effective_pipelines.told_now();
+        let person = self
+            .app
+            .effective_pipelines
+            .person_variables(&self.caller.user);
+        let now = self.app.effective_pipelines.time_variables();
         let prompt = template.fill(&Values {
             prompt,
             kind,

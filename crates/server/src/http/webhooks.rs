@@ -10,7 +10,7 @@ use store::{Store, StoreError, Webhook};
 
 use crate::{
     app::App,
-    chat::webhooks::{MOST, Webhooks},
+    chat::webhooks::{MAX_WEBHOOKS, Webhooks},
     error::ApiError,
     http::{
         extract::{Json, Path},
@@ -107,12 +107,12 @@ pub(super) async fn create(
         .webhooks
         .new_address(caller.id(), &new.url, app.clock.now_ms())?;
     app.store
-        .create_webhook(&webhook, MOST)
+        .create_webhook(&webhook, MAX_WEBHOOKS)
         .await
         .map_err(|error| match error {
-            StoreError::Conflict(_) => {
-                ApiError::conflict(messages::Settings::TooManyWebhooks { count: MOST as u64 })
-            }
+            StoreError::Conflict(_) => ApiError::conflict(messages::Settings::TooManyWebhooks {
+                count: MAX_WEBHOOKS as u64,
+            }),
             error => error.into(),
         })?;
     Ok(Json(Created {

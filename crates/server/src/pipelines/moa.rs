@@ -6,7 +6,7 @@ use agent::{
 };
 use domain::ModelParameters;
 
-use super::{InForce, ToldNow, ToldPerson, values};
+use super::{InForce, PersonVariables, TimeVariables, values};
 use crate::{
     error::ApiError, gateway::models::ResolvedModel, identity::auth::Caller, messages,
     pipelines::Pipelines, platform::built_in::TOUR,
@@ -80,8 +80,8 @@ impl Merging {
         prompt: &str,
         answers: impl IntoIterator<Item = &'a str>,
         said: &[Said],
-        person: &ToldPerson,
-        now: &ToldNow,
+        person: &PersonVariables,
+        now: &TimeVariables,
     ) -> Result<String, ApiError> {
         let answers = fit_answers(answers, self.room_chars());
         if answers.is_empty() {

@@ -208,15 +208,16 @@ impl Pipelines {
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
     ) -> Result<Asked<T>, ApiError> {
         let model = &job.model;
-        let wish = UsageEstimate {
+        let expected = UsageEstimate {
             input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64,
             max_output_tokens: Some(job.bounds.output_tokens),
             prices: model.prices,
         };
         let principal = model.authority.principal.clone();
-        let mut paid = PaidCall::begin(&self.usage, principal, model.model.name(), wish).await?;
+        let mut paid =
+            PaidCall::begin(&self.usage, principal, model.model.name(), expected).await?;
         // If the caller cancels, what was sent is booked.
-        paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
+        paid.has_used(Some(Usage::estimate(expected.input_tokens, 0)));
         match call.await {
             Ok(asked) => {
                 paid.end(asked.usage);
@@ -224,7 +225,9 @@ impl Pipelines {
             }
             Err(error) => {
                 let written = (shown_bytes.load(Relaxed) / BYTES_PER_TOKEN) as u64;
-                paid.has_used((written > 0).then(|| Usage::estimate(wish.input_tokens, written)));
+                paid.has_used(
+                    (written > 0).then(|| Usage::estimate(expected.input_tokens, written)),
+                );
                 Err(error.into())
             }
         }

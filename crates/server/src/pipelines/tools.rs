@@ -29,8 +29,8 @@ impl EffectivePipelines {
         let Some(tools) = of(tools) else {
             return Ok((None, code_retries));
         };
-        let person = self.told_person(&self.store.user(owner).await?);
-        let now = self.told_now();
+        let person = self.person_variables(&self.store.user(owner).await?);
+        let now = self.time_variables();
         let values = values(&[], &person, &now);
         let code = of(code).map(|template| CodePrompt {
             tool: CODE_TOOL.to_owned(),

@@ -90,13 +90,13 @@ fn own_files(config: &Config) -> Vec<PathBuf> {
     ) else {
         return files;
     };
-    let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let siblings = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_part = |file: &OsStr| {
         let rest = file.to_str().and_then(|file| file.strip_prefix(name));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
     };
     files.extend(
-        beside
+        siblings
             .filter(|file| is_part(&file.file_name()))
             .map(|file| file.path()),
     );

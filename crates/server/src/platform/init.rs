@@ -4,7 +4,7 @@
 use std::process::{Child, Command, ExitCode};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
-use tokio::signal::unix::{Signal as Told, SignalKind, signal};
+use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 /// Signals that are forwarded.
 const PASSED_ON: [(SignalKind, Signal); 6] = [
@@ -30,14 +30,15 @@ pub fn become_init() -> Option<ExitCode> {
     runtime.block_on(async {
         // Before the first child is started, so that no exit is missed.
         let ends = signal(SignalKind::child()).ok()?;
-        let told: Result<Vec<_>, _> = PASSED_ON
+        let signals: Result<Vec<_>, _> = PASSED_ON
             .into_iter()
             .map(|(kind, passed_on)| Ok((signal(kind)?, passed_on)))
             .collect();
-        let told: Vec<(Told, Signal)> = told.map_err(|error: std::io::Error| error).ok()?;
+        let signals: Vec<(SignalStream, Signal)> =
+            signals.map_err(|error: std::io::Error| error).ok()?;
         let server = start_again().ok()?;
         let server = Pid::from_raw(i32::try_from(server.id()).ok()?)?;
-        Some(stay(server, ends, told).await)
+        Some(stay(server, ends, signals).await)
     })
 }
 
@@ -47,11 +48,15 @@ fn start_again() -> std::io::Result<Child> {
         .spawn()
 }
 
-async fn stay(server: Pid, mut ends: Told, mut told: Vec<(Told, Signal)>) -> ExitCode {
+async fn stay(
+    server: Pid,
+    mut ends: SignalStream,
+    mut signals: Vec<(SignalStream, Signal)>,
+) -> ExitCode {
     loop {
         let next = std::future::poll_fn(|context| {
-            for (told, passed_on) in &mut told {
-                if told.poll_recv(context).is_ready() {
+            for (signals, passed_on) in &mut signals {
+                if signals.poll_recv(context).is_ready() {
                     return std::task::Poll::Ready(Some(*passed_on));
                 }
             }

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Maximum number of standing approvals per user.
-const MOST: u32 = 1_000;
+const MAX_STANDING_APPROVALS: u32 = 1_000;
 
 /// A decision on a tool call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -208,9 +208,11 @@ impl Commands {
                 .map_err(ApiError::internal)?,
             created_at: self.clock.now_ms(),
         };
-        match self.store.allow_call(&row, MOST).await {
+        match self.store.allow_call(&row, MAX_STANDING_APPROVALS).await {
             Err(StoreError::Conflict("limit")) => {
-                let message = messages::Chats::TooManyAllowed { count: MOST as u64 };
+                let message = messages::Chats::TooManyAllowed {
+                    count: MAX_STANDING_APPROVALS as u64,
+                };
                 return Err(ApiError::conflict(message));
             }
             stored => stored?,

@@ -126,10 +126,10 @@ pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
 }
 
 /// Ignores the error that another answer was faster: the log shows the result.
-pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
-    match told {
+pub(crate) fn or_answered(delivered: Result<(), ApiError>) -> Result<(), ApiError> {
+    match delivered {
         Err(error) if error.problem().code == ProblemCode::Conflict => Ok(()),
-        told => told,
+        delivered => delivered,
     }
 }
 
@@ -138,7 +138,7 @@ pub struct Commands {
     /// Runs of this server that cannot resume yet. Locked while one of them is resumed or ended.
     pub(crate) set_aside: tokio::sync::Mutex<BTreeSet<RunId>>,
     /// Runs to which commands from other servers are being delivered.
-    pub(crate) telling: Telling,
+    pub(crate) delivering: Delivering,
     pub(crate) clock: Clock,
     pub(crate) config: Arc<Config>,
     pub(crate) runs: Runs,
@@ -158,7 +158,7 @@ impl Commands {
             return self.obey(&live, command).await;
         }
         if !self.may_go_unseen() {
-            return told_nobody(&command);
+            return without_recipient(&command);
         }
         let set_aside = self.set_aside.lock().await;
         // It may have resumed in the meantime.
@@ -170,7 +170,7 @@ impl Commands {
         let keep_aside = stops.then_some(set_aside);
         let row = match self.store.run(run).await {
             Ok(row) if row.finished_at.is_none() => row,
-            Ok(_) | Err(StoreError::NotFound) => return told_nobody(&command),
+            Ok(_) | Err(StoreError::NotFound) => return without_recipient(&command),
             Err(error) => return Err(error.into()),
         };
         let Some(mut set_aside) = keep_aside else {
@@ -215,7 +215,7 @@ impl Commands {
             return Ok(());
         };
         match (self.runs.left_open(run).await?.0.asked(id), command) {
-            (None, _) => told_nobody(command),
+            (None, _) => without_recipient(command),
             (Some(EventBody::QuestionAsked { schema, .. }), Command::Answer { reply, .. }) => {
                 let fits = reply.clone().fit(schema.as_ref());
                 fits.map(drop).map_err(|fault| not_taken(fault.into()))
@@ -245,29 +245,31 @@ impl Commands {
     /// # Errors
     /// If the database does not answer.
     pub(crate) async fn obey_commands(self: &Arc<Self>) -> Result<(), ApiError> {
-        let mut told: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
+        let mut delivered: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
         for (number, run, command) in self.store.pending_commands().await? {
             let command = serde_json::from_str::<Command>(&command);
             let is_here = self.runs.live(run).is_some();
-            let can_be_told =
+            let can_be_delivered =
                 is_here || matches!(command, Ok(Command::Cancel)) && self.is_set_aside(run).await;
             match command {
-                Ok(command) if can_be_told => told.entry(run).or_default().push((number, command)),
-                _ if !can_be_told && self.store.run(run).await?.finished_at.is_none() => {
+                Ok(command) if can_be_delivered => {
+                    delivered.entry(run).or_default().push((number, command))
+                }
+                _ if !can_be_delivered && self.store.run(run).await?.finished_at.is_none() => {
                     // It is being taken over or set aside right now.
                 }
                 _ => self.store.forget_command(number).await?,
             }
         }
-        for (run, left) in told {
-            let Some(telling) = self.telling.begin(run) else {
+        for (run, left) in delivered {
+            let Some(delivering) = self.delivering.begin(run) else {
                 continue;
             };
             let commands = Arc::clone(self);
             // In a task, so that waking a hibernated run does not delay others.
             self.tasks.spawn(async move {
-                commands.tell_all(run, left).await;
-                drop(telling);
+                commands.deliver_all(run, left).await;
+                drop(delivering);
             });
         }
         Ok(())
@@ -275,7 +277,7 @@ impl Commands {
 
     /// Applies the queued commands of a run in order, and deletes each one afterwards: if this server is killed in
     /// between, the next server applies it again, and the run ignores the repetition.
-    async fn tell_all(&self, run: RunId, commands: Vec<(i64, Command)>) {
+    async fn deliver_all(&self, run: RunId, commands: Vec<(i64, Command)>) {
         for (number, command) in commands {
             match self.tell(run, command).await {
                 Err(error) if error.is_ours() => {
@@ -432,16 +434,16 @@ impl Commands {
 
 /// The runs whose queued commands are being applied.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Telling(Arc<Mutex<HashSet<RunId>>>);
+pub(crate) struct Delivering(Arc<Mutex<HashSet<RunId>>>);
 
 /// One such run, until dropped.
-struct TellingRun(Telling, RunId);
+struct DeliveringRun(Delivering, RunId);
 
-impl Telling {
+impl Delivering {
     /// `None` if the run's commands are being applied already.
-    fn begin(&self, run: RunId) -> Option<TellingRun> {
+    fn begin(&self, run: RunId) -> Option<DeliveringRun> {
         let is_first = self.lock().insert(run);
-        is_first.then(|| TellingRun(self.clone(), run))
+        is_first.then(|| DeliveringRun(self.clone(), run))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
@@ -449,7 +451,7 @@ impl Telling {
     }
 }
 
-impl Drop for TellingRun {
+impl Drop for DeliveringRun {
     fn drop(&mut self) {
         self.0.lock().remove(&self.1);
     }
@@ -493,7 +495,7 @@ impl Drop for StopsWhenDropped {
 }
 
 /// The result if no active run takes the command: an error only if something had to be pending.
-fn told_nobody(command: &Command) -> Result<(), ApiError> {
+fn without_recipient(command: &Command) -> Result<(), ApiError> {
     match command.waits_for() {
         Some(_) => Err(not_taken(AnswerError::NotWaiting)),
         None => Ok(()),

@@ -259,7 +259,7 @@ impl Preparation {
             memory,
             today: run
                 .has_agent()
-                .then(|| self.effective_pipelines.told_now().day()),
+                .then(|| self.effective_pipelines.time_variables().day()),
             quota: Some(Arc::new(quota)),
             approval_policy: self.commands.consents(principal, run.chat).await?,
             hooks: self.hooks.of_run(run.run, run.chat, principal),

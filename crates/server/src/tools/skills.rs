@@ -11,7 +11,7 @@ use domain::LocalizedText;
 /// The directory, and its problems that were already logged.
 pub struct SkillsFolder {
     folder: PathBuf,
-    told: Mutex<Vec<(String, LocalizedText)>>,
+    reported: Mutex<Vec<(String, LocalizedText)>>,
 }
 
 impl SkillsFolder {
@@ -20,7 +20,7 @@ impl SkillsFolder {
     pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
-            told: Mutex::default(),
+            reported: Mutex::default(),
         }
     }
 
@@ -34,15 +34,15 @@ impl SkillsFolder {
                 return Skills::default();
             }
         };
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         for (skill, problem) in skills
             .problems
             .iter()
-            .filter(|problem| !told.contains(problem))
+            .filter(|problem| !reported.contains(problem))
         {
             tracing::warn!(skill, %problem, "skipping invalid skill");
         }
-        told.clone_from(&skills.problems);
+        reported.clone_from(&skills.problems);
         skills
     }
 }

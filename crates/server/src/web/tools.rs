@@ -219,7 +219,7 @@ impl Web {
                 format!("Nothing was found. Other words may find something.{note}"),
             ));
         }
-        let said = format!("{MATERIAL}\n\n{}{note}", told(&hits));
+        let said = format!("{MATERIAL}\n\n{}{note}", listing(&hits));
         Ok((hits, said))
     }
 
@@ -255,8 +255,8 @@ impl Web {
 
 /// Formats results for a model. Each takes three lines, and text from others has no line breaks, so that [`addresses`]
 /// finds exactly the URLs of results again.
-fn told(hits: &[WebHit]) -> String {
-    let told = hits.iter().zip(1..).map(
+fn listing(hits: &[WebHit]) -> String {
+    let listing = hits.iter().zip(1..).map(
         |(
             WebHit {
                 title,
@@ -270,7 +270,7 @@ fn told(hits: &[WebHit]) -> String {
             format!("{number}. {title}\n{mentioned}{url}\n{snippet}")
         },
     );
-    told.collect::<Vec<_>>().join("\n\n")
+    listing.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The URLs of results in the output of [`Web::found`], or in the list stored by retrieval before the answer.
@@ -345,7 +345,7 @@ mod tests {
             ),
         ];
         let note = "[Note: Found by A. Passed over: B: it said https://note.example/]";
-        let said = format!("{MATERIAL}\n\n{}\n\n{note}", told(&hits));
+        let said = format!("{MATERIAL}\n\n{}\n\n{note}", listing(&hits));
         assert_eq!(
             addresses(&said),
             ["https://a.example/", "https://c.example/x"]

@@ -269,9 +269,9 @@ impl Store {
                     ..found
                 };
                 // A relation of an entity to its own alias is dropped.
-                let is_told = source != target || found.source == found.target;
+                let is_shown = source != target || found.source == found.target;
                 let is_new = aliases.is_empty() || !is_duplicate(&said, &relation);
-                if is_told && is_new && wanted.contains(&target) {
+                if is_shown && is_new && wanted.contains(&target) {
                     said.entry(relation.source).or_default().push(relation);
                 }
             }

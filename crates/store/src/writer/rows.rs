@@ -96,10 +96,10 @@ mod tests {
         let owner = add_user(&store).await;
         let [a, b, c, d] = [(); 4].map(|()| RunId::generate());
         store.create_run(&new_run(d, owner)).await.unwrap();
-        let nobody = UserId::generate();
+        let no_user = UserId::generate();
         let rows = [
             (a, owner),
-            (b, nobody),
+            (b, no_user),
             (c, owner),
             (a, owner),
             (d, owner),
@@ -132,9 +132,9 @@ mod tests {
         store.close().await;
         let rows = [(); 3].map(|()| new_run(RunId::generate(), owner));
         let outcomes = write_rows(store.db(), &rows).await;
-        let told = outcomes
+        let all_reported = outcomes
             .iter()
             .all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_))));
-        assert!(told && outcomes.len() == 3, "{outcomes:?}");
+        assert!(all_reported && outcomes.len() == 3, "{outcomes:?}");
     }
 }

@@ -11,7 +11,7 @@ use super::{beginning, results::readable, words::words_of};
 use crate::{chat::search::ChatSearch, platform::jobs::Next};
 
 /// Maximum number of messages per transaction: on SQLite it blocks all other writers.
-const MOST: u32 = 64;
+const BATCH_SIZE: u32 = 64;
 /// Maximum number of words per transaction, if the messages are long.
 const MAX_WORDS: usize = 20_000;
 /// Maximum number of tool results per run that are indexed.
@@ -32,7 +32,7 @@ impl ChatSearch {
     /// # Errors
     /// Database errors.
     pub async fn make_searchable(&self) -> Result<bool, StoreError> {
-        let due = self.store.search_due(MOST).await?;
+        let due = self.store.search_due(BATCH_SIZE).await?;
         if due.is_empty() {
             return Ok(false);
         }

@@ -111,7 +111,7 @@ impl Turns {
     ///
     /// # Errors
     /// 404 if the answer does not exist, 409 if there would be too many, 429 if a limit is reached.
-    pub(crate) async fn check_room_beside(
+    pub(crate) async fn check_room_for_alternatives(
         &self,
         chat: &Chat,
         answered: MessageId,
@@ -138,7 +138,7 @@ impl Turns {
     ///
     /// # Errors
     /// 404 if that does not exist.
-    pub(crate) async fn answer_beside(
+    pub(crate) async fn answer_alternatively(
         &self,
         chat: Chat,
         new: NewAnswer,
@@ -166,14 +166,14 @@ impl Turns {
         self: &Arc<Self>,
         chat: Chat,
         caller: &Caller,
-        wish: MergeRequest,
+        request: MergeRequest,
     ) -> Result<Exchange, ApiError> {
         let messages = self.store.messages(chat.id).await?;
         let beside = self.store.alternative_answers(chat.id).await?;
-        let row = Row::of(&messages, &beside, wish.of)?;
-        let answers = row.to_merge(wish.answers.as_deref())?;
+        let row = Row::of(&messages, &beside, request.of)?;
+        let answers = row.to_merge(request.answers.as_deref())?;
         let model = self
-            .merging_model(caller, wish.model.as_deref(), &answers)
+            .merging_model(caller, request.model.as_deref(), &answers)
             .await?;
         let merging = self.pipelines.merging(caller, model).await?;
         let texts: Vec<String> = answers
@@ -181,8 +181,8 @@ impl Turns {
             .map(|answer| plain_text(&answer.content))
             .collect();
         let said = said_up_to(&messages, row.asked.id);
-        let person = self.effective_pipelines.told_person(&caller.user);
-        let now = self.effective_pipelines.told_now();
+        let person = self.effective_pipelines.person_variables(&caller.user);
+        let now = self.effective_pipelines.time_variables();
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(
             &asked,
@@ -191,7 +191,7 @@ impl Turns {
             &person,
             &now,
         )?;
-        let layers = wish.layers.unwrap_or_else(|| merging.layers());
+        let layers = request.layers.unwrap_or_else(|| merging.layers());
         let members = self.models_of_answers(caller, &answers).await.into_iter();
         let members: Vec<_> = members
             .filter(|model| model.model_id != TOUR)
@@ -243,7 +243,7 @@ impl Turns {
                 first: row.first,
                 made_of,
             }),
-            idempotency: wish.idempotency,
+            idempotency: request.idempotency,
             ..StartingRun::new(spec, merging.model)
         };
         let begun = self.begin(chat, row.asked.id, None, start).await?;

@@ -226,13 +226,13 @@ impl Account {
         clippy::cast_sign_loss,
         reason = "an estimate; a float cast saturates"
     )]
-    pub(super) fn estimate(&mut self, now: i64, wish: UsageEstimate) -> Amount {
+    pub(super) fn estimate(&mut self, now: i64, expected: UsageEstimate) -> Amount {
         self.roll(now);
         self.used_at = now;
         let output_tokens = (self.output.unwrap_or(FIRST_GUESS) as u64)
-            .min(wish.max_output_tokens.unwrap_or(u64::MAX));
-        let usage = Usage::of(wish.input_tokens, output_tokens);
-        Amount::of_call(usage, call_cost(wish.prices, usage))
+            .min(expected.max_output_tokens.unwrap_or(u64::MAX));
+        let usage = Usage::of(expected.input_tokens, output_tokens);
+        Amount::of_call(usage, call_cost(expected.prices, usage))
     }
 
     /// Checks that a call would not exceed a limit. If nothing was used yet, any call is allowed: otherwise a call that
@@ -302,7 +302,7 @@ impl Account {
         &mut self,
         now: i64,
         estimate: Amount,
-        wish: UsageEstimate,
+        expected: UsageEstimate,
         used: Option<Amount>,
     ) {
         self.roll(now);
@@ -318,7 +318,10 @@ impl Account {
                     ..used
                 };
                 // Usage beyond the estimated input counts as output, and is expected of the next call too.
-                let beyond = used.tokens.saturating_sub(wish.input_tokens).min(MAX_GUESS) as f64;
+                let beyond = used
+                    .tokens
+                    .saturating_sub(expected.input_tokens)
+                    .min(MAX_GUESS) as f64;
                 let before = self.output.unwrap_or(beyond);
                 self.output = Some(before + (beyond - before) * WEIGHT);
             }

@@ -13,7 +13,7 @@ use crate::{error::ApiError, messages};
 /// The prefix of the settings' names.
 const PREFIX: &str = "limits:";
 /// The maximum of a limit; a larger number is a typo.
-const MOST: u64 = 1_000_000_000_000;
+const MAX_LIMIT: u64 = 1_000_000_000_000;
 
 /// Usage limits per time window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,7 +103,7 @@ impl Limits {
             let too_large = [most.requests, most.tokens]
                 .into_iter()
                 .flatten()
-                .any(|figure| figure > MOST);
+                .any(|figure| figure > MAX_LIMIT);
             let bad_usd = most.usd.is_some_and(|usd| !(0.0..=1e9).contains(&usd));
             if too_large || bad_usd {
                 return Err(ApiError::invalid(messages::Accounts::BadLimit));

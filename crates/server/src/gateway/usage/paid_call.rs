@@ -15,7 +15,7 @@ pub(crate) struct PaidCall {
     principal: Principal,
     /// The name of the model on its server.
     model: String,
-    wish: UsageEstimate,
+    expected: UsageEstimate,
     /// `None` after the call has ended.
     held: Option<Held>,
     so_far: Option<Tokens>,
@@ -30,15 +30,15 @@ impl PaidCall {
         usage: &Arc<Usage>,
         principal: Principal,
         model: &str,
-        wish: UsageEstimate,
+        expected: UsageEstimate,
     ) -> Result<Self, ApiError> {
         usage.know(&principal).await?;
-        let held = Some(usage.begin(&principal, wish)?);
+        let held = Some(usage.begin(&principal, expected)?);
         Ok(Self {
             usage: Arc::clone(usage),
             principal,
             model: model.to_owned(),
-            wish,
+            expected,
             held,
             so_far: None,
         })
@@ -46,7 +46,9 @@ impl PaidCall {
 
     /// The cost of this usage by the known price, in millionths of a US dollar.
     pub(crate) fn price_of(&self, used: Tokens) -> Option<u64> {
-        self.wish.prices.map(|prices| prices.cost_micro_usd(used))
+        self.expected
+            .prices
+            .map(|prices| prices.cost_micro_usd(used))
     }
 
     /// Sets the usage so far, which is booked if the call is dropped; `None` if it has failed.
@@ -61,10 +63,10 @@ impl PaidCall {
 
     fn book(&mut self, used: Tokens) -> Option<u64> {
         let held = self.held.take()?;
-        let cost = agent::call_cost(self.wish.prices, used);
+        let cost = agent::call_cost(self.expected.prices, used);
         let sum = UsageSum::of_call(used, cost);
         self.usage
-            .end(&held, self.wish, Some(Amount::of_call(used, cost)));
+            .end(&held, self.expected, Some(Amount::of_call(used, cost)));
         self.usage.note(&self.principal, &self.model, sum);
         cost
     }
@@ -75,7 +77,7 @@ impl Drop for PaidCall {
         if let Some(used) = self.so_far {
             self.book(used);
         } else if let Some(held) = self.held.take() {
-            self.usage.end(&held, self.wish, None);
+            self.usage.end(&held, self.expected, None);
         }
     }
 }

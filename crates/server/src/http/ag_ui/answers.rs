@@ -28,7 +28,7 @@ pub(in crate::http) async fn go_on(
     app: &App,
     chat: &Chat,
     input: &RunInput,
-    door: &ClientRun,
+    client_run: &ClientRun,
 ) -> Result<Option<GoOn>, ApiError> {
     let Some((run, at)) = waiting_run(app, chat, input).await? else {
         if !input.resume.is_empty() && input.said().is_none() {
@@ -38,7 +38,7 @@ pub(in crate::http) async fn go_on(
         }
         return Ok(None);
     };
-    let place = read_to(app, run, at, door).await?;
+    let place = read_to(app, run, at, client_run).await?;
     let answers: Vec<Option<Answer>> = place
         .open
         .iter()
@@ -61,7 +61,7 @@ pub(in crate::http) async fn go_on(
         }
     }
     let mut encoder = place.encoder;
-    let opening = encoder.resume(door.clone(), &answered);
+    let opening = encoder.resume(client_run.clone(), &answered);
     Ok(Some(GoOn {
         run,
         after: place.after,
@@ -115,9 +115,9 @@ async fn read_to(
     app: &App,
     run: RunId,
     at: Option<u64>,
-    door: &ClientRun,
+    client_run: &ClientRun,
 ) -> Result<Place, ApiError> {
-    let mut encoder = AgUiEncoder::new(door.clone());
+    let mut encoder = AgUiEncoder::new(client_run.clone());
     let mut now = None;
     let mut after = 0;
     let mut paused = None;

@@ -99,7 +99,7 @@ pub(in crate::http) async fn start(
     let context = input
         .context
         .iter()
-        .map(|told| domain::Message::text(Role::System, told.clone()));
+        .map(|instructions| domain::Message::text(Role::System, instructions.clone()));
     let history = context.chain(input.history.iter().cloned()).collect();
     let history = app
         .conversations

@@ -30,27 +30,30 @@ pub(super) fn answer(asked: &HeaderMap, content: Vec<u8>, tag: Option<&HeaderVal
         .filter(|_| is_same)
         .and_then(|range| range.to_str().ok());
     let length = content.len();
-    let (status, body, told) = match range.map_or(Wanted::Whole, |range| wanted(range, length)) {
-        Wanted::Whole => (StatusCode::OK, content, None),
-        Wanted::Part(part) => {
-            let told = format!("bytes {}-{}/{length}", part.start, part.end - 1);
-            (
-                StatusCode::PARTIAL_CONTENT,
-                content[part].to_vec(),
-                Some(told),
-            )
-        }
-        Wanted::Unsatisfiable => (
-            StatusCode::RANGE_NOT_SATISFIABLE,
-            Vec::new(),
-            Some(format!("bytes */{length}")),
-        ),
-    };
+    let (status, body, content_range) =
+        match range.map_or(Wanted::Whole, |range| wanted(range, length)) {
+            Wanted::Whole => (StatusCode::OK, content, None),
+            Wanted::Part(part) => {
+                let content_range = format!("bytes {}-{}/{length}", part.start, part.end - 1);
+                (
+                    StatusCode::PARTIAL_CONTENT,
+                    content[part].to_vec(),
+                    Some(content_range),
+                )
+            }
+            Wanted::Unsatisfiable => (
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                Vec::new(),
+                Some(format!("bytes */{length}")),
+            ),
+        };
     let mut response = (status, Body::from(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    if let Some(told) = told.and_then(|told| HeaderValue::from_str(&told).ok()) {
-        headers.insert(header::CONTENT_RANGE, told);
+    if let Some(content_range) =
+        content_range.and_then(|content_range| HeaderValue::from_str(&content_range).ok())
+    {
+        headers.insert(header::CONTENT_RANGE, content_range);
     }
     if let Some(tag) = tag {
         headers.insert(header::ETAG, tag.clone());

@@ -324,11 +324,16 @@ impl<'a> Own<'a> {
             return Ok(());
         }
         match schedules::brought(self.app, self.caller, id, schedule) {
-            Ok(new) => match self.app.store.create_schedule(&new, schedules::MOST).await {
+            Ok(new) => match self
+                .app
+                .store
+                .create_schedule(&new, schedules::MAX_SCHEDULES)
+                .await
+            {
                 Ok(()) => self.report.made().schedules += 1,
                 Err(StoreError::Conflict(_)) => {
                     let why = messages::Imports::SchedulesFull {
-                        count: schedules::MOST.into(),
+                        count: schedules::MAX_SCHEDULES.into(),
                     };
                     self.report.leave("schedule", &name, why);
                 }

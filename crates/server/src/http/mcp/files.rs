@@ -51,14 +51,14 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
         let chat = match store.chat(&visit.caller.principal(), *id).await {
             Ok(chat) if visit.caller.may_see(&chat.principal) => chat,
             Ok(_) | Err(store::StoreError::NotFound) => continue,
-            Err(error) => return Err(told(&error.into())),
+            Err(error) => return Err(error_data(&error.into())),
         };
         let files = visit
             .app
             .chat_files
             .files_of(&chat)
             .await
-            .map_err(|error| told(&error.into()))?;
+            .map_err(|error| error_data(&error.into()))?;
         // The files of a missing directory cannot be listed.
         let Ok((files, _)) = files.rows().await else {
             continue;
@@ -74,7 +74,9 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
 
 /// The file at this URI: as text if it is UTF-8.
 pub(super) async fn read(visit: &Visit, uri: String) -> Result<ReadResourceResult, ErrorData> {
-    let content = bytes(visit, &uri).await.map_err(|error| told(&error))?;
+    let content = bytes(visit, &uri)
+        .await
+        .map_err(|error| error_data(&error))?;
     let content = match String::from_utf8(content) {
         Ok(text) => ResourceContents::text(text, uri),
         Err(other) => {
@@ -117,7 +119,7 @@ fn parse(uri: &str) -> Option<(ChatId, String)> {
 }
 
 /// The error in this protocol's format.
-fn told(error: &ApiError) -> ErrorData {
+fn error_data(error: &ApiError) -> ErrorData {
     let message = error.problem().message.clone();
     match error.problem().code {
         ProblemCode::NotFound => ErrorData::resource_not_found(message, None),

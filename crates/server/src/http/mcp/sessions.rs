@@ -124,15 +124,15 @@ mod tests {
 
     use super::*;
 
-    fn somebody() -> Principal {
+    fn some_principal() -> Principal {
         Principal::of_account(UserId::generate())
     }
 
     #[test]
     fn a_session_is_its_owners_and_ends_when_nobody_uses_it() {
         let sessions = Sessions::default();
-        let ada = somebody();
-        let bob = somebody();
+        let ada = some_principal();
+        let bob = some_principal();
         let begun = Instant::now();
         let (session, ended) = sessions.begin("a".into(), ada.clone(), begun);
         assert!(
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn one_too_many_ends_the_one_idle_for_longest() {
         let sessions = Sessions::default();
-        let ada = somebody();
+        let ada = some_principal();
         let begun = Instant::now();
         let mut held = Vec::new();
         for number in 0..MAX_PER_PRINCIPAL {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(ended, ["0"]);
         assert!(
             sessions
-                .begin("of another".into(), somebody(), begun)
+                .begin("of another".into(), some_principal(), begun)
                 .1
                 .is_empty()
         );
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn the_people_of_a_front_end_have_sessions_of_their_own_within_the_accounts_bound() {
         let sessions = Sessions::default();
-        let account = somebody();
+        let account = some_principal();
         let person = |number: usize| Principal {
             person: Some(format!("p{number}")),
             ..account.clone()

@@ -70,13 +70,13 @@ pub(super) async fn answer(
         .map(|message| message.plain_text().len())
         .sum();
     let max_output_tokens = request.parameters.max_output_tokens;
-    let wish = UsageEstimate {
+    let expected = UsageEstimate {
         input_tokens: (sent / 4) as u64,
         max_output_tokens,
         prices: model.prices,
     };
     let mut paid =
-        PaidCall::begin(&app.usage, caller.principal(), model.model.name(), wish).await?;
+        PaidCall::begin(&app.usage, caller.principal(), model.model.name(), expected).await?;
     let mut metadata = request.metadata.passed_on;
     for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
         let value = headers.get(header).and_then(|value| value.to_str().ok());
@@ -102,7 +102,7 @@ pub(super) async fn answer(
     let mut written_bytes = 0;
     let mut counted = None;
     let estimate =
-        |written_bytes: usize| Usage::estimate(wish.input_tokens, (written_bytes / 4) as u64);
+        |written_bytes: usize| Usage::estimate(expected.input_tokens, (written_bytes / 4) as u64);
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => {

@@ -50,15 +50,20 @@ pub(super) async fn answer(
         base64,
     } = EmbeddingRequest::decode(body).map_err(invalid)?;
     let input_tokens = texts.iter().map(|text| text.len() as u64).sum::<u64>() / 4;
-    let wish = UsageEstimate {
+    let expected = UsageEstimate {
         input_tokens,
         max_output_tokens: Some(0),
         prices,
     };
-    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), wish).await?;
-    let told = passing::told(caller, headers, trusted);
+    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), expected).await?;
+    let forward_context = passing::forward_context(caller, headers, trusted);
     let embedded = upstream
-        .embed(&told, &texts, dimensions, passing::WHOLE_ANSWER_TIMEOUT)
+        .embed(
+            &forward_context,
+            &texts,
+            dimensions,
+            passing::WHOLE_ANSWER_TIMEOUT,
+        )
         .await;
     let embedded = embedded.map_err(|no| asked.failed(app, caller, no.into_error()))?;
     let usage = match embedded.input_tokens {

@@ -74,12 +74,12 @@ pub(in crate::http) async fn pass_on(
     } = server;
     let passing = &asked.passing;
     let input_tokens = text_bytes(body) / 4;
-    let wish = UsageEstimate {
+    let expected = UsageEstimate {
         input_tokens,
         max_output_tokens: passing.max_output_tokens,
         prices,
     };
-    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), wish).await?;
+    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), expected).await?;
     let wait = if passing.stream {
         app.config.first_token_timeout
     } else {
@@ -94,11 +94,11 @@ pub(in crate::http) async fn pass_on(
     // What a front end says about its people goes only to trusted servers.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let untrusted_body = tells_of_people.then(|| with_metadata(Some("{}")));
-    let told = ForwardContext {
+    let forward_context = ForwardContext {
         untrusted_body,
-        ..told(caller, headers, trusted)
+        ..forward_context(caller, headers, trusted)
     };
-    let body = match &told.untrusted_body {
+    let body = match &forward_context.untrusted_body {
         Some(body) if !trusted => body.clone(),
         _ => with_metadata(
             trusted
@@ -108,7 +108,7 @@ pub(in crate::http) async fn pass_on(
         ),
     };
     let shape = Shape::of(upstream.call());
-    match upstream.post(&told, body, wait).await {
+    match upstream.post(&forward_context, body, wait).await {
         Ok(UpstreamResponse { response, first }) => {
             let silence = IdleTimer::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying {
@@ -138,7 +138,11 @@ pub(in crate::http) async fn pass_on(
 }
 
 /// Headers for model servers, including the caller's identity if any of them is trusted.
-pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> ForwardContext {
+pub(super) fn forward_context(
+    caller: &Caller,
+    headers: &HeaderMap,
+    trusted: bool,
+) -> ForwardContext {
     let mut all = trace_headers(&request_context::passed_on());
     for name in PASSED_HEADERS {
         all.extend(headers.get(&name).map(|value| (name, value.clone())));
@@ -176,7 +180,7 @@ impl Shape {
 fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String> {
     let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
     let named = metadata.get_mut("user_id")?;
-    let id = caller.told_id();
+    let id = caller.forwarded_id();
     (*named != id).then(|| *named = id.into())?;
     Some(Value::Object(metadata).to_string())
 }

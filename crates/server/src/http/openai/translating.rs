@@ -48,12 +48,13 @@ pub(in crate::http) async fn ask(
         .resolve(Some(&asked.id), &app.gateway.permit_of(caller));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     let input_tokens = text_bytes(body) / 4;
-    let wish = UsageEstimate {
+    let expected = UsageEstimate {
         input_tokens,
         max_output_tokens: asked.passing.max_output_tokens,
         prices: model.prices,
     };
-    let paid = PaidCall::begin(&app.usage, caller.principal(), model.model.name(), wish).await?;
+    let paid =
+        PaidCall::begin(&app.usage, caller.principal(), model.model.name(), expected).await?;
     let about = app
         .gateway
         .caller_info(&model.authority, None, metadata)

@@ -125,8 +125,8 @@ impl RunFiles {
                     self.fill(file).await;
                 }
                 let mut body = event.body.clone();
-                if let EventBody::ToolFinished { files: told, .. } = &mut body {
-                    *told = files;
+                if let EventBody::ToolFinished { files: listed, .. } = &mut body {
+                    *listed = files;
                 }
                 Some(with_body(event, body))
             }

@@ -16,7 +16,7 @@ const MESSAGE_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 8 * 1024;
 
 /// Configures a send-only socket, with limits for what its client sends.
-pub fn telling(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+pub fn send_only(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(MESSAGE_BYTES)
         .max_frame_size(MESSAGE_BYTES)

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 /// How long a changed account or key may still be used after another process on the same database has changed it.
 const TIME: Duration = Duration::from_secs(1);
 /// The maximum number of cached keys, at some 500 bytes each.
-const MOST: usize = 10_000;
+const MAX_KEYS: usize = 10_000;
 
 /// A key presented by a caller.
 #[derive(Debug)]
@@ -86,10 +86,10 @@ impl KnownKeys {
     /// Caches a key that was just read from the database.
     pub(super) fn remember(&self, hash: [u8; 32], key: Arc<HeldKey>, now: Instant) {
         let mut known = self.lock();
-        if known.len() >= MOST {
+        if known.len() >= MAX_KEYS {
             known.retain(|_, known| known.until > now);
         }
-        if known.len() < MOST {
+        if known.len() < MAX_KEYS {
             known.insert(
                 hash,
                 Known {
@@ -177,10 +177,10 @@ mod tests {
             hash[..8].copy_from_slice(&number.to_le_bytes());
             hash
         };
-        (0..=MOST).for_each(|number| keys.remember(hash(number), Arc::clone(&key), now));
-        assert!(keys.find(&hash(0), now).is_some() && keys.find(&hash(MOST), now).is_none());
-        keys.remember(hash(MOST), key, now + TIME);
-        assert!(keys.find(&hash(MOST), now + TIME).is_some());
+        (0..=MAX_KEYS).for_each(|number| keys.remember(hash(number), Arc::clone(&key), now));
+        assert!(keys.find(&hash(0), now).is_some() && keys.find(&hash(MAX_KEYS), now).is_none());
+        keys.remember(hash(MAX_KEYS), key, now + TIME);
+        assert!(keys.find(&hash(MAX_KEYS), now + TIME).is_some());
         assert_eq!(keys.lock().len(), 1);
     }
 }

@@ -25,14 +25,14 @@ const FOREIGN_COSTS: RangeInclusive<u32> = 4..=14;
 pub struct Passwords {
     turns: Arc<Semaphore>,
     /// The hash of a random password, verified if there is no such user, so that the response takes as long.
-    nobody: Arc<OnceLock<String>>,
+    decoy: Arc<OnceLock<String>>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         Self {
             turns: Arc::new(Semaphore::new(AT_A_TIME)),
-            nobody: Arc::default(),
+            decoy: Arc::default(),
         }
     }
 }
@@ -51,16 +51,16 @@ impl Passwords {
     /// # Errors
     /// If the system's random number generator fails.
     pub async fn verify(&self, password: String, stored: Option<String>) -> Result<bool, ApiError> {
-        let nobody = self.nobody.clone();
+        let decoy = self.decoy.clone();
         self.in_turn(move || match stored {
             Some(stored) => Ok(matches(&password, &stored)),
             None => {
-                if nobody.get().is_none() {
+                if decoy.get().is_none() {
                     let random =
                         crate::platform::secret::random_token("").map_err(ApiError::internal)?;
-                    let _ = nobody.set(hash(random.reveal())?);
+                    let _ = decoy.set(hash(random.reveal())?);
                 }
-                let _ = matches(&password, nobody.get().map_or("", String::as_str));
+                let _ = matches(&password, decoy.get().map_or("", String::as_str));
                 Ok(false)
             }
         })
@@ -189,7 +189,7 @@ mod tests {
         let passwords = Passwords::default();
         let stored = passwords.hash("correct horse".to_owned()).await.unwrap();
         passwords.verify("a".to_owned(), None).await.unwrap();
-        let nobody = passwords.nobody.get().unwrap().clone();
+        let decoy = passwords.decoy.get().unwrap().clone();
         // The algorithm, its version and its costs; then the salt and the hash, of the same lengths.
         let work = |hash: &str| {
             hash.split('$')
@@ -197,12 +197,12 @@ mod tests {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(work(&nobody), work(&stored));
-        assert_eq!(nobody.len(), stored.len());
+        assert_eq!(work(&decoy), work(&stored));
+        assert_eq!(decoy.len(), stored.len());
         passwords.verify("b".to_owned(), None).await.unwrap();
         assert_eq!(
-            passwords.nobody.get(),
-            Some(&nobody),
+            passwords.decoy.get(),
+            Some(&decoy),
             "made once: no second hash gives it away"
         );
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Memory, Told, Worker, memory::ToldBlock};
+use agent::{Memory, RunMemories, Worker, memory::RunMemoryBlock};
 use domain::{ChatId, RunId, UserId};
 use store::StoreError;
 
@@ -17,7 +17,7 @@ impl Preparation {
         &self,
         owner: UserId,
         start: &StartingRun,
-    ) -> Result<Option<Told>, StoreError> {
+    ) -> Result<Option<RunMemories>, StoreError> {
         // The tour is scripted, and memories belong to the account, not to the people of a front end.
         let StartingRun { spec, model, .. } = start;
         let is_for_another = model.authority.principal.is_front_end_person();
@@ -32,7 +32,7 @@ impl Preparation {
         let blocks = self.store.memories(owner).await?.into_iter().map(|memory| {
             let content = memory.content;
             let text = content.pinned.then_some(content.text);
-            ToldBlock {
+            RunMemoryBlock {
                 agent: content.agent,
                 name: content.name,
                 description: content.description,
@@ -44,7 +44,7 @@ impl Preparation {
             None => Vec::new(),
         };
         let facts = facts.into_iter().map(|fact| fact.text).collect();
-        Ok(Some(Told {
+        Ok(Some(RunMemories {
             blocks: blocks.collect(),
             facts,
         }))
@@ -54,10 +54,10 @@ impl Preparation {
     pub(crate) async fn still_allowed(
         &self,
         owner: UserId,
-        told: Option<Told>,
-    ) -> Result<Option<Told>, StoreError> {
-        match told {
-            Some(told) if self.store.memory_use(owner).await?.uses_memory => Ok(Some(told)),
+        memories: Option<RunMemories>,
+    ) -> Result<Option<RunMemories>, StoreError> {
+        match memories {
+            Some(memories) if self.store.memory_use(owner).await?.uses_memory => Ok(Some(memories)),
             _ => Ok(None),
         }
     }

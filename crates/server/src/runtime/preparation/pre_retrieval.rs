@@ -215,8 +215,8 @@ impl Looking {
         let Some(model) = settings.pipeline_model(&set, &self.model)? else {
             return Ok(None);
         };
-        let person = settings.told_person(&self.preparation.store.user(self.owner).await?);
-        let now = settings.told_now();
+        let person = settings.person_variables(&self.preparation.store.user(self.owner).await?);
+        let now = settings.time_variables();
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {
             pipelines: &[Pipeline::Queries],
@@ -239,13 +239,13 @@ impl Looking {
             .read)
     }
 
-    async fn told(&self, found: String) -> String {
+    async fn prompt_text(&self, found: String) -> String {
         match self
             .preparation
             .as_material(self.owner, &found, Some(&self.question))
             .await
         {
-            Ok(told) => told,
+            Ok(prompt_text) => prompt_text,
             Err(error) => {
                 tracing::warn!(run = %self.run, %error, "search results go into the prompt without the template");
                 found
@@ -260,7 +260,7 @@ impl Asker for Looking {
     }
 
     fn material(&self, found: String) -> BoxFuture<'_, String> {
-        self.told(found).boxed()
+        self.prompt_text(found).boxed()
     }
 }
 

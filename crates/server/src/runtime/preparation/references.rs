@@ -359,7 +359,7 @@ impl Preparation {
         let can_search = may_search && model.tool_mode != ToolMode::Off;
         for at in (0..history.len()).rev() {
             let sources = given.sources.len();
-            let mut told = PromptPart {
+            let mut part = PromptPart {
                 can_search,
                 ..PromptPart::default()
             };
@@ -368,31 +368,31 @@ impl Preparation {
                 .iter()
                 .filter(|reference| reference.at == at)
             {
-                if let Some(whole) = self.add_reference(reference, &mut told, &mut room).await? {
+                if let Some(whole) = self.add_reference(reference, &mut part, &mut room).await? {
                     given.numbers = given.numbers.max(reference.number);
                     given.sources.push(whole);
                 }
             }
             if leaves_search {
-                left.0.append(&mut told.searched.0);
-            } else if asked == Some(at) && may_search && !told.searched.is_empty() {
+                left.0.append(&mut part.searched.0);
+            } else if asked == Some(at) && may_search && !part.searched.is_empty() {
                 let question: String = history[at]
                     .plain_text()
                     .chars()
                     .take(QUESTION_CHARS)
                     .collect();
-                let searched = std::mem::take(&mut told.searched);
+                let searched = std::mem::take(&mut part.searched);
                 self.add_passages(
                     &model.authority.principal,
                     question,
                     searched,
-                    &mut told,
+                    &mut part,
                     &mut given,
                     &mut room,
                 )
                 .await?;
             }
-            if !told.text.is_empty() {
+            if !part.text.is_empty() {
                 // Names alone are no material to answer from.
                 let is_material = asked == Some(at) && given.sources.len() > sources;
                 let question = history
@@ -402,7 +402,7 @@ impl Preparation {
                 let text = self
                     .as_material(
                         model.authority.principal.account,
-                        &told.text,
+                        &part.text,
                         question.as_deref(),
                     )
                     .await?;
@@ -439,8 +439,8 @@ impl Preparation {
             if let Some(template) = set.template.filter(|_| set.enabled) {
                 let person = self
                     .effective_pipelines
-                    .told_person(&self.store.user(owner).await?);
-                let now = self.effective_pipelines.told_now();
+                    .person_variables(&self.store.user(owner).await?);
+                let now = self.effective_pipelines.time_variables();
                 let values = Values {
                     context: &context,
                     query: question,
@@ -466,14 +466,14 @@ impl Preparation {
             target,
             ..
         }: &Reference,
-        told: &mut PromptPart,
+        part: &mut PromptPart,
         room: &mut usize,
     ) -> Result<Option<Source>, StoreError> {
         let PromptPart {
             text,
             searched,
             can_search,
-        } = told;
+        } = part;
         let lies = path
             .as_ref()
             .map(|path| format!(" Its file is {path}."))
@@ -552,7 +552,7 @@ impl Preparation {
         principal: &Principal,
         query: String,
         searched: SearchScope,
-        told: &mut PromptPart,
+        part: &mut PromptPart,
         given: &mut ContextMaterial,
         room: &mut usize,
     ) -> Result<(), StoreError> {
@@ -561,17 +561,17 @@ impl Preparation {
         }
         let (collections, documents) = searched.places();
         let limit = self.effective_pipelines.common_settings().await?.rag_top_k as usize;
-        let wish = SearchRequest {
+        let request = SearchRequest {
             query,
             collections: Some(collections),
             documents,
             limit,
         };
-        let found = match self.documents.search_knowledge(principal, wish).await {
+        let found = match self.documents.search_knowledge(principal, request).await {
             Ok(answer) => answer.found,
             Err(error) => {
                 _ = writeln!(
-                    told.text,
+                    part.text,
                     "[They could not be searched: {}]\n",
                     error.problem().message
                 );
@@ -584,7 +584,7 @@ impl Preparation {
                 break;
             }
             *room -= said.len();
-            _ = writeln!(told.text, "{said}\n");
+            _ = writeln!(part.text, "{said}\n");
             given.sources.push(source(&found));
         }
         Ok(())

@@ -75,16 +75,16 @@ pub(crate) async fn unpack(
     workspace: &Workspace,
     history: &mut [Message],
 ) -> Result<(), ApiError> {
-    let mut told = String::new();
+    let mut list = String::new();
     for file in &metadata.files {
         match &file.content {
             Some(content) => {
                 let path = put(workspace, &file.name, content).await?;
-                _ = writeln!(told, "- The file {path}, {} bytes", content.len());
+                _ = writeln!(list, "- The file {path}, {} bytes", content.len());
             }
             None => {
                 _ = writeln!(
-                    told,
+                    list,
                     "- The file “{}”: only its name came along, not what it holds",
                     file.name
                 )
@@ -92,14 +92,14 @@ pub(crate) async fn unpack(
         }
     }
     for (name, value) in &metadata.variables {
-        _ = writeln!(told, "- {name}: {value}");
+        _ = writeln!(list, "- {name}: {value}");
     }
     let said = history
         .iter_mut()
         .rev()
         .find(|message| message.role == Role::User);
-    if let (false, Some(said)) = (told.is_empty(), said) {
-        let text = format!("\n\n[What the person's program sent along with this message:\n{told}]");
+    if let (false, Some(said)) = (list.is_empty(), said) {
+        let text = format!("\n\n[What the person's program sent along with this message:\n{list}]");
         said.content.push(Part::Text { text });
     }
     Ok(())

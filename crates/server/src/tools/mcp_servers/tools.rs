@@ -163,9 +163,9 @@ async fn call(
                     server.doubt();
                 }
                 return match result {
-                    Ok(answer) => Ok(told(&tool_name, answer, &redact, &context).await),
+                    Ok(answer) => Ok(result_text(&tool_name, answer, &redact, &context).await),
                     Err(CallError::Failed(answer)) => Err(ToolFailure(
-                        told(&tool_name, answer, &redact, &context).await,
+                        result_text(&tool_name, answer, &redact, &context).await,
                     )),
                     Err(error) => Err(failure(error)),
                 };
@@ -175,7 +175,7 @@ async fn call(
 }
 
 /// The result as text; its media are stored as files of the chat.
-async fn told(
+async fn result_text(
     tool: &str,
     answer: Answer,
     redact: &impl Fn(&str) -> String,

@@ -55,7 +55,7 @@ pub(super) async fn start(
     let instructions = request
         .instructions
         .iter()
-        .map(|told| Message::text(Role::System, told.clone()));
+        .map(|instructions| Message::text(Role::System, instructions.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
     let mut history = app
         .conversations

@@ -64,13 +64,16 @@ impl DocumentLibrary {
         let (collections, documents) = self.within.clone().unzip();
         let query = query.to_owned();
         let documents = documents.unwrap_or_default();
-        let wish = SearchRequest {
+        let request = SearchRequest {
             query,
             collections,
             documents,
             limit: 2 * limit,
         };
-        let answer = self.documents.search_knowledge(&self.principal, wish).await;
+        let answer = self
+            .documents
+            .search_knowledge(&self.principal, request)
+            .await;
         let found = answer
             .map_err(|error| ToolFailure(error.problem().message.clone()))?
             .found;
