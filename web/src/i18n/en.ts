@@ -401,6 +401,7 @@ export const en = {
   "keyboard.search": "Search chats",
   "keyboard.new": "New chat",
   "keyboard.composer": "Go to the message field",
+  "keyboard.type": "Outside of fields: start a message",
   "keyboard.sidebar": "Show or hide the sidebar",
   "keyboard.panel": "Show or hide the panel",
   "keyboard.list": "This list",

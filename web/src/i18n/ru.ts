@@ -422,6 +422,7 @@ export const ru: Dictionary = {
   "keyboard.search": "Поиск по чатам",
   "keyboard.new": "Новый чат",
   "keyboard.composer": "К полю сообщения",
+  "keyboard.type": "Вне полей: начать сообщение",
   "keyboard.sidebar": "Показать или скрыть боковую панель",
   "keyboard.panel": "Показать или скрыть правую панель",
   "keyboard.list": "Этот список",

@@ -7,6 +7,7 @@ import { announcer } from "../../state/announcer.svelte.ts";
 import { attachments } from "../../state/attached.svelte.ts";
 import { firstWord, isWithin } from "../../state/completion.ts";
 import { completion } from "../../state/completion.svelte.ts";
+import { offerComposer } from "../../state/composer-focus.ts";
 import type { PageState } from "../../state/context.ts";
 import { keepDraft, readDraft } from "../../state/drafts.ts";
 import { isInputMethod } from "../../state/input-method.ts";
@@ -15,6 +16,7 @@ import { pageDrop } from "../../state/page-drop.ts";
 import { preferences } from "../../state/preferences.svelte.ts";
 import { prefill } from "../../state/prefill.svelte.ts";
 import { research } from "../../state/research.svelte.ts";
+import { router } from "../../state/router.svelte.ts";
 import { attempt, toasts } from "../../state/toasts.svelte.ts";
 import { unsaved } from "../../state/unsaved.svelte.ts";
 import { fitting, hashAt, without, type Hash } from "./hash.ts";
@@ -82,6 +84,10 @@ export class ComposerState {
     $effect(() => {
       const { chat } = props;
       untrack(() => this.#showDraftOf(chat));
+    });
+    $effect(() => {
+      void props.chat;
+      untrack(() => void tick().then(() => this.#offerFocus()));
     });
     $effect(() => this.#takePrefill());
     // Only the text survives a reload, not the attachments.
@@ -326,6 +332,12 @@ export class ComposerState {
     this.text = readDraft(chat);
     this.pictures = takePictures(chat);
     attachments.open(chat);
+  }
+
+  /** A link to a message, such as a search result, moves the focus there. */
+  #offerFocus(): void {
+    const { route } = router;
+    if (route.page === "chat" && route.message === null) offerComposer();
   }
 
   /** The prefill goes above text that is already there. */
