@@ -3,6 +3,8 @@
 export interface MarkdownLabels {
   copy: string;
   copied: string;
+  /** Copies code; resolves to whether it was copied. */
+  copyText: (text: string) => Promise<boolean>;
   /** On the button shown in place of an external image. */
   loadImage: (host: string) => string;
   /** On the same button while loading, and if the image could not be loaded. */
@@ -25,6 +27,11 @@ export interface MarkdownLabels {
 export const englishLabels: MarkdownLabels = {
   copy: "Copy",
   copied: "Copied",
+  copyText: (text) =>
+    navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    ),
   loadImage: (host) => `Load image from ${host}`,
   loadingImage: (host) => `Loading image from ${host}…`,
   imageFailed: (host) => `The image from ${host} could not be loaded`,

@@ -1,0 +1,148 @@
+/** Small comforts of a chat: the focus, copying, long messages, times, code, tables, going on, quoting. */
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+import { check } from "./axe.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
+import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
+
+/** A host name that is not this machine's: pages from there have no clipboard API. */
+const foreign = "glasshouse.test";
+
+let browser;
+let server;
+let page;
+
+test.beforeAll(async () => {
+  browser = await launch([`--host-resolver-rules=MAP ${foreign} 127.0.0.1`]);
+});
+test.afterAll(() => browser.close());
+test.afterEach(async () => {
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+  await server.close();
+});
+
+async function begin(options = {}, at = "/") {
+  server ??= await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  page = await openPage(browser, { url: server.url, ...options });
+  await page.goto(at);
+  await composer().waitFor();
+}
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const composer = () => page.locator("#composer");
+const isFocused = (what) => what.and(page.locator(":focus")).waitFor();
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/comforts-${name}.png` });
+}
+
+test.describe("the focus", () => {
+  test.beforeEach(async () => {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  });
+
+  test("is in the composer on load, in a new chat and in one that is chosen", async () => {
+    server.addChat("Tide tables");
+    await begin();
+    await isFocused(composer());
+    await page.keyboard.type("Typed at once");
+    await hasValue(composer(), "Typed at once");
+    await page.getByRole("link", { name: "Tide tables" }).click();
+    await isFocused(composer());
+    await hasValue(composer(), "");
+    await page.getByRole("button", { name: "New chat" }).click();
+    await isFocused(composer());
+    await hasValue(composer(), "Typed at once");
+    // Also if the new chat is open already.
+    await page.getByRole("button", { name: "New chat" }).click();
+    await isFocused(composer());
+  });
+
+  test("follows a letter, and leaves fields, menus, dialogs and shortcuts alone", async () => {
+    await begin();
+    await page.keyboard.press("Escape");
+    await page.getByRole("main").click({ position: { x: 30, y: 200 } });
+    await page.keyboard.type("Why?");
+    await hasValue(composer(), "Why?");
+    await page.keyboard.press("Control+a");
+    // A letter neither replaces a selection nor is typed where another field is in use.
+    await page.getByRole("button", { name: "Close the sidebar" }).focus();
+    await page.keyboard.type(" 1");
+    await hasValue(composer(), "Why?1");
+    await page.keyboard.press("Control+k");
+    await page.locator("#chat-search:focus").waitFor();
+    await page.keyboard.type("tide");
+    await hasValue(page.locator("#chat-search"), "tide");
+    await page.keyboard.press("Control+/");
+    await page.getByRole("dialog").getByText("Outside of fields: start a message").waitFor();
+    await check(page, "the list of keys");
+    await picture("keys");
+    await page.keyboard.type("xyz");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /choose a model/ }).click();
+    await page.keyboard.type("xyz");
+    await page.keyboard.press("Escape");
+    await hasValue(composer(), "Why?1");
+  });
+
+  test("a turn's letters work after the keyboard led there, not after a click", async () => {
+    await begin();
+    await composer().fill("Give me the tour");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-allow]").click();
+    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    const steps = page.locator("[data-steps-toggle]");
+    const open = () => steps.getAttribute("aria-expanded");
+    const before = await open();
+    await page.locator("article.assistant .answer p").first().click();
+    await page.keyboard.type("expand");
+    await hasValue(composer(), "expand");
+    assert.equal(await open(), before);
+    await page.keyboard.press("Alt+ArrowUp");
+    await isFocused(page.locator("article.assistant"));
+    await page.keyboard.press("e");
+    await until("the steps were toggled", async () => (await open()) !== before);
+    await hasValue(composer(), "expand");
+  });
+
+  test("is not taken on a touch screen, where it would open the keyboard", async () => {
+    await begin(phone);
+    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    assert.equal(await page.locator("#composer:focus").count(), 0);
+  });
+});
+
+test("copying works on a page over plain HTTP, and a refusal is shown", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  const url = server.url.replace("127.0.0.1", foreign);
+  const message = (id, parent, role, text) => ({
+    ...{ id, parent, role, created_at: Date.now() },
+    content: [{ type: "text", text }],
+  });
+  const chat = server.addChat("Over HTTP", {
+    messages: [
+      message("msg_q", null, "user", "How?"),
+      message("msg_a", "msg_q", "assistant", "So:\n\n```python\nprint('a')\n```"),
+    ],
+  });
+  await begin({ url }, `/c/${chat.id}`);
+  assert.equal(await page.evaluate(() => isSecureContext), false);
+  const pasted = async () => {
+    await composer().fill("");
+    await composer().press("Control+v");
+    return until("something was pasted", () => composer().inputValue());
+  };
+  await page.locator(".md-bar").getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await pasted(), "print('a')");
+  const copyAnswer = page.getByRole("button", { name: "Copy the answer" });
+  await copyAnswer.press("Enter");
+  await isFocused(copyAnswer);
+  assert.equal(await pasted(), "So:\n\n```python\nprint('a')\n```");
+  await page.evaluate(() => (document.execCommand = () => false));
+  await copyAnswer.click();
+  await page.getByText("The browser did not allow copying.").first().waitFor();
+});
