@@ -4,7 +4,7 @@ import type { ListedCollection } from "../../api/knowledge.ts";
 import type { Part } from "../../api/types.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { announcer } from "../../state/announcer.svelte.ts";
-import { attachments } from "../../state/attached.svelte.ts";
+import { attachments, type Attached } from "../../state/attached.svelte.ts";
 import { firstWord, isWithin } from "../../state/completion.ts";
 import { completion } from "../../state/completion.svelte.ts";
 import { offerComposer } from "../../state/composer-focus.ts";
@@ -20,11 +20,13 @@ import { router } from "../../state/router.svelte.ts";
 import { attempt, toasts } from "../../state/toasts.svelte.ts";
 import { unsaved } from "../../state/unsaved.svelte.ts";
 import { fitting, hashAt, without, type Hash } from "./hash.ts";
+import { isLong, textFile } from "./paste.ts";
 import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
 
 /** Interval for polling a missing model, which may come back. */
 const pollIntervalMs = 15_000;
 const maxOffered = 50;
+const maxUndoableLines = 500;
 
 /** A message queued until it can be sent. */
 interface Wish {
@@ -163,9 +165,41 @@ export class ComposerState {
 
   pasted(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length === 0) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (files.length === 0 && !isLong(text)) return;
     event.preventDefault();
-    void this.attach(files);
+    if (files.length > 0) void this.attach(files);
+    else void this.#attachText(text);
+  }
+
+  async #attachText(text: string): Promise<void> {
+    const { chat } = this.#props;
+    const taken = attachments.list.map(({ name }) => name);
+    const file = textFile(text, taken);
+    announcer.say(t("composer.pastedAs", { name: file.name }));
+    const isTaken = await attachments.addFile(file, text);
+    // Text that cannot be attached is pasted after all.
+    if (!isTaken && this.#props.chat === chat) this.#insert(text);
+  }
+
+  /** Moves a pasted text from its attachment into the message. */
+  insertText(attached: Attached): void {
+    this.#insert(attached.text ?? "");
+    attachments.remove(attached);
+  }
+
+  /** Inserts text at the caret as if it were typed, and replaces nothing. */
+  #insert(text: string): void {
+    const { area } = this;
+    if (!area) return;
+    area.focus();
+    const caret = area.selectionEnd;
+    area.setSelectionRange(caret, caret);
+    // Deprecated, but the only way that can be undone. Browsers take seconds for thousands of lines.
+    const canUndo = text.split("\n").length <= maxUndoableLines;
+    if (canUndo && document.execCommand("insertText", false, text)) return;
+    area.setRangeText(text, caret, caret, "end");
+    area.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
   async attach(files: Iterable<File>): Promise<void> {
