@@ -1,4 +1,4 @@
-/** The server's current time, ticking once a second while it is displayed. */
+/** The server's current time, ticking once a second while it is displayed; and the current day. */
 import { createSubscriber } from "svelte/reactivity";
 
 /** How far the local clock is ahead of the server's; the smallest observed difference is the most accurate. */
@@ -18,4 +18,25 @@ const subscribe = createSubscriber((update) => {
 export function serverNow(): number {
   subscribe();
   return Date.now() - (Number.isFinite(aheadMs) ? aheadMs : 0);
+}
+
+const subscribeDay = createSubscriber((update) => {
+  let timer: ReturnType<typeof setTimeout>;
+  const next = () => {
+    timer = setTimeout(
+      () => {
+        update();
+        next();
+      },
+      new Date().setHours(24, 0, 0, 0) - Date.now(),
+    );
+  };
+  next();
+  return () => clearTimeout(timer);
+});
+
+/** The day here, as `Date.toDateString`; an effect that reads it reruns at midnight. */
+export function today(): string {
+  subscribeDay();
+  return new Date().toDateString();
 }
