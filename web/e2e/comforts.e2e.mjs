@@ -115,17 +115,93 @@ test.describe("the focus", () => {
   });
 });
 
+const said = (id, parent, role, text, at = Date.now()) => ({
+  ...{ id, parent, role, created_at: at },
+  content: [{ type: "text", text }],
+});
+
+test.describe("messages", () => {
+  const long = Array.from({ length: 60 }, (_, line) => `line ${line + 1} of the question`).join("\n");
+  const yesterday = Date.now() - 86_400_000;
+
+  test.beforeEach(async () => {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    const messages = [
+      said("msg_1", null, "user", long, yesterday),
+      said("msg_2", "msg_1", "assistant", "First answer.", yesterday),
+      said("msg_3", "msg_2", "user", "And then?"),
+      said("msg_4", "msg_3", "assistant", "Second answer."),
+    ];
+    const chat = server.addChat("Long questions", { messages });
+    await begin({}, `/c/${chat.id}`);
+  });
+
+  const bubble = () => page.locator(".bubble").first();
+  const height = () => bubble().evaluate((element) => element.offsetHeight);
+
+  test("a long one is folded, unfolds by keyboard, and where the browser finds a word in it", async () => {
+    const more = page.getByRole("button", { name: "Show more" });
+    await more.waitFor();
+    assert.ok((await height()) < 320, `${await height()}`);
+    await check(page, "a folded message");
+    await picture("folded");
+    await more.press("Enter");
+    await until("it is unfolded", async () => (await height()) > 1200);
+    await page.getByRole("button", { name: "Show less" }).press("Enter");
+    await until("it is folded", async () => (await height()) < 320);
+    const found = await bubble().evaluate((element) => {
+      getSelection().collapse(element, 0);
+      return window.find("line 9 of");
+    });
+    assert.equal(found, true);
+    // The browser's dialog scrolls to what is hidden; this function does not.
+    await bubble().evaluate((element) => (element.scrollTop = 400));
+    await until("it is unfolded", async () => (await height()) > 1200);
+    assert.equal((await bubble().innerText()).trim(), long);
+  });
+
+  test("each has its time, with the whole date as its title", async () => {
+    const times = page.locator("article time");
+    assert.equal(await times.count(), 4);
+    const words = await times.allInnerTexts();
+    const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+    assert.ok(words[0].startsWith(day.format(yesterday)), words[0]);
+    assert.match(words[3], /^\d+:\d\d\s[AP]M$/);
+    const { datetime, title } = await times
+      .last()
+      .evaluate((time) => ({ datetime: time.dateTime, title: time.title }));
+    assert.ok(Math.abs(Date.parse(datetime) - Date.now()) < 60_000);
+    assert.match(title, /day, .* at /);
+    const opacity = () => times.nth(2).evaluate((time) => getComputedStyle(time.parentElement).opacity);
+    await page.mouse.move(0, 0);
+    await until("it is hidden", async () => (await opacity()) === "0");
+    await page.locator("article.user").last().hover();
+    await until("it is shown", async () => (await opacity()) === "1");
+    await picture("times");
+  });
+
+  test("on a touch screen times are always shown, in the page's language", async () => {
+    await page.context().close();
+    const [chat] = server.chats.keys();
+    await begin({ ...phone, preferences: { language: "ru", theme: "dark" } }, `/c/${chat}`);
+    await page.getByRole("button", { name: "Показать полностью" }).waitFor();
+    const own = page.locator("article.user time").first();
+    assert.equal(await own.evaluate((time) => getComputedStyle(time.parentElement).opacity), "1");
+    assert.match(await own.innerText(), /г\., \d\d:\d\d$/);
+    await check(page, "times on a phone");
+    await picture("phone-dark");
+    await page.getByRole("log").evaluate((log) => (log.scrollTop = 0));
+    await picture("phone-dark-folded");
+  });
+});
+
 test("copying works on a page over plain HTTP, and a refusal is shown", async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   const url = server.url.replace("127.0.0.1", foreign);
-  const message = (id, parent, role, text) => ({
-    ...{ id, parent, role, created_at: Date.now() },
-    content: [{ type: "text", text }],
-  });
   const chat = server.addChat("Over HTTP", {
     messages: [
-      message("msg_q", null, "user", "How?"),
-      message("msg_a", "msg_q", "assistant", "So:\n\n```python\nprint('a')\n```"),
+      said("msg_q", null, "user", "How?"),
+      said("msg_a", "msg_q", "assistant", "So:\n\n```python\nprint('a')\n```"),
     ],
   });
   await begin({ url }, `/c/${chat.id}`);

@@ -152,6 +152,8 @@ export const en = {
   "message.edit": "Edit",
   "message.editLabel": "Edit your message",
   "message.sendEdited": "Send",
+  "message.showMore": "Show more",
+  "message.showLess": "Show less",
   "message.regenerate": "Regenerate",
   "message.branch": "Version {number} of {count}",
   "message.previousBranch": "Previous version",

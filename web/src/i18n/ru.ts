@@ -157,6 +157,8 @@ export const ru: Dictionary = {
   "message.edit": "Изменить",
   "message.editLabel": "Изменить сообщение",
   "message.sendEdited": "Отправить",
+  "message.showMore": "Показать полностью",
+  "message.showLess": "Свернуть",
   "message.regenerate": "Ответить заново",
   "message.branch": "Версия {number} из {count}",
   "message.previousBranch": "Предыдущая версия",
