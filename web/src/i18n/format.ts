@@ -1,4 +1,5 @@
 /** Formats numbers, durations and dates in the current language. */
+import { dayOf } from "../state/day.ts";
 import { language, t } from "./index.svelte.ts";
 
 const number = (value: number, digits: number) =>
@@ -68,7 +69,7 @@ export function formatDate(at: number, timeZone?: string): string {
 
 /** The time of a moment of the day `today`, else its date and time. */
 export function formatMoment(at: number, today: string): string {
-  if (new Date(at).toDateString() !== today) return formatDate(at);
+  if (dayOf(at) !== today) return formatDate(at);
   return new Intl.DateTimeFormat(language(), { timeStyle: "short" }).format(at);
 }
 

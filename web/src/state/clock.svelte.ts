@@ -1,5 +1,6 @@
 /** The server's current time, ticking once a second while it is displayed; and the current day. */
 import { createSubscriber } from "svelte/reactivity";
+import { dayOf, endOfDay } from "./day.ts";
 
 /** How far the local clock is ahead of the server's; the smallest observed difference is the most accurate. */
 let aheadMs = Number.POSITIVE_INFINITY;
@@ -28,15 +29,15 @@ const subscribeDay = createSubscriber((update) => {
         update();
         next();
       },
-      new Date().setHours(24, 0, 0, 0) - Date.now(),
+      endOfDay(Date.now()) - Date.now(),
     );
   };
   next();
   return () => clearTimeout(timer);
 });
 
-/** The day here, as `Date.toDateString`; an effect that reads it reruns at midnight. */
+/** The current day; an effect that reads it reruns at midnight. */
 export function today(): string {
   subscribeDay();
-  return new Date().toDateString();
+  return dayOf(Date.now());
 }
