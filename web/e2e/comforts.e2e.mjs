@@ -195,6 +195,57 @@ test.describe("messages", () => {
   });
 });
 
+test.describe("going on", () => {
+  test.beforeEach(async () => {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    await begin();
+  });
+  const say = async (text) => {
+    await composer().fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const regenerate = () => page.getByRole("button", { name: "Regenerate", exact: true }).last();
+  const runs = () => [...server.runs.values()];
+
+  test("a stopped answer is continued with a button, in a turn of its own", async () => {
+    await say("count");
+    await page.getByText(/word40\b/).waitFor();
+    await page.locator("[data-stop]").click();
+    await page.getByText("Stopped. What was written is kept.").waitFor();
+    await check(page, "a stopped answer");
+    await picture("stopped");
+    await page.getByRole("button", { name: "Continue", exact: true }).press("Enter");
+    await page.locator("article.user").getByText("Continue.", { exact: true }).waitFor();
+    await page.getByText("You said: Continue.").waitFor();
+    const [chat] = server.chats.values();
+    assert.deepEqual(
+      chat.messages.map(({ role, parent }) => [role, parent]),
+      chat.messages.map(({ role }, place) => [role, chat.messages[place - 1]?.id ?? null]),
+    );
+    assert.equal(await page.getByRole("button", { name: "Continue", exact: true }).count(), 0);
+  });
+
+  test("an answer is given again by another model, which is not chosen for the chat", async () => {
+    await say("first words");
+    await regenerate().waitFor();
+    const menu = page.getByRole("button", { name: "Answer with another model" });
+    await menu.press("Enter");
+    const list = page.getByRole("dialog", { name: "Answer with another model" });
+    await list.getByRole("button", { name: "qwen3-30b", pressed: true }).waitFor();
+    await check(page, "models to regenerate with");
+    await picture("regenerate");
+    await list.getByRole("button", { name: "llama-3.3-70b" }).press("Enter");
+    await page.getByRole("img", { name: "Version 2 of 2" }).waitFor();
+    await regenerate().waitFor();
+    assert.deepEqual(
+      runs().map(({ model }) => model),
+      ["qwen3-30b", "llama-3.3-70b"],
+    );
+    await page.locator(".facts").getByText("llama-3.3-70b").waitFor();
+    await page.getByRole("button", { name: "qwen3-30b: choose a model" }).waitFor();
+  });
+});
+
 test("copying works on a page over plain HTTP, and a refusal is shown", async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   const url = server.url.replace("127.0.0.1", foreign);
