@@ -1,8 +1,9 @@
 /** Small comforts of a chat: the focus, copying, long messages, times, code, tables, going on, quoting. */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
-import { hasValue, launch, openPage, until } from "./browser.mjs";
+import { copiedBy, hasValue, launch, openPage, until } from "./browser.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -243,6 +244,85 @@ test.describe("going on", () => {
     );
     await page.locator(".facts").getByText("llama-3.3-70b").waitFor();
     await page.getByRole("button", { name: "qwen3-30b: choose a model" }).waitFor();
+  });
+});
+
+test.describe("code and tables", () => {
+  const line = `print("${"a long line ".repeat(30)}")`;
+  const answer = [
+    "Look:\n\n```python\n" + line + "\n```",
+    "1. Nested:\n\n   ```sh\n   echo nested\n   ```",
+    '| Name | Price |\n| --- | ---: |\n| A, **B** | $x^2$ |\n| says "no" | `a\\|b` |',
+  ].join("\n\n");
+
+  async function open(options = {}) {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    const messages = [said("msg_q", null, "user", "How?"), said("msg_a", "msg_q", "assistant", answer)];
+    const chat = server.addChat("Code", { messages });
+    await begin(options, `/c/${chat.id}`);
+    await page.locator(".katex").waitFor();
+  }
+  const block = (place) => page.locator(".md-code").nth(place);
+  const button = (where, name) => where.getByRole("button", { name, exact: true });
+  const opacity = (what) => what.evaluate((element) => getComputedStyle(element).opacity);
+
+  test("lines of code are wrapped in all blocks, and the choice is remembered", async () => {
+    await open();
+    const width = (place) =>
+      block(place)
+        .locator("pre")
+        .evaluate((pre) => pre.scrollWidth - pre.clientWidth);
+    const wrap = button(block(0), "Wrap lines");
+    await page.mouse.move(0, 0);
+    await until("it is hidden", async () => (await opacity(wrap)) === "0");
+    assert.equal(await opacity(button(block(0), "Copy")), "1");
+    assert.ok((await width(0)) > 100);
+    await wrap.press("Enter");
+    await until("it is shown while it has the focus", async () => (await opacity(wrap)) === "1");
+    assert.equal(await wrap.getAttribute("aria-pressed"), "true");
+    assert.equal(await button(block(1), "Wrap lines").getAttribute("aria-pressed"), "true");
+    assert.equal(await width(0), 0);
+    await check(page, "wrapped code");
+    await picture("wrapped");
+    await page.reload();
+    await page.locator(".md-wrap").waitFor();
+    await button(block(1), "Wrap lines").press("Enter");
+    assert.equal(await button(block(0), "Wrap lines").getAttribute("aria-pressed"), "false");
+  });
+
+  test("code is downloaded with the name of its language", async () => {
+    await open();
+    for (const [place, name, text] of [
+      [0, "code.py", line],
+      [1, "code.sh", "echo nested"],
+    ]) {
+      const download = page.waitForEvent("download");
+      await button(block(place), "Download").press("Enter");
+      const file = await download;
+      assert.equal(file.suggestedFilename(), name);
+      assert.equal((await readFile(await file.path(), "utf8")).trimEnd(), text);
+    }
+  });
+
+  test("a table is copied as CSV and as Markdown", async () => {
+    await open();
+    const table = page.locator(".md-tablebox");
+    await table.hover();
+    await picture("table");
+    const csv = await copiedBy(button(table, "Copy as CSV"));
+    assert.equal(csv, 'Name,Price\r\n"A, B",x^2\r\n"says ""no""",a|b\r\n');
+    await button(table, "Copied").waitFor();
+    const markdown = await copiedBy(button(table, "Copy as Markdown"));
+    assert.equal(markdown.trimEnd(), answer.slice(answer.indexOf("| Name")));
+    await button(table, "Copy as CSV").waitFor();
+  });
+
+  test("on a touch screen the buttons are always there", async () => {
+    await open({ ...phone, preferences: { language: "ru", theme: "dark" } });
+    assert.equal(await opacity(button(block(0), "Скачать")), "1");
+    assert.equal(await opacity(page.getByRole("button", { name: "Копировать как CSV" })), "1");
+    await check(page, "code and a table on a phone");
+    await picture("code-phone-dark");
   });
 });
 

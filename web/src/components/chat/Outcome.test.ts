@@ -26,11 +26,14 @@ function show(outcome: RunSummary["outcome"], { isLast = true, isReader = false 
 
 const button = () => screen.queryByRole("button", { name: "Continue" });
 
-test.each(["cancelled", "limited"] as const)("an answer that is %s is continued by a message", async (how) => {
-  const { user, send } = show(how);
-  await user.click(button() as HTMLElement);
-  expect(send).toHaveBeenCalledExactlyOnceWith([{ type: "text", text: "Continue." }], "m1");
-});
+test.each(["cancelled", "limited"] as const)(
+  "an answer that is %s is continued by a message",
+  async (how) => {
+    const { user, send } = show(how);
+    await user.click(button() as HTMLElement);
+    expect(send).toHaveBeenCalledExactlyOnceWith([{ type: "text", text: "Continue." }], "m1");
+  },
+);
 
 test("only the last answer can be continued, and not by readers", () => {
   show("cancelled", { isLast: false });
