@@ -326,6 +326,83 @@ test.describe("code and tables", () => {
   });
 });
 
+test.describe("quoting", () => {
+  const answer =
+    "The **first** paragraph.\n\n- one\n- two with $x^2$\n\n```js\nlet a;\nlet b;\n```\n\nThe last paragraph.";
+  const quote = () => page.getByRole("button", { name: "Quote", exact: true });
+
+  async function open(options = {}) {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    const messages = [
+      said("msg_q", null, "user", "My own question"),
+      said("msg_a", "msg_q", "assistant", answer),
+    ];
+    const chat = server.addChat("Quotes", { messages });
+    await begin(options, `/c/${chat.id}`);
+    await page.locator(".katex").waitFor();
+  }
+
+  test("a selection goes into the composer below the draft, by pointer", async () => {
+    await open();
+    await composer().fill("Is that so?");
+    // A triple click selects the paragraph.
+    await page.getByText("The first paragraph.").click({ clickCount: 3 });
+    await quote().waitFor();
+    await check(page, "a selection that can be quoted");
+    await picture("quote");
+    await quote().click();
+    await hasValue(composer(), "Is that so?\n\n> The first paragraph.\n\n");
+    await isFocused(composer());
+    assert.equal(await quote().count(), 0);
+    await page.keyboard.type("Why");
+    await page.getByText("The last paragraph.").click({ clickCount: 3 });
+    await quote().click();
+    await hasValue(composer(), "Is that so?\n\n> The first paragraph.\n\nWhy\n\n> The last paragraph.\n\n");
+    await page.keyboard.press("Control+z");
+    await hasValue(composer(), "Is that so?\n\n> The first paragraph.\n\nWhy");
+  });
+
+  test("the whole answer is quoted by keyboard, without its buttons and with its formulas", async () => {
+    await open();
+    await page.locator(".answer").evaluate((element) => getSelection().selectAllChildren(element));
+    await quote().waitFor();
+    await page.keyboard.press("Control+Shift+Period");
+    await isFocused(composer());
+    const lines = (await composer().inputValue()).trimEnd().split("\n");
+    assert.ok(lines.every((line) => line.startsWith(">")));
+    assert.deepEqual(
+      lines.filter((line) => line !== ">"),
+      [
+        "> The first paragraph.",
+        "> one",
+        "> two with $x^2$",
+        "> let a;",
+        "> let b;",
+        "> The last paragraph.",
+      ],
+    );
+  });
+
+  test("the button is reached with Tab; own messages have none", async () => {
+    await open({ ...phone, preferences: { language: "ru", theme: "dark" } });
+    const russian = page.getByRole("button", { name: "Цитировать", exact: true });
+    await page.locator(".bubble").evaluate((element) => getSelection().selectAllChildren(element));
+    await page.waitForTimeout(100);
+    assert.equal(await russian.count(), 0);
+    await page
+      .getByText("The last paragraph.")
+      .evaluate((element) => getSelection().selectAllChildren(element));
+    await russian.waitFor();
+    await check(page, "a selection on a phone");
+    await picture("quote-phone-dark");
+    for (let tab = 0; tab < 20 && !(await russian.and(page.locator(":focus")).count()); tab += 1) {
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await hasValue(composer(), "> The last paragraph.\n\n");
+  });
+});
+
 test("copying works on a page over plain HTTP, and a refusal is shown", async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   const url = server.url.replace("127.0.0.1", foreign);

@@ -39,7 +39,10 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
     return undefined;
   }
   // By key code, not by letter, so that they work with a Russian keyboard layout.
-  if (event.shiftKey) return event.code === "KeyO" ? newChat : undefined;
+  if (event.shiftKey) {
+    if (event.code === "Period") return () => press("[data-quote]");
+    return event.code === "KeyO" ? newChat : undefined;
+  }
   switch (event.code) {
     case "KeyK":
       return searchChats;

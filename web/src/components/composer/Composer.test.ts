@@ -347,3 +347,22 @@ test("a pasted text that cannot be attached is pasted after all", async () => {
   await waitFor(() => expect(field()).toHaveValue(`Explain: ${"z".repeat(4001)}`));
   added.mockRestore();
 });
+
+test("a quote goes below the draft, with room for what is said about it", async () => {
+  serve(answers);
+  const { user } = show();
+  await user.type(field(), "Is this right?");
+  (field() as HTMLTextAreaElement).setSelectionRange(0, 2);
+  prefill.append("> one\n> two");
+  await waitFor(() => expect(field()).toHaveValue("Is this right?\n\n> one\n> two\n\n"));
+  expect(field()).toHaveFocus();
+  prefill.append("> three");
+  await waitFor(() => expect(field()).toHaveValue("Is this right?\n\n> one\n> two\n\n> three\n\n"));
+});
+
+test("a quote is all of an empty draft", async () => {
+  serve(answers);
+  show();
+  prefill.append("> one");
+  await waitFor(() => expect(field()).toHaveValue("> one\n\n"));
+});

@@ -196,7 +196,7 @@ export class ComposerState {
     const caret = area.selectionEnd;
     area.setSelectionRange(caret, caret);
     // Deprecated, but the only way that can be undone. Browsers take seconds for thousands of lines.
-    const canUndo = text.split("\n").length <= maxUndoableLines;
+    const canUndo = document.activeElement === area && text.split("\n").length <= maxUndoableLines;
     if (canUndo && document.execCommand("insertText", false, text)) return;
     area.setRangeText(text, caret, caret, "end");
     area.dispatchEvent(new InputEvent("input", { bubbles: true }));
@@ -374,10 +374,22 @@ export class ComposerState {
     if (route.page === "chat" && route.message === null) offerComposer();
   }
 
-  /** The prefill goes above text that is already there. */
+  /** Below the draft, as if it were typed: it can be undone. */
+  #append(words: string): void {
+    const { text } = this;
+    const missing = text.trim() === "" ? 0 : 2 - (/\n{0,2}$/.exec(text)?.[0].length ?? 0);
+    this.area?.setSelectionRange(text.length, text.length);
+    this.#insert(`${"\n".repeat(missing)}${words}\n\n`);
+  }
+
+  /** The prefill goes above text that is already there, unless it says otherwise. */
   #takePrefill(): void {
     if (prefill.words === null) return;
     const words = prefill.take() ?? "";
+    if (prefill.isBelow) {
+      untrack(() => this.#append(words));
+      return;
+    }
     this.text = untrack(() => (this.text.trim() === "" ? words : `${words}\n${this.text}`));
     keepDraft(
       this.#props.chat,
