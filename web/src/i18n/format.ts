@@ -1,5 +1,4 @@
 /** Formats numbers, durations and dates in the current language. */
-import { dayOf } from "../state/day.ts";
 import { language, t } from "./index.svelte.ts";
 
 const number = (value: number, digits: number) =>
@@ -66,6 +65,12 @@ export function formatDate(at: number, timeZone?: string): string {
   const style = { dateStyle: "medium", timeStyle: "short" } as const;
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
+
+/** The calendar day of a moment in the user's time zone. */
+export const dayOf = (at: number) => new Date(at).toDateString();
+
+/** The moment at which that day ends. */
+export const endOfDay = (at: number) => new Date(at).setHours(24, 0, 0, 0);
 
 /** The time of a moment of the day `today`, else its date and time. */
 export function formatMoment(at: number, today: string): string {

@@ -1,6 +1,6 @@
 /** The server's current time, ticking once a second while it is displayed; and the current day. */
 import { createSubscriber } from "svelte/reactivity";
-import { dayOf, endOfDay } from "./day.ts";
+import { dayOf, endOfDay } from "../i18n/format.ts";
 
 /** How far the local clock is ahead of the server's; the smallest observed difference is the most accurate. */
 let aheadMs = Number.POSITIVE_INFINITY;
