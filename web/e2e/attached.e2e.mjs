@@ -12,6 +12,7 @@ test.describe.configure({ mode: "serial" });
 const CASES = [
   { contains: "the seal sleeps", turns: [turn(text("It sleeps."))] },
   { contains: "costs 400 euros", turns: [turn(text("It costs **400 euros** [1][7]."))] },
+  { contains: "the password is swordfish", turns: [turn(text("I have read it."))] },
   { contains: "/attachments/data.bin", turns: [turn(text("I have only its file."))] },
   { contains: "", turns: [turn(text("I know nothing of that."))] },
 ];
@@ -82,6 +83,49 @@ test("a file without text goes along as a file, and one taken off does not", asy
   await page.getByLabel("Message", { exact: true }).fill("What is it?");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("I have only its file.").waitFor();
+});
+
+test("a long pasted text goes along as a file, and back into the message on demand", async () => {
+  await page.goto("/");
+  const field = page.getByLabel("Message", { exact: true });
+  const long = `${"\tlet a = 1; // one\n".repeat(300)}the password is swordfish`;
+  const paste = async (text) => {
+    await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+    await field.press("Control+v");
+  };
+  await field.fill("What is it? ");
+  await paste(long);
+  await paste(`${long} too`);
+  await along().getByText("Pasted text.txt").waitFor();
+  await along().getByText("Pasted text 2.txt").waitFor();
+  await hasValue(field, "What is it? ");
+  await page.getByRole("button", { name: "Send", exact: true }).and(page.locator(":enabled")).waitFor();
+  await picture("pasted");
+  await check(page, "a pasted text that goes along");
+  await page.getByRole("button", { name: "Insert as text: Pasted text 2.txt" }).press("Enter");
+  await hasValue(field, `What is it? ${long} too`);
+  await page.keyboard.press("Control+z");
+  await hasValue(field, "What is it? ");
+  await page.keyboard.press("Control+Shift+z");
+  await hasValue(field, `What is it? ${long} too`);
+  await field.fill("What is it?");
+  await page.keyboard.press("Enter");
+  await page.getByText("I have read it.").waitFor();
+  await page.locator(".mine").getByRole("link", { name: "Pasted text.txt" }).click();
+  await page.getByText("the password is swordfish").waitFor();
+});
+
+test("a very long text is put into the message at once", async () => {
+  await page.goto("/");
+  const field = page.getByLabel("Message", { exact: true });
+  const huge = "A line of some length, over and over.\n".repeat(5000);
+  await page.evaluate((text) => navigator.clipboard.writeText(text), huge);
+  await field.press("Control+v");
+  const started = Date.now();
+  await page.getByRole("button", { name: "Insert as text: Pasted text.txt" }).click();
+  await hasValue(field, huge);
+  assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
+  await field.fill("");
 });
 
 test("typing # offers the collections, by keys", async () => {

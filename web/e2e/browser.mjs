@@ -6,7 +6,7 @@ import { chromium } from "@playwright/test";
 const executablePath =
   process.env.CHROMIUM ?? execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
 
-export function launch() {
+export function launch(args = []) {
   return chromium.launch({
     executablePath,
     headless: true,
@@ -18,6 +18,7 @@ export function launch() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...args,
     ],
   });
 }

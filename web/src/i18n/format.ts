@@ -66,6 +66,23 @@ export function formatDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
 
+/** The calendar day of a moment in the user's time zone. */
+export const dayOf = (at: number) => new Date(at).toDateString();
+
+/** The moment at which that day ends. */
+export const endOfDay = (at: number) => new Date(at).setHours(24, 0, 0, 0);
+
+/** The time of a moment of the day `today`, else its date and time. */
+export function formatMoment(at: number, today: string): string {
+  if (dayOf(at) !== today) return formatDate(at);
+  return new Intl.DateTimeFormat(language(), { timeStyle: "short" }).format(at);
+}
+
+/** A timestamp with its day of the week. */
+export function formatFullDate(at: number): string {
+  return new Intl.DateTimeFormat(language(), { dateStyle: "full", timeStyle: "short" }).format(at);
+}
+
 /** A time relative to `now`, in the largest fitting unit: `5 sec. ago`, `in 2 hr.`, `now`. */
 export function formatAgo(at: number, now: number): string {
   const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;

@@ -13,7 +13,7 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
   if (formulas.length > 0) fillFormulas([...formulas]);
   for (const button of root.querySelectorAll<HTMLElement>("[data-cite]"))
     button.ariaLabel = labels.citation(Number(button.dataset.cite));
-  for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) button.textContent = labels.copy;
+  for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) labelCodeButtons(button, labels);
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
     const own = labels.workspaceImage(button.dataset.src ?? "");
     if (own !== undefined) showOwn(button, own);
@@ -21,6 +21,21 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
     else button.textContent = imageLabel(button, labels.loadImage);
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
+}
+
+/** The buttons of a nested code block, of which the markup has only the last. */
+function labelCodeButtons(copy: HTMLElement, labels: MarkdownLabels): void {
+  copy.textContent = labels.copy;
+  const other = (name: "wrap" | "save", words: string): HTMLElement => {
+    const found = copy.parentElement?.querySelector<HTMLElement>(`[data-${name}]`);
+    const button = found ?? Object.assign(document.createElement("button"), { type: "button" });
+    button.dataset[name] = "";
+    button.textContent = words;
+    if (!found) copy.before(button);
+    return button;
+  };
+  other("wrap", labels.wrap).ariaPressed = String(labels.wrapsCode());
+  other("save", labels.download);
 }
 
 async function colourNested(code: HTMLElement): Promise<void> {

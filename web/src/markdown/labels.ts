@@ -3,6 +3,16 @@
 export interface MarkdownLabels {
   copy: string;
   copied: string;
+  /** On the buttons of code blocks and tables. */
+  wrap: string;
+  download: string;
+  copyCsv: string;
+  copyMarkdown: string;
+  /** Whether long lines of code are wrapped, and the change of that; read in effects. */
+  wrapsCode: () => boolean;
+  toggleWrap: () => void;
+  /** Copies code or a table; resolves to whether it was copied. */
+  copyText: (text: string) => Promise<boolean>;
   /** On the button shown in place of an external image. */
   loadImage: (host: string) => string;
   /** On the same button while loading, and if the image could not be loaded. */
@@ -25,6 +35,17 @@ export interface MarkdownLabels {
 export const englishLabels: MarkdownLabels = {
   copy: "Copy",
   copied: "Copied",
+  wrap: "Wrap lines",
+  download: "Download",
+  copyCsv: "Copy as CSV",
+  copyMarkdown: "Copy as Markdown",
+  wrapsCode: () => false,
+  toggleWrap: () => {},
+  copyText: (text) =>
+    navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    ),
   loadImage: (host) => `Load image from ${host}`,
   loadingImage: (host) => `Loading image from ${host}…`,
   imageFailed: (host) => `The image from ${host} could not be loaded`,

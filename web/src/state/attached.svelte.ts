@@ -27,6 +27,8 @@ export interface Attached {
   /** `partly`: no text could be extracted, but the file is attached. */
   state: "sending" | "reading" | "ready" | "partly";
   problem: string;
+  /** The content, if it is a text that was pasted. */
+  text?: string;
 }
 
 class Attachments {
@@ -58,9 +60,12 @@ class Attachments {
     this.#add({ name, collection, document: id, isFile: false, sent: 1, state: "ready", problem: "" });
   }
 
-  /** Uploads a file and tracks its processing. If that fails, it is removed with a message. */
-  async addFile(file: File): Promise<void> {
-    const blank = { collection: null, document: null, problem: "" };
+  /**
+   * Uploads a file and tracks its processing. If that fails, it is removed with a message. `text` is its content if it
+   * was pasted. Resolves to whether it was not refused.
+   */
+  async addFile(file: File, text?: string): Promise<boolean> {
+    const blank = { collection: null, document: null, problem: "", ...(text === undefined ? {} : { text }) };
     const key = this.#add({ name: file.name, ...blank, isFile: true, sent: 0, state: "sending" });
     const stop = new AbortController();
     this.#stops.set(key, stop);
@@ -70,10 +75,12 @@ class Attachments {
       const { collection, id } = await sendAttachment(file.name, file, { signal, onprogress });
       this.#change(key, { collection, document: id, sent: 1, state: "reading" });
       await this.#follow(key, collection, signal);
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return true;
       toasts.add(`${file.name}: ${sentenceOf(error)}`, true);
       this.#drop(key);
+      return false;
     } finally {
       this.#stops.delete(key);
     }

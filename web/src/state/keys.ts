@@ -1,5 +1,6 @@
 /** Keyboard shortcuts of the main page. */
 import { openChat } from "./chat.svelte.ts";
+import { isCovered, isField, typeInComposer } from "./composer-focus.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
@@ -9,13 +10,6 @@ import { research } from "./research.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { stopKey } from "./stop-key.svelte.ts";
 import { thread } from "./thread.svelte.ts";
-
-function isWriting(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  );
-}
 
 function focusOn(id: string): void {
   document.getElementById(id)?.focus();
@@ -45,7 +39,10 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
     return undefined;
   }
   // By key code, not by letter, so that they work with a Russian keyboard layout.
-  if (event.shiftKey) return event.code === "KeyO" ? newChat : undefined;
+  if (event.shiftKey) {
+    if (event.code === "Period") return () => press("[data-quote]");
+    return event.code === "KeyO" ? newChat : undefined;
+  }
   switch (event.code) {
     case "KeyK":
       return searchChats;
@@ -78,13 +75,29 @@ function replaying(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
+/** Whether the focus was last moved with the keyboard. */
+let isMovedByKeys = false;
+
+function noteMove(event: KeyboardEvent): void {
+  isMovedByKeys ||= event.key === "Tab" || (event.altKey && /^Arrow(Up|Down)$/.test(event.key));
+}
+
+/** Handler for `pointerdown` on the page. */
+export function notePointer(): void {
+  isMovedByKeys = false;
+}
+
+/** The slash, by any layout; also its key on a Russian one, where a slash needs Shift. */
+const isSlash = ({ key, code }: KeyboardEvent) => key === "/" || (code === "Slash" && key === ".");
+
 /** Shortcuts without Ctrl, inactive in text fields. */
 function alone(event: KeyboardEvent): (() => void) | undefined {
   const replay = replaying(event);
   if (replay) return replay;
-  if (event.shiftKey || !preferences.singleKeys) return undefined;
-  if (event.code === "Slash") return () => focusOn("composer");
-  const turn = thread.focused();
+  if (!preferences.singleKeys) return undefined;
+  if (isSlash(event)) return () => focusOn("composer");
+  // After a click in a turn, letters are the start of a message.
+  const turn = isMovedByKeys && !event.shiftKey ? thread.focused() : null;
   if (!turn) return undefined;
   switch (event.code) {
     case "BracketLeft":
@@ -101,7 +114,7 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
 /** Closes the innermost open element, then leaves the field; a run is stopped only by a second press. */
 function escape(event: KeyboardEvent): (() => void) | undefined {
   // The browser closes these itself.
-  if (document.querySelector("dialog[open], :popover-open")) return undefined;
+  if (isCovered()) return undefined;
   const close = closerOf(event.target);
   if (close) return close;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
@@ -109,7 +122,7 @@ function escape(event: KeyboardEvent): (() => void) | undefined {
   if (layout.panel && on?.closest("[data-panel]")) return () => (layout.panel = false);
   if (player.replay) return () => router.replay(null);
   if (research.mode !== "chat") return () => research.reset();
-  const field = isWriting(on) ? on : null;
+  const field = isField(on) ? on : null;
   if (!openChat.active) return field ? () => field.blur() : undefined;
   // Key repeat does not count as a second press.
   if (event.repeat) return () => undefined;
@@ -126,14 +139,18 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
     return step === undefined ? undefined : () => thread.moveFocus(step);
   }
   if (event.key === "Escape") return escape(event);
-  return isWriting(event.target) ? undefined : alone(event);
+  return isField(event.target) ? undefined : alone(event);
 }
 
 /** Handler for `keydown` on the page. */
 export function handleKey(event: KeyboardEvent): void {
+  noteMove(event);
   if (event.defaultPrevented || isInputMethod(event)) return;
   const action = actionOf(event);
-  if (!action) return;
+  if (!action) {
+    if (!player.replay) typeInComposer(event);
+    return;
+  }
   event.preventDefault();
   action();
 }

@@ -8,6 +8,8 @@ export interface Preferences {
   language: Language;
   singleKeys: boolean;
   reasoningOpen: boolean;
+  /** Whether long lines of code are wrapped. */
+  wrapCode: boolean;
   sidebarOpen: boolean;
   panelOpen: boolean;
   /** Whether browser notifications are shown while the page is in the background. */
@@ -32,6 +34,7 @@ function read(): Preferences {
     language: browserLanguage(),
     singleKeys: true,
     reasoningOpen: false,
+    wrapCode: false,
     sidebarOpen: true,
     panelOpen: false,
     notifications: false,

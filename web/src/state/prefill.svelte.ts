@@ -2,8 +2,17 @@
 class Prefill {
   /** Text not taken by the composer yet. */
   words = $state<string | null>(null);
+  /** Whether it goes below the draft instead of above. */
+  isBelow = false;
 
   put(words: string): void {
+    this.isBelow = false;
+    this.words = words;
+  }
+
+  /** Puts a paragraph below the draft, with room for more after it. */
+  append(words: string): void {
+    this.isBelow = true;
     this.words = words;
   }
 

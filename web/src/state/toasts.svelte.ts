@@ -1,6 +1,7 @@
 /** Toasts: short messages shown for a few seconds, mostly errors after a click. */
 import { ApiError } from "../api/http.ts";
 import { said, t } from "../i18n/index.svelte.ts";
+import { copy } from "./clipboard.ts";
 
 export interface Toast {
   id: number;
@@ -49,9 +50,7 @@ export function sentenceOf(error: unknown): string {
 function copyRequestId(error: unknown): Toast["action"] {
   if (!(error instanceof ApiError) || error.status < 500 || error.requestId === null) return undefined;
   const { requestId } = error;
-  const failed = () => toasts.add(t("error.copyFailed"), true);
-  const run = () => navigator.clipboard.writeText(requestId).catch(failed);
-  return { label: t("error.copyRequestId"), run };
+  return { label: t("error.copyRequestId"), run: () => copy(requestId) };
 }
 
 /** Runs an action and shows an error if it fails; returns whether it succeeded. */

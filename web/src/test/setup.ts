@@ -13,6 +13,9 @@ HTMLSelectElement.prototype.querySelector = function (this: HTMLSelectElement, s
 HTMLElement.prototype.showPopover = () => undefined;
 HTMLElement.prototype.hidePopover = () => undefined;
 
+// Nor commands, which therefore fail as in a browser that refuses them.
+document.execCommand = () => false;
+
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

@@ -15,6 +15,7 @@ import { prefill } from "../../state/prefill.svelte.ts";
 import { Session } from "../../state/session.svelte.ts";
 import { noContent, ok, serve } from "../../test/server.ts";
 import Composer from "./Composer.svelte";
+import { textFile } from "./paste.ts";
 
 const model = { id: "m1", name: "Model One", tour: false } as Model;
 const modelList = { models: [model], agents: [], default_model: "m1" };
@@ -280,4 +281,88 @@ test("words of another part of the page are put above what is typed", async () =
   prefill.put("Given");
   await waitFor(() => expect(field()).toHaveValue("Given\ntyped"));
   expect(field()).toHaveFocus();
+});
+
+const code = `if (a) {\r\n\treturn "ё";\r\n}\n${"x".repeat(4000)}`;
+const chips = () => screen.queryAllByRole("listitem").map((item) => item.querySelector(".name")?.textContent);
+
+test("text of 4,000 characters is pasted as text", async () => {
+  serve(answers);
+  const { user } = show();
+  await user.click(field());
+  await user.paste("y".repeat(4000));
+  expect(chips()).toEqual([]);
+  expect(field()).toHaveValue("y".repeat(4000));
+});
+
+test("longer text becomes files with exactly that text, and leaves the draft alone", async () => {
+  const added = vi.spyOn(attachments, "addFile").mockResolvedValue(true);
+  serve(answers);
+  const { user } = show();
+  await user.type(field(), "Explain");
+  (field() as HTMLTextAreaElement).setSelectionRange(0, 7);
+  await user.paste(code);
+  const [file, kept] = added.mock.calls[0] ?? [];
+  expect(file?.name).toBe("Pasted text.txt");
+  expect(await file?.text()).toBe(code);
+  expect(kept).toBe(code);
+  expect(field()).toHaveValue("Explain");
+  added.mockRestore();
+});
+
+test("several pasted texts are numbered", () => {
+  expect(textFile("a", []).name).toBe("Pasted text.txt");
+  expect(textFile("a", ["Pasted text.txt", "Pasted text 3.txt"]).name).toBe("Pasted text 2.txt");
+});
+
+const attached = { collection: "at1", document: "d1", isFile: true, sent: 1, problem: "" } as const;
+
+test("a pasted text can be put into the message, at the caret", async () => {
+  const requests = serve({ ...answers, "DELETE /api/v1/knowledge/at1": noContent });
+  const { user } = show();
+  await user.type(field(), "Before after");
+  (field() as HTMLTextAreaElement).setSelectionRange(0, 7);
+  attachments.putBack([{ ...attached, key: 900, name: "Pasted text.txt", state: "ready", text: "[code] " }]);
+  await user.click(await screen.findByRole("button", { name: "Insert as text: Pasted text.txt" }));
+  expect(field()).toHaveValue("Before [code] after");
+  expect(field()).toHaveFocus();
+  expect(chips()).toEqual([]);
+  expect(requests.map(({ call }) => call)).toContain("DELETE /api/v1/knowledge/at1");
+});
+
+test("other attachments cannot be put into the message", async () => {
+  serve(answers);
+  show();
+  attachments.putBack([{ ...attached, key: 901, name: "a.pdf", state: "ready" }]);
+  await screen.findByText("a.pdf");
+  expect(screen.queryByRole("button", { name: /as text/ })).toBeNull();
+});
+
+test("a pasted text that cannot be attached is pasted after all", async () => {
+  const added = vi.spyOn(attachments, "addFile").mockResolvedValue(false);
+  serve(answers);
+  const { user } = show();
+  await user.type(field(), "Explain: ");
+  await user.paste("z".repeat(4001));
+  await waitFor(() => expect(field()).toHaveValue(`Explain: ${"z".repeat(4001)}`));
+  added.mockRestore();
+});
+
+test("a quote goes below the draft, with room for what is said about it", async () => {
+  serve(answers);
+  const { user } = show();
+  await user.type(field(), "Is this right?");
+  (field() as HTMLTextAreaElement).setSelectionRange(0, 2);
+  prefill.append("> one\n> two");
+  await waitFor(() => expect(field()).toHaveValue("Is this right?\n\n> one\n> two\n\n"));
+  expect(field()).toHaveFocus();
+  prefill.append("> three");
+  await waitFor(() => expect(field()).toHaveValue("Is this right?\n\n> one\n> two\n\n> three\n\n"));
+});
+
+test("a quote is all of an empty draft", async () => {
+  serve(answers);
+  show();
+  prefill.append("> one");
+  await waitFor(() => expect(field()).toHaveValue("> one\n\n"));
 });

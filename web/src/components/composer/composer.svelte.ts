@@ -4,9 +4,10 @@ import type { ListedCollection } from "../../api/knowledge.ts";
 import type { Part } from "../../api/types.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { announcer } from "../../state/announcer.svelte.ts";
-import { attachments } from "../../state/attached.svelte.ts";
+import { attachments, type Attached } from "../../state/attached.svelte.ts";
 import { firstWord, isWithin } from "../../state/completion.ts";
 import { completion } from "../../state/completion.svelte.ts";
+import { offerComposer } from "../../state/composer-focus.ts";
 import type { PageState } from "../../state/context.ts";
 import { keepDraft, readDraft } from "../../state/drafts.ts";
 import { isInputMethod } from "../../state/input-method.ts";
@@ -15,14 +16,17 @@ import { pageDrop } from "../../state/page-drop.ts";
 import { preferences } from "../../state/preferences.svelte.ts";
 import { prefill } from "../../state/prefill.svelte.ts";
 import { research } from "../../state/research.svelte.ts";
+import { router } from "../../state/router.svelte.ts";
 import { attempt, toasts } from "../../state/toasts.svelte.ts";
 import { unsaved } from "../../state/unsaved.svelte.ts";
 import { fitting, hashAt, without, type Hash } from "./hash.ts";
+import { isLong, textFile } from "./paste.ts";
 import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
 
 /** Interval for polling a missing model, which may come back. */
 const pollIntervalMs = 15_000;
 const maxOffered = 50;
+const maxUndoableLines = 500;
 
 /** A message queued until it can be sent. */
 interface Wish {
@@ -82,6 +86,10 @@ export class ComposerState {
     $effect(() => {
       const { chat } = props;
       untrack(() => this.#showDraftOf(chat));
+    });
+    $effect(() => {
+      void props.chat;
+      untrack(() => void tick().then(() => this.#offerFocus()));
     });
     $effect(() => this.#takePrefill());
     // Only the text survives a reload, not the attachments.
@@ -157,9 +165,41 @@ export class ComposerState {
 
   pasted(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length === 0) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (files.length === 0 && !isLong(text)) return;
     event.preventDefault();
-    void this.attach(files);
+    if (files.length > 0) void this.attach(files);
+    else void this.#attachText(text);
+  }
+
+  async #attachText(text: string): Promise<void> {
+    const { chat } = this.#props;
+    const taken = attachments.list.map(({ name }) => name);
+    const file = textFile(text, taken);
+    announcer.say(t("composer.pastedAs", { name: file.name }));
+    const isTaken = await attachments.addFile(file, text);
+    // Text that cannot be attached is pasted after all.
+    if (!isTaken && this.#props.chat === chat) this.#insert(text);
+  }
+
+  /** Moves a pasted text from its attachment into the message. */
+  insertText(attached: Attached): void {
+    this.#insert(attached.text ?? "");
+    attachments.remove(attached);
+  }
+
+  /** Inserts text at the caret as if it were typed, and replaces nothing. */
+  #insert(text: string): void {
+    const { area } = this;
+    if (!area) return;
+    area.focus();
+    const caret = area.selectionEnd;
+    area.setSelectionRange(caret, caret);
+    // Deprecated, but the only way that can be undone. Browsers take seconds for thousands of lines.
+    const canUndo = document.activeElement === area && text.split("\n").length <= maxUndoableLines;
+    if (canUndo && document.execCommand("insertText", false, text)) return;
+    area.setRangeText(text, caret, caret, "end");
+    area.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
   async attach(files: Iterable<File>): Promise<void> {
@@ -328,10 +368,28 @@ export class ComposerState {
     attachments.open(chat);
   }
 
-  /** The prefill goes above text that is already there. */
+  /** A link to a message, such as a search result, moves the focus there. */
+  #offerFocus(): void {
+    const { route } = router;
+    if (route.page === "chat" && route.message === null) offerComposer();
+  }
+
+  /** Below the draft, as if it were typed: it can be undone. */
+  #append(words: string): void {
+    const { text } = this;
+    const missing = text.trim() === "" ? 0 : 2 - (/\n{0,2}$/.exec(text)?.[0].length ?? 0);
+    this.area?.setSelectionRange(text.length, text.length);
+    this.#insert(`${"\n".repeat(missing)}${words}\n\n`);
+  }
+
+  /** The prefill goes above text that is already there, unless it says otherwise. */
   #takePrefill(): void {
     if (prefill.words === null) return;
     const words = prefill.take() ?? "";
+    if (prefill.isBelow) {
+      untrack(() => this.#append(words));
+      return;
+    }
     this.text = untrack(() => (this.text.trim() === "" ? words : `${words}\n${this.text}`));
     keepDraft(
       this.#props.chat,

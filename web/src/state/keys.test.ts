@@ -1,0 +1,119 @@
+/** Keys pressed outside of fields: shortcuts where they apply, else the start of a message. */
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, test, vi } from "vitest";
+import { offerComposer } from "./composer-focus.ts";
+import { handleKey, notePointer } from "./keys.ts";
+import { prefer } from "./preferences.svelte.ts";
+
+const page = `
+  <input id="chat-search" />
+  <article data-turn="0" tabindex="-1"><button data-steps-toggle>Steps</button></article>
+  <button id="plain">Plain</button>
+  <ul role="listbox" tabindex="0"></ul>
+  <textarea id="composer"></textarea>`;
+
+const at = <E extends HTMLElement>(selector: string) => {
+  const found = document.querySelector<E>(selector);
+  if (!found) throw new Error(`no ${selector}`);
+  return found;
+};
+const composer = () => at<HTMLTextAreaElement>("#composer");
+
+beforeEach(() => {
+  document.body.innerHTML = page;
+  prefer({ singleKeys: true });
+  notePointer();
+  window.addEventListener("keydown", handleKey);
+  return () => window.removeEventListener("keydown", handleKey);
+});
+
+test("a letter pressed outside of any field is typed in the composer", async () => {
+  const user = userEvent.setup();
+  await user.keyboard("Hi ");
+  expect(composer()).toHaveFocus();
+  expect(composer()).toHaveValue("Hi ");
+});
+
+test("a letter does not replace what is selected in the composer", async () => {
+  const user = userEvent.setup();
+  composer().value = "long thought";
+  composer().setSelectionRange(0, 12);
+  at("#plain").focus();
+  await user.keyboard("!");
+  expect(composer()).toHaveValue("long thought!");
+});
+
+test.each([
+  ["another field", "#chat-search", "a"],
+  ["a list with its own keys", "[role=listbox]", "a"],
+  ["a button, with the space bar", "#plain", " "],
+  ["a button, with a chord", "#plain", "{Control>}c{/Control}"],
+])("the focus stays on %s", async (_, selector, keys) => {
+  const user = userEvent.setup();
+  at(selector).focus();
+  await user.keyboard(keys);
+  expect(at(selector)).toHaveFocus();
+  expect(composer()).toHaveValue("");
+});
+
+test("an open dialog keeps its keys, and so does an input method", async () => {
+  const user = userEvent.setup();
+  at("#plain").focus();
+  at("#plain").dispatchEvent(new KeyboardEvent("keydown", { key: "a", isComposing: true, bubbles: true }));
+  expect(composer()).not.toHaveFocus();
+  document.body.insertAdjacentHTML("beforeend", "<dialog open></dialog>");
+  await user.keyboard("a");
+  expect(composer()).not.toHaveFocus();
+});
+
+test("the slash goes to the composer without being typed, unless single keys are off", async () => {
+  const user = userEvent.setup();
+  await user.keyboard("/");
+  expect(composer()).toHaveFocus();
+  expect(composer()).toHaveValue("");
+  composer().blur();
+  prefer({ singleKeys: false });
+  await user.keyboard("/");
+  expect(composer()).toHaveValue("/");
+});
+
+test("a letter is a turn's shortcut only if the keyboard has led there", async () => {
+  const user = userEvent.setup();
+  const pressed = vi.fn();
+  at("[data-steps-toggle]").addEventListener("click", pressed);
+  at("article").focus();
+  await user.keyboard("e");
+  expect(pressed).not.toHaveBeenCalled();
+  expect(composer()).toHaveValue("e");
+  composer().value = "";
+  at("#chat-search").focus();
+  await user.tab();
+  expect(at("[data-steps-toggle]")).toHaveFocus();
+  await user.keyboard("e");
+  expect(pressed).toHaveBeenCalledOnce();
+  expect(composer()).toHaveValue("");
+});
+
+function pointer(kind: "fine" | "coarse") {
+  vi.stubGlobal("matchMedia", (query: string) => ({ matches: query.includes(kind) }));
+}
+
+test("the composer is offered the focus with a fine pointer only", () => {
+  pointer("coarse");
+  offerComposer();
+  expect(composer()).not.toHaveFocus();
+  pointer("fine");
+  offerComposer();
+  expect(composer()).toHaveFocus();
+});
+
+test("the composer takes the focus from no field and no dialog", () => {
+  pointer("fine");
+  at("#chat-search").focus();
+  offerComposer();
+  expect(at("#chat-search")).toHaveFocus();
+  at("#chat-search").blur();
+  document.body.insertAdjacentHTML("beforeend", "<dialog open></dialog>");
+  offerComposer();
+  expect(composer()).not.toHaveFocus();
+});
