@@ -11,6 +11,8 @@ export default defineConfig(({ mode }) => ({
   plugins: [svelte(), katexFonts(), renderFrame(), compressAssets()],
   build: {
     target: "es2022",
+    // For older ones, `:dir()` would become a list of languages, which says nothing about a text.
+    cssTarget: ["chrome120", "firefox121", "safari16.4"],
     // Fonts and pictures stay files: the page's policy is `font-src 'self'`.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -1,4 +1,5 @@
 /** Translations of the page. English is built in; other languages are loaded on demand. */
+import { isolated } from "../state/direction.ts";
 import { preferences, type Language } from "../state/preferences.svelte.ts";
 import type { LocalizedText } from "../api/events.ts";
 import type { Messages } from "../api/messages.ts";
@@ -75,6 +76,7 @@ function filled(entry: Entry, values: Values): string {
     typeof entry === "string" ? entry : (entry[words.plurals.select(Number(values.count))] ?? entry.other);
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
-    return typeof value === "number" ? words.numbers.format(value) : (value ?? whole);
+    if (typeof value === "number") return words.numbers.format(value);
+    return value === undefined ? whole : isolated(value);
   });
 }

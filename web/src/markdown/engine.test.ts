@@ -177,7 +177,7 @@ describe("the unsettled end", () => {
     expect(tailOf("```js\nlet a")).toMatchObject({ open: true, lang: "js", rest: "let a" }));
   test("knows closed code", () => expect(tailOf("```js\nlet a\n```")).toMatchObject({ open: false }));
   test("shows an open formula as source", () =>
-    expect(tailOf("$$\na <")).toMatchObject({ html: '<p class="md-source">a &lt;</p>' }));
+    expect(tailOf("$$\na <")).toMatchObject({ html: '<p class="md-source" dir="ltr">a &lt;</p>' }));
 });
 
 test("a long paragraph that comes at once has no block twice while it is read", () => {

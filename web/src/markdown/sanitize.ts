@@ -41,7 +41,7 @@ const MARKDOWN: Config = {
     ],
   ],
   ALLOWED_ATTR: [
-    ...["align", "alt", "class", "href", "rel", "src", "start", "tabindex", "target", "title", "type"],
+    ...["align", "alt", "class", "dir", "href", "rel", "src", "start", "tabindex", "target", "title", "type"],
     ...["data-alt", "data-cite", "data-copy", "data-lang", "data-src", "data-tex"],
   ],
   ALLOW_DATA_ATTR: false,

@@ -1,4 +1,7 @@
 // The Markdown dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
+//
+// A block has the direction of its first strong character: its view has `dir="auto"`. Code, formulas and bare addresses
+// are left-to-right wherever they stand; the `dir` that says so also keeps them from deciding about their block.
 
 import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
@@ -54,12 +57,12 @@ function imageHtml(address: string, alt: string): string {
   const href = safeHref(rooted(address));
   if (href === undefined || !/^(?:https?:\/)?\//i.test(href)) return label;
   // The component sets the button's label in the page's language.
-  return `<button type="button" class="md-image" data-src="${escapeHtml(href)}" data-alt="${label}">${label}</button>`;
+  return `<button type="button" class="md-image" dir="auto" data-src="${escapeHtml(href)}" data-alt="${label}">${label}</button>`;
 }
 
 function codeHtml(text: string, lang: string): string {
   return (
-    `<div class="md-code"><div class="md-bar"><span>${lang}</span>` +
+    `<div class="md-code" dir="ltr"><div class="md-bar"><span>${lang}</span>` +
     `<button type="button" data-copy="">Copy</button></div>` +
     `<pre tabindex="0"><code data-lang="${lang}">${escapeHtml(text)}</code></pre></div>`
   );
@@ -68,8 +71,8 @@ function codeHtml(text: string, lang: string): string {
 function mathHtml(tex: string, display: boolean): string {
   const source = escapeHtml(tex);
   return display
-    ? `<span class="md-math md-display" data-tex="${source}">${source}</span>`
-    : `<span class="md-math" data-tex="${source}">${source}</span>`;
+    ? `<span class="md-math md-display" dir="ltr" data-tex="${source}">${source}</span>`
+    : `<span class="md-math" dir="ltr" data-tex="${source}">${source}</span>`;
 }
 
 interface Formula extends Tokens.Generic {
@@ -168,7 +171,7 @@ const extensions: MarkedExtension["extensions"] = [
     tokenizer: (src) => blockFormula(src),
     renderer: (token) =>
       (token as Formula).open
-        ? `<p class="md-source">${escapeHtml((token as Formula).tex)}</p>`
+        ? `<p class="md-source" dir="ltr">${escapeHtml((token as Formula).tex)}</p>`
         : `<p>${mathHtml((token as Formula).tex, true)}</p>`,
   },
   {
@@ -183,6 +186,7 @@ const marked = new Marked({
   extensions,
   renderer: {
     code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
+    codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
     listitem(item) {
       const open = item.task ? `<li class="md-todo">` : "<li>";
       return `${open}${this.parser.parse(item.tokens)}</li>\n`;
@@ -194,7 +198,8 @@ const marked = new Marked({
       const safe = safeHref(href);
       if (safe === undefined) return label;
       const hint = title ? ` title="${escapeHtml(title)}"` : "";
-      return `<a href="${escapeHtml(safe)}"${hint} target="_blank" rel="noreferrer noopener">${label}</a>`;
+      const direction = autolink ? ` dir="ltr"` : "";
+      return `<a href="${escapeHtml(safe)}"${hint}${direction} target="_blank" rel="noreferrer noopener">${label}</a>`;
     },
     table(token) {
       const { head, rows } = tableRows(token);

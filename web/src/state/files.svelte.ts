@@ -4,12 +4,13 @@ import { ApiError } from "../api/http.ts";
 import type { ChatFile } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
+import { asSpelt } from "./direction.ts";
 import { attempt, sentenceOf, toasts } from "./toasts.svelte.ts";
 
 const uploadLimitBytes = 10_000_000;
 
 /** A path without its leading slash, for display. */
-export const shownName = (path: string) => path.replace(/^\//, "");
+export const shownName = (path: string) => asSpelt(path.replace(/^\//, ""));
 
 /** Whether the file may be an image; the server checks its content before serving it as one. */
 export const seemsPicture = (path: string) => /\.(png|jpe?g|gif|webp)$/i.test(path);

@@ -9,6 +9,7 @@ import { firstWord, isWithin } from "../../state/completion.ts";
 import { completion } from "../../state/completion.svelte.ts";
 import { offerComposer } from "../../state/composer-focus.ts";
 import type { PageState } from "../../state/context.ts";
+import { isRightToLeft } from "../../state/direction.ts";
 import { keepDraft, readDraft } from "../../state/drafts.ts";
 import { isInputMethod } from "../../state/input-method.ts";
 import { collections } from "../../state/knowledge/collections.svelte.ts";
@@ -257,6 +258,11 @@ export class ComposerState {
     return area?.selectionStart === text.length && area.selectionEnd === text.length;
   }
 
+  /** The arrow that moves on from the last line. */
+  get #forward(): string {
+    return isRightToLeft(this.text.slice(this.text.lastIndexOf("\n") + 1)) ? "ArrowLeft" : "ArrowRight";
+  }
+
   #findHash(): void {
     const { area } = this;
     const before = this.#hash;
@@ -281,13 +287,13 @@ export class ComposerState {
     return true;
   }
 
-  /** Whether the completion handled the key: Tab accepts all of it, the right arrow a word, Escape dismisses it. */
+  /** Whether the completion handled the key: Tab accepts all of it, the arrow along the line a word, Escape dismisses it. */
   #pressedInCompletion(event: KeyboardEvent): boolean {
     const { ghost } = completion;
     if (ghost === "" || isInputMethod(event) || hasModifier(event) || !this.#isAtEnd) return false;
     if (event.key === "Escape") completion.stop();
     else if (event.key === "Tab") this.takeCompletion(ghost);
-    else if (event.key === "ArrowRight") this.takeCompletion(firstWord(ghost));
+    else if (event.key === this.#forward) this.takeCompletion(firstWord(ghost));
     else return false;
     event.preventDefault();
     event.stopPropagation();

@@ -8,7 +8,8 @@ const STYLE = [
   "sup{line-height:0}sup a{text-decoration:none}sup .unverified{color:#a02020;text-decoration:underline dashed}",
   "img{max-width:100%;height:auto}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}",
   "pre{padding:.75em 1em;background:#f2f3f5;white-space:pre-wrap}",
-  "blockquote{margin:.5em 0;padding-left:.75em;border-left:3px solid #bbb}small{color:#666}",
+  "blockquote{margin:.5em 0;padding-inline-start:.75em;border-inline-start:3px solid #bbb}small{color:#666}",
+  "p,h1,h2,h3,h4,h5,h6,li,td,th{unicode-bidi:plaintext}",
 ].join("");
 
 /** `answer` is the rendered report. */
