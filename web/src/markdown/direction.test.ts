@@ -3,6 +3,7 @@
 
 import { render } from "@testing-library/svelte";
 import { describe, expect, test, vi } from "vitest";
+import { directionOf, directionOfHtml } from "./direction";
 import Markdown from "./Markdown.svelte";
 import { lex, tokensToHtml } from "./syntax";
 
@@ -49,6 +50,13 @@ test.each(["# כותרת", "טקסט", "- א\n  - ב\n\n    ג", "> ציטוט\n
   (text) => expect(htmlOf(text)).not.toContain("dir="),
 );
 
+test("the first letter of a table that counts decides about its columns", () => {
+  expect(directionOfHtml('<tr><th>1</th><th><code dir="ltr">x</code> &amp; שם</th></tr>')).toBe("rtl");
+  expect(directionOfHtml('<tr><th align="right">Word שם</th></tr>')).toBe("ltr");
+  expect(directionOfHtml("<tr><th>1</th><th>&lt;</th></tr>")).toBeUndefined();
+  expect(directionOf("")).toBeUndefined();
+});
+
 test("each block has its own direction, and code none but its own", () => {
   const text = [
     "# عنوان",
@@ -66,7 +74,7 @@ test("each block has its own direction, and code none but its own", () => {
     "p auto",
     "ul auto",
     "blockquote auto",
-    "table auto",
+    "table rtl",
     "div ltr",
     "div ltr",
   ]);

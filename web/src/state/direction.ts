@@ -1,14 +1,12 @@
 /** The direction of texts: where CSS and `dir="auto"` cannot tell it. */
+import { directionOf, hasRightToLeft } from "../markdown/direction.ts";
 
-const LETTER = /\p{L}/u;
-/** The blocks of Hebrew, Arabic and the other scripts that are written from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Embeddings and overrides: `evil\u202egpj.exe` would be displayed as `evilexe.jpg`. */
 const OVERRIDES = /[\u202a-\u202e]/g;
 
 /** Whether the first letter is of a right-to-left script, as `dir="auto"` decides. */
 export function isRightToLeft(text: string): boolean {
-  return RIGHT_TO_LEFT.test(LETTER.exec(text)?.[0] ?? "");
+  return directionOf(text) === "rtl";
 }
 
 export function isPageRightToLeft(): boolean {
@@ -17,7 +15,7 @@ export function isPageRightToLeft(): boolean {
 
 /** The value for a sentence of the page: if the two directions differ, neither changes the order of the other. */
 export function isolated(value: string): string {
-  const differs = isPageRightToLeft() ? LETTER.test(value) : RIGHT_TO_LEFT.test(value);
+  const differs = isPageRightToLeft() ? directionOf(value) !== undefined : hasRightToLeft(value);
   return differs ? `\u2068${value}\u2069` : value;
 }
 
