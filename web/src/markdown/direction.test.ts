@@ -74,7 +74,7 @@ test("each block has its own direction, and code none but its own", () => {
     "p auto",
     "ul auto",
     "blockquote auto",
-    "table rtl",
+    "div rtl",
     "div ltr",
     "div ltr",
   ]);

@@ -11,6 +11,7 @@ const ROOT = join(import.meta.dirname, "..");
 /** Declarations that mean the physical edge. */
 const ALLOWED: Record<string, string> = {
   "components/chat/CitationCard.svelte: style:left": "a coordinate of the window",
+  "components/chat/QuoteButton.svelte: style:left": "as above",
   "markdown/markdown.css: --start: left": "the edges of the list or table, whatever direction its texts have",
   "markdown/markdown.css: --end: right": "as above",
   "markdown/markdown.css: --start: right": "as above",
