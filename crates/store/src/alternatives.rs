@@ -27,7 +27,7 @@ impl Store {
         &self,
         chat: ChatId,
     ) -> Result<HashMap<MessageId, Alternatives>, StoreError> {
-        let sql = "SELECT message, alternatives, made_of FROM answers_beside \
+        let sql = "SELECT message, beside, made_of FROM answers_beside \
                    JOIN messages ON messages.id = answers_beside.message WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
         let alternatives = readable(&rows, |row| {
