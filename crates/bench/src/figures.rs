@@ -19,7 +19,10 @@ use crate::{
 const AFTER_LOAD: Duration = Duration::from_secs(15);
 /// Runs of the two processes whose counts are subtracted, so that their start does not count.
 const FEW: usize = 2;
-const MANY: usize = 22;
+/// How many more runs the second one does. The allocator counts in batches for each thread.
+const MORE_ALLOCATING: usize = 200;
+/// Under Valgrind a run takes a second.
+const MORE_COUNTING_INSTRUCTIONS: usize = 20;
 
 /// A figure: the key in the file of committed figures, its name, and its value or why there is none.
 struct Figure {
@@ -72,7 +75,7 @@ pub(crate) async fn measure(program: &Path, committed: &Path, quick: bool) -> an
     let forwarded = gateway::figures(program, quick).await?;
     add(
         "stream_share",
-        "forwarded streams, share of the direct rate",
+        "forwarded streams, share of a raw copy's rate",
         Ok(forwarded.stream_share),
     );
     add(
@@ -112,8 +115,12 @@ fn setup(program: &Path, upstream: Option<String>) -> Setup<'_> {
 
 /// What `counter` counts in the program for one run of ten tool turns.
 async fn counted(program: &Path, upstream: String, counter: Counter) -> anyhow::Result<f64> {
+    let more = match counter {
+        Counter::Allocations => MORE_ALLOCATING,
+        Counter::Instructions => MORE_COUNTING_INSTRUCTIONS,
+    };
     let mut counts = [0.0; 2];
-    for (count, runs) in counts.iter_mut().zip([FEW, MANY]) {
+    for (count, runs) in counts.iter_mut().zip([FEW, FEW + more]) {
         let program = Program::start_counting(setup(program, Some(upstream.clone())), counter)?;
         turns::until_model_known(&program).await?;
         let mut client = Client::connect(program.address).await?;
@@ -125,8 +132,8 @@ async fn counted(program: &Path, upstream: String, counter: Counter) -> anyhow::
         *count = program.count(counter)?;
     }
     #[expect(clippy::cast_precision_loss, reason = "a few")]
-    let runs = (MANY - FEW) as f64;
-    Ok((counts[1] - counts[0]) / runs)
+    let more = more as f64;
+    Ok((counts[1] - counts[0]) / more)
 }
 
 fn show(profile: &str, committed: &Value, figures: Vec<Figure>) {

@@ -82,46 +82,40 @@ pub(crate) async fn measure(program: &Path, peers: &Peers, quick: bool) -> anyho
 
 /// The main figures of forwarding.
 pub(crate) struct ForwardFigures {
-    /// Tokens a second of ten streams at once, as a share of what the model server does when asked directly.
+    /// Tokens a second of ten streams at once, as a share of what a program does that only copies bytes.
     pub(crate) stream_share: f64,
     /// What forwarding adds to the median time of an answer that comes whole, one at a time.
     pub(crate) whole_added_ms: f64,
 }
 
-/// Measures `program` against its upstream.
+/// Measures `program` against its upstream and a raw copy.
 pub(crate) async fn figures(program: &Path, quick: bool) -> anyhow::Result<ForwardFigures> {
     let model = load::model().await?;
-    let mut pair = contenders::ours_and_upstream(program, upstream(&model)?).await?;
-    for contender in &pair {
+    let contenders = contenders::main_three(program, upstream(&model)?).await?;
+    for contender in &contenders {
         warm_up(contender).await;
     }
     let (rounds, share) = if quick { (2, 4) } else { (ROUNDS, 1) };
-    let mut outcomes = Vec::new();
-    for (kind, connections, answers) in [(Kind::Stream, 10, 1000), (Kind::Whole, 1, 4000)] {
+    let measured = async |kind, connections, answers: usize| {
         let load = Load {
             kind,
             connections,
             answers: answers / share / rounds,
             time: TIME / u32::try_from(ROUNDS)?,
         };
-        let mut figures = [Figures::default(), Figures::default()];
+        let mut figures: [Figures; 3] = Default::default();
         for _ in 0..rounds {
-            for (contender, figures) in pair.iter().zip(&mut figures) {
+            for (contender, figures) in contenders.iter().zip(&mut figures) {
                 figures.measure(contender, load).await?;
             }
-            pair.reverse();
-            figures.reverse();
         }
-        if rounds % 2 == 1 {
-            pair.reverse();
-            figures.reverse();
-        }
-        outcomes.push(figures);
-    }
-    let [whole, streams] = [outcomes.pop(), outcomes.pop()].map(Option::unwrap_or_default);
-    let [mut direct, mut ours] = whole;
+        anyhow::Ok(figures)
+    };
+    let [_, copy, ours] = measured(Kind::Stream, 10, 1000).await?;
+    let stream_share = ours.rate(Kind::Stream) / copy.rate(Kind::Stream);
+    let [mut direct, _, mut ours] = measured(Kind::Whole, 1, 4000).await?;
     Ok(ForwardFigures {
-        stream_share: streams[1].rate(Kind::Stream) / streams[0].rate(Kind::Stream),
+        stream_share,
         whole_added_ms: ours.latencies()[0] - direct.latencies()[0],
     })
 }

@@ -75,12 +75,16 @@ pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -
     ]
 }
 
-/// The upstream and Glasshouse, in this order.
-pub(super) async fn ours_and_upstream(
+/// The upstream, a raw copy and Glasshouse, in this order.
+pub(super) async fn main_three(
     program: &Path,
     upstream: SocketAddr,
-) -> anyhow::Result<[Contender; 2]> {
-    Ok([direct(upstream), glasshouse(program, upstream).await?])
+) -> anyhow::Result<[Contender; 3]> {
+    Ok([
+        direct(upstream),
+        raw_copy(program, upstream).await?,
+        glasshouse(program, upstream).await?,
+    ])
 }
 
 fn direct(upstream: SocketAddr) -> Contender {
