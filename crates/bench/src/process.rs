@@ -70,8 +70,9 @@ impl Process {
 
     /// Asks it to end, waits for that, and returns what it wrote to standard error, which must be piped.
     pub(crate) fn stop(&mut self) -> anyhow::Result<String> {
-        let id = self.0.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &id]).status()?;
+        // The shell's own command; small systems have no other.
+        let kill = format!("kill -TERM {}", self.0.id());
+        let asked = Command::new("sh").args(["-c", &kill]).status()?;
         anyhow::ensure!(asked.success(), "cannot stop the program");
         let mut written = String::new();
         if let Some(mut errors) = self.0.stderr.take() {
