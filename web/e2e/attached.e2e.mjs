@@ -102,6 +102,10 @@ test("a long pasted text goes along as a file, and back into the message on dema
   await page.getByRole("button", { name: "Send", exact: true }).and(page.locator(":enabled")).waitFor();
   await picture("pasted");
   await check(page, "a pasted text that goes along");
+  // Not lost by a reload, which asks nothing.
+  await page.reload();
+  await along().getByText("Pasted text.txt").waitFor();
+  await hasValue(field, "What is it? ");
   await page.getByRole("button", { name: "Insert as text: Pasted text 2.txt" }).press("Enter");
   await hasValue(field, `What is it? ${long} too`);
   await page.keyboard.press("Control+z");

@@ -44,7 +44,7 @@ test("words that are a link have the direction of their text", () => {
   expect(htmlOf("[כאן](https://x.example)")).not.toContain("dir=");
 });
 
-// An element with a `dir` of its own does not count for the direction of what it stands in.
+// `dir="auto"` ignores the text of descendants that have a `dir` attribute.
 test.each(["# כותרת", "טקסט", "- א\n  - ב\n\n    ג", "> ציטוט\n>\n> - א", "| א | ב |\n|---|---|\n| 1 | x |"])(
   "nothing within a block decides for itself: %j",
   (text) => expect(htmlOf(text)).not.toContain("dir="),

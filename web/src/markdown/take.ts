@@ -1,33 +1,46 @@
 // Takes code and tables out of rendered text: file names, CSV and Markdown. Loaded when first needed.
+import { saveFile } from "../save-file.ts";
 
-const extensions: Record<string, string> = {
-  ...{ bash: "sh", shell: "sh", zsh: "sh", console: "sh", powershell: "ps1", batch: "bat" },
-  ...{ python: "py", javascript: "js", typescript: "ts", ruby: "rb", rust: "rs", kotlin: "kt", perl: "pl" },
-  ...{
-    golang: "go",
-    csharp: "cs",
-    "c#": "cs",
-    "c++": "cpp",
-    "objective-c": "m",
-    fsharp: "fs",
-    haskell: "hs",
-  },
-  ...{
-    markdown: "md",
-    yaml: "yml",
-    latex: "tex",
-    text: "txt",
-    plaintext: "txt",
-    elixir: "ex",
-    erlang: "erl",
-  },
-  ...{ mermaid: "mmd", matlab: "m", julia: "jl", clojure: "clj", ocaml: "ml", "": "txt" },
-};
+/** Extensions of languages that differ from their names. */
+const extensions = new Map([
+  ["bash", "sh"],
+  ["shell", "sh"],
+  ["zsh", "sh"],
+  ["console", "sh"],
+  ["powershell", "ps1"],
+  ["batch", "bat"],
+  ["python", "py"],
+  ["javascript", "js"],
+  ["typescript", "ts"],
+  ["ruby", "rb"],
+  ["rust", "rs"],
+  ["kotlin", "kt"],
+  ["perl", "pl"],
+  ["golang", "go"],
+  ["csharp", "cs"],
+  ["c#", "cs"],
+  ["c++", "cpp"],
+  ["objective-c", "m"],
+  ["fsharp", "fs"],
+  ["haskell", "hs"],
+  ["markdown", "md"],
+  ["yaml", "yml"],
+  ["latex", "tex"],
+  ["text", "txt"],
+  ["plaintext", "txt"],
+  ["elixir", "ex"],
+  ["erlang", "erl"],
+  ["mermaid", "mmd"],
+  ["matlab", "m"],
+  ["julia", "jl"],
+  ["clojure", "clj"],
+  ["ocaml", "ml"],
+]);
 
 /** `code.py` for `python`; a language that is not listed is its own extension. */
 export function codeFileName(lang: string): string {
   if (/^(docker|make)file$/.test(lang)) return `${lang.slice(0, 1).toUpperCase()}${lang.slice(1)}`;
-  const extension = extensions[lang] ?? (/^[a-z0-9]{1,10}$/.test(lang) ? lang : "txt");
+  const extension = extensions.get(lang) ?? (/^[a-z0-9]{1,10}$/.test(lang) ? lang : "txt");
   return `code.${extension}`;
 }
 
@@ -35,12 +48,8 @@ export function codeFileName(lang: string): string {
 export function saveCode(inside: Element): void {
   const block = inside.closest(".md-code");
   const text = block?.querySelector("code")?.textContent ?? "";
-  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = codeFileName(block?.querySelector(".md-bar span")?.textContent ?? "");
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  const lang = block?.querySelector(".md-bar span")?.textContent ?? "";
+  saveFile(codeFileName(lang), new Blob([text], { type: "text/plain" }));
 }
 
 type CellFormat = (cell: Element) => string;

@@ -1,4 +1,7 @@
-/** Attachments of the message being written: uploads, and referenced documents and collections. */
+/**
+ * Attachments of the message being written: uploads, and referenced documents and collections. Like drafts, they survive
+ * a reload, except for files whose upload is not finished.
+ */
 import {
   deleteCollection,
   listDocuments,
@@ -7,6 +10,7 @@ import {
   type Document,
 } from "../api/knowledge.ts";
 import type { Part } from "../api/types.ts";
+import { keepText, readText } from "./drafts.ts";
 import { wordsOf } from "./knowledge/problems.ts";
 import { sentenceOf, toasts } from "./toasts.svelte.ts";
 
@@ -31,9 +35,12 @@ export interface Attached {
   text?: string;
 }
 
+const placeOf = (chat: string | null) => `attached.${chat ?? "new"}`;
+
 class Attachments {
   list = $state<Attached[]>([]);
-  readonly isBusy = $derived(this.list.some(({ state }) => state === "sending" || state === "reading"));
+  readonly isUploading = $derived(this.list.some(({ state }) => state === "sending"));
+  readonly isBusy = $derived(this.isUploading || this.list.some(({ state }) => state === "reading"));
   readonly parts = $derived(this.list.flatMap(partOf));
   #next = 1;
   /** Attachments of other chats, kept while another chat is open. */
@@ -41,11 +48,15 @@ class Attachments {
   #chat: string | null = null;
   #stops = new Map<number, AbortController>();
 
+  constructor() {
+    this.list = this.#restored(null);
+  }
+
   /** Shows the attachments of `chat`. */
   open(chat: string | null): void {
     if (chat === this.#chat) return;
     this.#kept.set(this.#chat, this.list);
-    this.list = this.#kept.get(chat) ?? [];
+    this.list = this.#kept.get(chat) ?? this.#restored(chat);
     this.#kept.delete(chat);
     this.#chat = chat;
   }
@@ -67,9 +78,7 @@ class Attachments {
   async addFile(file: File, text?: string): Promise<boolean> {
     const blank = { collection: null, document: null, problem: "", ...(text === undefined ? {} : { text }) };
     const key = this.#add({ name: file.name, ...blank, isFile: true, sent: 0, state: "sending" });
-    const stop = new AbortController();
-    this.#stops.set(key, stop);
-    const { signal } = stop;
+    const signal = this.#stopping(key);
     try {
       const onprogress = (bytes: number) => this.#change(key, { sent: bytes / Math.max(1, file.size) });
       const { collection, id } = await sendAttachment(file.name, file, { signal, onprogress });
@@ -84,6 +93,12 @@ class Attachments {
     } finally {
       this.#stops.delete(key);
     }
+  }
+
+  #stopping(key: number): AbortSignal {
+    const stop = new AbortController();
+    this.#stops.set(key, stop);
+    return stop.signal;
   }
 
   async #follow(key: number, collection: string, signal: AbortSignal): Promise<void> {
@@ -113,35 +128,79 @@ class Attachments {
     const all = this.list;
     for (const { key } of all) this.#stops.get(key)?.abort();
     this.list = [];
+    this.#store(this.#chat, []);
     return all;
   }
 
   /** Restores attachments after a failed send. */
   putBack(all: Attached[]): void {
     this.list = [...all, ...this.list];
+    this.#store(this.#chat, this.list);
   }
 
   #add(attached: Omit<Attached, "key">): number {
     const key = this.#next++;
     this.list.push({ key, ...attached });
+    this.#store(this.#chat, this.list);
     return key;
   }
 
   #change(key: number, change: Partial<Attached>): void {
-    for (const list of [this.list, ...this.#kept.values()]) {
+    for (const [chat, list] of this.#lists()) {
       const found = list.find((attached) => attached.key === key);
-      if (found) Object.assign(found, change);
+      if (!found) continue;
+      Object.assign(found, change);
+      this.#store(chat, list);
     }
   }
 
   #drop(key: number): void {
     this.#stops.get(key)?.abort();
-    this.list = this.list.filter((attached) => attached.key !== key);
-    for (const [chat, list] of this.#kept)
-      this.#kept.set(
-        chat,
-        list.filter((attached) => attached.key !== key),
-      );
+    for (const [chat, list] of this.#lists()) {
+      const rest = list.filter((attached) => attached.key !== key);
+      if (rest.length === list.length) continue;
+      if (chat === this.#chat) this.list = rest;
+      else this.#kept.set(chat, rest);
+      this.#store(chat, rest);
+    }
+  }
+
+  #lists(): [string | null, Attached[]][] {
+    return [[this.#chat, this.list], ...this.#kept];
+  }
+
+  #store(chat: string | null, list: Attached[]): void {
+    const uploaded = list.filter(({ collection }) => collection !== null);
+    keepText(placeOf(chat), uploaded.length === 0 ? null : JSON.stringify(uploaded));
+  }
+
+  /** Those of `chat` from before a reload. */
+  #restored(chat: string | null): Attached[] {
+    const list = parsed(readText(placeOf(chat))).map((one) => ({ ...one, key: this.#next++ }));
+    for (const { key, state, collection } of list) {
+      if (state === "reading" && collection !== null) void this.#followAgain(key, collection);
+    }
+    return list;
+  }
+
+  async #followAgain(key: number, collection: string): Promise<void> {
+    try {
+      await this.#follow(key, collection, this.#stopping(key));
+    } catch {
+      // It may be gone, or the server away: sending says so.
+      this.#change(key, { state: "ready" });
+    } finally {
+      this.#stops.delete(key);
+    }
+  }
+}
+
+function parsed(json: string | null): Attached[] {
+  try {
+    const list: unknown = JSON.parse(json ?? "[]");
+    return Array.isArray(list) ? (list as Attached[]) : [];
+  } catch {
+    return [];
   }
 }
 

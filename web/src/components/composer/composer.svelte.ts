@@ -30,7 +30,7 @@ const maxOffered = 50;
 const maxUndoableLines = 500;
 
 /** A message queued until it can be sent. */
-interface Wish {
+interface QueuedMessage {
   text: string;
   pictures: Picture[];
   files: number;
@@ -63,12 +63,12 @@ export class ComposerState {
   );
 
   /** Sent as soon as possible, unless the message has changed since. */
-  #wish = $state.raw<Wish | null>(null);
-  readonly isWished = $derived(
-    this.#wish !== null &&
-      this.#wish.text === this.text &&
-      this.#wish.pictures === this.pictures &&
-      this.#wish.files === attachments.list.length,
+  #queued = $state.raw<QueuedMessage | null>(null);
+  readonly isQueued = $derived(
+    this.#queued !== null &&
+      this.#queued.text === this.text &&
+      this.#queued.pictures === this.pictures &&
+      this.#queued.files === attachments.list.length,
   );
 
   /** The chat whose draft is shown; `undefined` initially. */
@@ -93,8 +93,8 @@ export class ComposerState {
       untrack(() => void tick().then(() => this.#offerFocus()));
     });
     $effect(() => this.#takePrefill());
-    // Only the text survives a reload, not the attachments.
-    $effect(() => unsaved.hold(() => this.pictures.length > 0 || attachments.list.length > 0));
+    // These do not survive a reload.
+    $effect(() => unsaved.hold(() => this.pictures.length > 0 || attachments.isUploading));
     // Files dropped anywhere on a chat page are attached to the message.
     $effect(() => pageDrop.takeFiles((files) => void this.attach(files)));
     onDestroy(() => this.#close());
@@ -133,7 +133,7 @@ export class ComposerState {
 
   /** Sends the message, or cancels a queued one. */
   submit(): void {
-    if (this.isWished) this.#wish = null;
+    if (this.isQueued) this.#queued = null;
     else this.#requestSend();
   }
 
@@ -178,9 +178,10 @@ export class ComposerState {
     const taken = attachments.list.map(({ name }) => name);
     const file = textFile(text, taken);
     announcer.say(t("composer.pastedAs", { name: file.name }));
-    const isTaken = await attachments.addFile(file, text);
-    // Text that cannot be attached is pasted after all.
-    if (!isTaken && this.#props.chat === chat) this.#insert(text);
+    if (await attachments.addFile(file, text)) return;
+    // Text that cannot be attached is pasted after all, or is in the draft of the chat that was left meanwhile.
+    if (this.#props.chat === chat) this.#insert(text);
+    else keepDraft(chat, `${readDraft(chat)}${text}`);
   }
 
   /** Moves a pasted text from its attachment into the message. */
@@ -312,11 +313,11 @@ export class ComposerState {
       void models.load().catch(() => undefined);
       return;
     }
-    if (!this.#canWait || this.isWished) return;
+    if (!this.#canWait || this.isQueued) return;
     // Retry what failed to load.
     if (!models.loaded && !models.isLoading) void attempt(() => models.load());
     completion.stop();
-    this.#wish = { text: this.text, pictures: this.pictures, files: attachments.list.length };
+    this.#queued = { text: this.text, pictures: this.pictures, files: attachments.list.length };
     announcer.say(t("composer.waits"));
   }
 
@@ -351,9 +352,9 @@ export class ComposerState {
   }
 
   #sendWhenDue(): void {
-    if (this.#wish === null || (this.isWished && !this.#canSend && this.#isComing)) return;
-    const isDue = this.isWished && this.#canSend;
-    this.#wish = null;
+    if (this.#queued === null || (this.isQueued && !this.#canSend && this.#isComing)) return;
+    const isDue = this.isQueued && this.#canSend;
+    this.#queued = null;
     if (isDue) untrack(() => void this.#send());
   }
 
@@ -361,7 +362,7 @@ export class ComposerState {
   #showDraftOf(chat: string | null): void {
     if (this.#shown !== undefined && this.#shown !== chat) {
       this.#hash = null;
-      this.#wish = null;
+      this.#queued = null;
       if (!this.#begins) {
         keepPictures(this.#shown, this.pictures);
         research.reset();

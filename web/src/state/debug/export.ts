@@ -1,4 +1,5 @@
 /** Exports frames as text. */
+import { saveFile } from "../../save-file.ts";
 import { jsonOf, type Frame } from "./frames.ts";
 
 /** A frame in SSE wire format. */
@@ -35,11 +36,6 @@ function lineOf({ event, id, data }: Frame): string {
   return `{${fields}"data":${value}}`;
 }
 
-/** Downloads a text as a file. */
 export function save(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  const link = document.createElement("a");
-  Object.assign(link, { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  saveFile(name, new Blob([text], { type: "application/x-ndjson" }));
 }

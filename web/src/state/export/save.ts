@@ -5,6 +5,7 @@ import type { RunEvent } from "../../api/events.ts";
 import { formatDate } from "../../i18n/format.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { formulasDone, Markdown } from "../../markdown/index.ts";
+import { saveFile } from "../../save-file.ts";
 import { openChat } from "../chat.svelte.ts";
 import { workspaceImage } from "../workspace-image.ts";
 import { fileNameOf } from "../report/name.ts";
@@ -44,12 +45,8 @@ async function text(folds: boolean): Promise<string> {
 }
 
 export async function saveMarkdown(): Promise<void> {
-  const address = URL.createObjectURL(new Blob([await text(true)], { type: "text/markdown" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${fileNameOf(title(), "chat")}.md`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  const content = new Blob([await text(true)], { type: "text/markdown" });
+  saveFile(`${fileNameOf(title(), "chat")}.md`, content);
 }
 
 /** Opens the browser's print dialog. */
