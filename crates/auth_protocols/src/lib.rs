@@ -1,5 +1,5 @@
-//! The protocols of signing in: OAuth 2 as a client, OpenID Connect, WebAuthn, and second-factor codes. What an account
-//! is, where it is stored and which route is called, callers know.
+//! Sign-in protocols: OAuth 2 as a client, OpenID Connect, WebAuthn and second-factor codes. Accounts, storage and
+//! routes are up to the caller.
 
 pub mod messages;
 pub mod oauth;

@@ -7,6 +7,6 @@ mod tokens;
 mod web;
 
 pub use client::{Client, register};
-pub use discovery::{Found, discover};
-pub use tokens::{Desk, NoToken, Tokens};
+pub use discovery::{AuthorizationServer, discover};
+pub use tokens::{TokenEndpoint, TokenError, Tokens};
 pub use web::{Web, chosen_hosts, same_server};

@@ -5,4 +5,6 @@ mod jwt;
 mod provider;
 
 pub use groups::GroupsClaim;
-pub use provider::{About, Claims, Code, Known, Provider, ProviderFault, Settings};
+pub use provider::{
+    Claims, Code, MetadataCache, Provider, ProviderFault, ProviderMetadata, Settings,
+};

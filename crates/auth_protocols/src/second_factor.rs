@@ -1,11 +1,10 @@
 //! Second-factor codes: TOTP codes of an authenticator app, which change every 30 seconds (RFC 6238), and recovery
 //! codes for users who have lost it.
 
-use std::fmt;
-
 use data_encoding::BASE32_NOPAD;
 use domain::UserId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use redact::Secret;
 use ring::{digest, hmac};
 
 /// The parameters that every app supports: six digits, SHA-1 and a new code every 30 seconds.
@@ -28,33 +27,27 @@ const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The shared secret of an authenticator app. `Debug` shows nothing of it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct TotpSecret(String);
-
-impl fmt::Debug for TotpSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TotpSecret(…)")
-    }
-}
+/// The shared secret of an authenticator app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TotpSecret(Secret);
 
 impl TotpSecret {
     /// A new secret of these random bytes.
     #[must_use]
     pub fn new(random: &[u8; SECRET_BYTES]) -> Self {
-        Self(BASE32_NOPAD.encode(random))
+        Self(Secret::new(BASE32_NOPAD.encode(random)))
     }
 
     /// A secret that was stored as [`TotpSecret::text`].
     #[must_use]
     pub fn kept(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(Secret::new(text))
     }
 
     /// The secret in base32, as users type it into an app.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.0
+        self.0.reveal()
     }
 
     /// The `otpauth` URL for an app, usually shown as a QR code: the secret and the name to show for it.
@@ -63,7 +56,7 @@ impl TotpSecret {
         let [place, account] = [place, account].map(|text| utf8_percent_encode(text, PART));
         format!(
             "otpauth://totp/{place}:{account}?secret={}&issuer={place}",
-            self.0
+            self.0.reveal()
         )
     }
 
@@ -72,7 +65,7 @@ impl TotpSecret {
     pub fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
         let key = hmac::Key::new(
             hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
-            &BASE32_NOPAD.decode(self.0.as_bytes()).ok()?,
+            &BASE32_NOPAD.decode(self.0.reveal().as_bytes()).ok()?,
         );
         let now = now_ms.div_euclid(STEP_MS);
         // Comparing hashes keeps the duration independent of the code.

@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Bytes {
 /// A browser's response to the registration of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Made {
+pub struct RegistrationResponse {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
     attestation_object: Bytes,
@@ -65,7 +65,7 @@ pub struct Made {
 /// A browser's response to the use of a passkey.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Used {
+pub struct AuthenticationResponse {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
     authenticator_data: Bytes,
@@ -125,7 +125,7 @@ impl Party {
     ///
     /// # Errors
     /// If the response is invalid.
-    pub fn made(&self, made: &Made, challenge: &[u8]) -> Result<NewKey, Flaw> {
+    pub fn made(&self, made: &RegistrationResponse, challenge: &[u8]) -> Result<NewKey, Flaw> {
         self.check_client(&made.client_data.0, "webauthn.create", challenge)?;
         let flaw = |Malformed| Flaw("the attestation cannot be read");
         let data = authenticator_data_of(&made.attestation_object.0).map_err(flaw)?;
@@ -142,7 +142,12 @@ impl Party {
     ///
     /// # Errors
     /// If the response is invalid.
-    pub fn used(&self, used: &Used, challenge: &[u8], public_key: &[u8]) -> Result<u32, Flaw> {
+    pub fn used(
+        &self,
+        used: &AuthenticationResponse,
+        challenge: &[u8],
+        public_key: &[u8],
+    ) -> Result<u32, Flaw> {
         self.check_client(&used.client_data.0, "webauthn.get", challenge)?;
         let data = self.read(&used.authenticator_data.0)?;
         let key = Key::read(&mut Reader::new(public_key))

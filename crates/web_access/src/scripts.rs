@@ -97,7 +97,7 @@ impl WebClient {
     ) -> Result<String, Trouble> {
         let _turn = self.browsing.acquire().await.map_err(|_| Trouble::slow())?;
         let shown = async {
-            match &settings.way {
+            match &settings.kind {
                 BrowserKind::Chromium(program) => {
                     self.browse(program, settings.time, body, html).await
                 }

@@ -163,7 +163,7 @@ impl WebClient {
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
             match self.ask_one(search, &query, limit, time).await? {
                 Ok(mut hits) => {
-                    self.resting.note_answer(&name);
+                    self.cooldowns.note_answer(&name);
                     let question = Question::new(&query);
                     hits.iter_mut()
                         .for_each(|hit| hit.is_result &= !question.names(&hit.url));
@@ -180,7 +180,7 @@ impl WebClient {
                         error = no_answer.words,
                         "a web search failed"
                     );
-                    self.resting
+                    self.cooldowns
                         .note_no_answer(&name, &no_answer, Instant::now());
                     passed.push((name, no_answer.words));
                 }
@@ -204,7 +204,7 @@ impl WebClient {
         let now = Instant::now();
         for search in all {
             let name = search.name();
-            match self.resting.why(name, now) {
+            match self.cooldowns.why(name, now) {
                 None => row.push(search),
                 Some(words) => passed.push((name.to_owned(), words)),
             }

@@ -24,7 +24,7 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub struct BrowserSettings {
     /// Its kind.
-    pub way: BrowserKind,
+    pub kind: BrowserKind,
     /// Hosts whose pages are always rendered.
     pub hosts: Vec<String>,
     /// Time limit per page.

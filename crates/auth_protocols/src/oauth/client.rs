@@ -8,7 +8,7 @@ use reqwest::{Method, header::AUTHORIZATION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{discovery::Found, web::Web};
+use super::{discovery::AuthorizationServer, web::Web};
 use crate::messages;
 
 /// Unreserved characters, which stay unencoded in a form: some servers do not decode needlessly encoded ones.
@@ -104,7 +104,7 @@ impl Client {
 /// If the registration fails or is not supported.
 pub async fn register(
     web: &Web<'_>,
-    found: &Found,
+    found: &AuthorizationServer,
     redirect: &str,
 ) -> Result<Client, messages::OAuth> {
     let place = found

@@ -12,7 +12,7 @@ const SCOPES_LIMIT_BYTES: usize = 2_000;
 
 /// The discovered authorization server.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct AuthorizationServer {
     /// The resource that tokens are requested for.
     pub resource: String,
     /// The issuer of the authorization server.
@@ -39,7 +39,7 @@ pub struct Found {
 ///
 /// # Errors
 /// If none can be discovered.
-pub async fn discover(web: &Web<'_>) -> Result<Found, messages::OAuth> {
+pub async fn discover(web: &Web<'_>) -> Result<AuthorizationServer, messages::OAuth> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {
@@ -179,7 +179,7 @@ fn read(
     resource: String,
     issuer: &Url,
     about: &Value,
-) -> Result<Found, messages::OAuth> {
+) -> Result<AuthorizationServer, messages::OAuth> {
     let text = |key: &str| about.get(key).and_then(Value::as_str);
     let named = text("issuer").unwrap_or_default();
     if named.trim_end_matches('/') != issuer.as_str().trim_end_matches('/') {
@@ -205,7 +205,7 @@ fn read(
         .filter_map(Value::as_str)
         .map(str::to_owned)
         .collect();
-    Ok(Found {
+    Ok(AuthorizationServer {
         resource,
         issuer: named.to_owned(),
         authorize: needed("authorization_endpoint")?,
@@ -221,13 +221,13 @@ fn read(
 }
 
 /// The default endpoints of servers of version 2025-03-26 without metadata.
-fn usual(resource: String, issuer: &Url) -> Result<Found, messages::OAuth> {
+fn usual(resource: String, issuer: &Url) -> Result<AuthorizationServer, messages::OAuth> {
     let place = |path: &str| {
         issuer
             .join(path)
             .map_err(|_| messages::OAuth::SignInNoAddress)
     };
-    Ok(Found {
+    Ok(AuthorizationServer {
         resource,
         issuer: issuer.to_string(),
         authorize: place("/authorize")?,

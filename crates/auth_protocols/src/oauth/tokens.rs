@@ -23,7 +23,7 @@ pub struct Tokens {
 
 /// Why a token request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoToken {
+pub enum TokenError {
     /// The server refused: the user has to sign in again.
     Refused(String),
     /// The client is no longer registered.
@@ -33,7 +33,7 @@ pub enum NoToken {
 }
 
 /// The token endpoint with the client that uses it.
-pub struct Desk<'a> {
+pub struct TokenEndpoint<'a> {
     /// The HTTP access.
     pub web: Web<'a>,
     /// The URL of the token endpoint.
@@ -44,7 +44,7 @@ pub struct Desk<'a> {
     pub resource: &'a str,
 }
 
-impl Desk<'_> {
+impl TokenEndpoint<'_> {
     /// Exchanges an authorization code for tokens.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Desk<'_> {
         code: &str,
         verifier: &str,
         redirect: &str,
-    ) -> Result<Tokens, NoToken> {
+    ) -> Result<Tokens, TokenError> {
         self.ask(&[
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -69,7 +69,7 @@ impl Desk<'_> {
     ///
     /// # Errors
     /// If the server issues none or the request fails.
-    pub async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
+    pub async fn refresh(&self, refresh: &str) -> Result<Tokens, TokenError> {
         let fields = [
             ("grant_type", "refresh_token"),
             ("refresh_token", refresh),
@@ -92,21 +92,22 @@ impl Desk<'_> {
         self.web.head(request).await.map(drop)
     }
 
-    async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, NoToken> {
-        let fault = |why: messages::OAuth| NoToken::Fault(why.to_string());
+    async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, TokenError> {
+        let fault = |why: messages::OAuth| TokenError::Fault(why.to_string());
         let request = self.web.request(Method::POST, self.token).map_err(fault)?;
         let answer = self.web.json(self.client.form(request, fields)).await;
         let (status, said) = answer.map_err(fault)?;
         if status.is_success() {
-            return read(&said)
-                .ok_or_else(|| NoToken::Fault("What signs people in gives no token.".to_owned()));
+            return read(&said).ok_or_else(|| {
+                TokenError::Fault("What signs people in gives no token.".to_owned())
+            });
         }
         match said.get("error").and_then(Value::as_str) {
             Some("invalid_client" | "unauthorized_client") if status.is_client_error() => {
-                Err(NoToken::UnknownClient)
+                Err(TokenError::UnknownClient)
             }
             Some(error) if status.is_client_error() && status.as_u16() != 429 => {
-                Err(NoToken::Refused(
+                Err(TokenError::Refused(
                     error
                         .chars()
                         .filter(char::is_ascii_graphic)
@@ -114,7 +115,7 @@ impl Desk<'_> {
                         .collect(),
                 ))
             }
-            _ => Err(NoToken::Fault(format!(
+            _ => Err(TokenError::Fault(format!(
                 "What signs people in answers with HTTP {}.",
                 status.as_u16()
             ))),

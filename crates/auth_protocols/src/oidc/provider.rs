@@ -58,11 +58,11 @@ pub enum ProviderFault {
 
 /// The cached metadata of the provider.
 #[derive(Debug, Default)]
-pub struct Known(Mutex<Option<(Instant, Arc<About>)>>);
+pub struct MetadataCache(Mutex<Option<(Instant, Arc<ProviderMetadata>)>>);
 
 /// The provider's metadata.
 #[derive(Debug)]
-pub struct About {
+pub struct ProviderMetadata {
     /// The authorization endpoint, for the browser.
     pub authorize: Url,
     token: String,
@@ -138,7 +138,10 @@ impl<'a> Provider<'a> {
     ///
     /// # Errors
     /// If it cannot be fetched or is invalid.
-    pub async fn about(&self, known: &Known) -> Result<Arc<About>, ProviderFault> {
+    pub async fn about(
+        &self,
+        known: &MetadataCache,
+    ) -> Result<Arc<ProviderMetadata>, ProviderFault> {
         let mut known = known.0.lock().await;
         if let Some((_, about)) = known.as_ref().filter(|(at, _)| at.elapsed() < KNOWN_FOR) {
             return Ok(Arc::clone(about));
@@ -148,7 +151,7 @@ impl<'a> Provider<'a> {
         Ok(about)
     }
 
-    async fn discover(&self) -> Result<About, LocalizedText> {
+    async fn discover(&self) -> Result<ProviderMetadata, LocalizedText> {
         let web = self.web();
         let place = format!(
             "{}/.well-known/openid-configuration",
@@ -179,7 +182,7 @@ impl<'a> Provider<'a> {
                 .collect::<Vec<_>>()
         };
         let keys_at: String = place("jwks_uri")?.into();
-        Ok(About {
+        Ok(ProviderMetadata {
             authorize: place("authorization_endpoint")?,
             token: place("token_endpoint")?.into(),
             user_info: place("userinfo_endpoint").ok().map(String::from),
@@ -203,7 +206,7 @@ impl<'a> Provider<'a> {
     /// If the provider refuses the code or cannot be reached, or the ID token is not valid for this sign-in.
     pub async fn person(
         &self,
-        about: &About,
+        about: &ProviderMetadata,
         code: &Code<'_>,
         now_ms: i64,
     ) -> Result<Claims, ProviderFault> {
@@ -258,7 +261,7 @@ impl<'a> Provider<'a> {
 
     async fn verify(
         &self,
-        about: &About,
+        about: &ProviderMetadata,
         token: &str,
     ) -> Result<Map<String, Value>, ProviderFault> {
         let mut held = about.keys.lock().await;
@@ -282,7 +285,7 @@ impl<'a> Provider<'a> {
     /// Adds claims of the user info that the token lacks. Returns whether the provider was able to answer.
     async fn add_user_info(
         &self,
-        about: &About,
+        about: &ProviderMetadata,
         access: &str,
         claims: &mut Map<String, Value>,
     ) -> Result<bool, ProviderFault> {

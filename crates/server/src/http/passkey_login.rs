@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth_protocols::webauthn::{Bytes, Flaw, MAX_ID_BYTES, Used};
+use auth_protocols::webauthn::{AuthenticationResponse, Bytes, Flaw, MAX_ID_BYTES};
 use axum::{
     extract::State,
     http::{HeaderMap, header},
@@ -58,7 +58,7 @@ pub(super) struct LogIn {
 #[serde(rename_all = "camelCase")]
 struct UsedCredential {
     raw_id: Bytes,
-    response: Used,
+    response: AuthenticationResponse,
 }
 
 /// `POST /api/v1/login/passkey`: opens a session for the owner of the passkey.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth_protocols::webauthn::{ALGORITHMS, Flaw, Made, Party};
+use auth_protocols::webauthn::{ALGORITHMS, Flaw, Party, RegistrationResponse};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -283,7 +283,7 @@ pub(super) struct Create {
 /// A browser's `RegistrationResponseJSON`.
 #[derive(Deserialize)]
 struct MadeCredential {
-    response: Made,
+    response: RegistrationResponse,
 }
 
 /// `POST /api/v1/me/passkeys`: stores the passkey that the browser has created.

@@ -2,7 +2,7 @@
 
 mod groups;
 
-use auth_protocols::oidc::{Code, Known, Provider, ProviderFault};
+use auth_protocols::oidc::{Code, MetadataCache, Provider, ProviderFault};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use llm::Secret;
 use outbound::Outbound;
@@ -42,7 +42,7 @@ const PURPOSE: &str = "sign-in with OpenID Connect";
 
 /// The shared state of sign-ins with the provider.
 pub(crate) struct SignIn {
-    known: Known,
+    known: MetadataCache,
     turns: Semaphore,
     outbound: Outbound,
 }
@@ -88,7 +88,7 @@ pub(crate) struct SignedIn {
 impl SignIn {
     pub(crate) fn new(outbound: Outbound) -> Self {
         Self {
-            known: Known::default(),
+            known: MetadataCache::default(),
             turns: Semaphore::new(AT_A_TIME),
             outbound,
         }

@@ -8,7 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "agent",
         &["domain", "json_repair", "llm", "sandbox", "store"],
     ),
-    ("auth_protocols", &["domain", "outbound"]),
+    ("auth_protocols", &["domain", "outbound", "redact"]),
     (
         "bench",
         &[

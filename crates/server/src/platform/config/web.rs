@@ -104,7 +104,7 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
         (5..=120).contains(&raw.browser_seconds),
         "web.browser_seconds must be 5 to 120"
     );
-    let way = match raw.browser.trim() {
+    let kind = match raw.browser.trim() {
         "" => return Ok(None),
         "auto" => BrowserKind::Chromium(find_chromium(environment)?),
         path if path.starts_with('/') => BrowserKind::Chromium(path.into()),
@@ -134,7 +134,7 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
     });
     let hosts = hosts.collect::<anyhow::Result<Vec<_>>>()?;
     Ok(Some(BrowserSettings {
-        way,
+        kind,
         hosts,
         time: Duration::from_secs(raw.browser_seconds),
     }))
@@ -357,11 +357,13 @@ mod tests {
             .unwrap()
             .unwrap();
         assert!(
-            matches!(named.way, BrowserKind::Chromium(path) if path.to_str() == Some("/opt/chromium"))
+            matches!(named.kind, BrowserKind::Chromium(path) if path.to_str() == Some("/opt/chromium"))
         );
         assert_eq!(named.hosts, ["app.example.org", "127.0.0.1"]);
-        let BrowserKind::Crawl4Ai { url, host, .. } =
-            browser("http://10.0.0.9:11235/", &[]).unwrap().unwrap().way
+        let BrowserKind::Crawl4Ai { url, host, .. } = browser("http://10.0.0.9:11235/", &[])
+            .unwrap()
+            .unwrap()
+            .kind
         else {
             panic!("an address")
         };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use auth_protocols::oauth::{Client, Desk, NoToken, Tokens, Web};
+use auth_protocols::oauth::{Client, TokenEndpoint, TokenError, Tokens, Web};
 use domain::UserId;
 use llm::{HttpClient, Secret};
 use mcp::NoBearer;
@@ -179,21 +179,21 @@ impl Account {
             && let Some(place) = &grant.revoke
         {
             let token = grant.refresh.as_deref().unwrap_or(&grant.access);
-            if let Err(problem) = self.desk(&grant).revoke(place, token).await {
+            if let Err(problem) = self.token_endpoint(&grant).revoke(place, token).await {
                 tracing::warn!(server = self.server, %problem, "failed to revoke a token at sign-out");
             }
         }
         Ok(())
     }
 
-    fn desk<'a>(&'a self, grant: &'a Grant) -> Desk<'a> {
+    fn token_endpoint<'a>(&'a self, grant: &'a Grant) -> TokenEndpoint<'a> {
         let web = Web {
             outbound: &self.vault.outbound,
             server: &self.url,
             chosen: &self.chosen,
             fault_text: of_fault,
         };
-        Desk {
+        TokenEndpoint {
             web,
             token: &grant.token,
             client: &grant.client,
@@ -251,25 +251,25 @@ impl Account {
     /// Refreshes a grant that this server has claimed, whose sealed form is `claimed`.
     async fn renew(&self, claimed: Vec<u8>, old: &Grant) -> Result<String, NoBearer> {
         let asked = match &old.refresh {
-            Some(refresh) => self.desk(old).refresh(refresh).await,
-            None => Err(NoToken::Refused(GONE.to_owned())),
+            Some(refresh) => self.token_endpoint(old).refresh(refresh).await,
+            None => Err(TokenError::Refused(GONE.to_owned())),
         };
         let problem = match asked {
             Ok(tokens) => {
                 let new = old.clone().with(tokens, self.vault.clock.now_ms());
                 return self.keep(claimed, old, new).await;
             }
-            Err(NoToken::Refused(why)) if why == GONE => None,
-            Err(NoToken::UnknownClient) => {
+            Err(TokenError::Refused(why)) if why == GONE => None,
+            Err(TokenError::UnknownClient) => {
                 if let Err(error) = self.vault.store.put_mcp_client(&self.server, None).await {
                     tracing::warn!(%error, "failed to delete an unknown OAuth client");
                 }
                 None
             }
-            Err(NoToken::Refused(why)) => {
+            Err(TokenError::Refused(why)) => {
                 Some(format!("What signs people in refuses for now: {why}."))
             }
-            Err(NoToken::Fault(problem)) => Some(problem),
+            Err(TokenError::Fault(problem)) => Some(problem),
         };
         if let Some(problem) = problem {
             let unclaimed = Grant {

@@ -1,6 +1,8 @@
 //! The OAuth sign-in of a user to an MCP server: the redirect to its authorization server, and the callback.
 
-use auth_protocols::oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register};
+use auth_protocols::oauth::{
+    AuthorizationServer, Client, TokenEndpoint, TokenError, Tokens, Web, discover, register,
+};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{LocalizedText, UserId};
 use reqwest::Url;
@@ -190,7 +192,11 @@ impl UserConnections {
         }
     }
 
-    async fn registered(&self, found: &Found, redirect: &str) -> Result<Option<Client>, ApiError> {
+    async fn registered(
+        &self,
+        found: &AuthorizationServer,
+        redirect: &str,
+    ) -> Result<Option<Client>, ApiError> {
         let sealed = self.vault.store.mcp_client(&self.server.name).await?;
         let known = sealed.and_then(|sealed| {
             self.vault
@@ -204,7 +210,7 @@ impl UserConnections {
 
     async fn keep_registration(
         &self,
-        found: &Found,
+        found: &AuthorizationServer,
         redirect: &str,
         client: Client,
     ) -> Result<Client, ApiError> {
@@ -261,7 +267,7 @@ impl UserConnections {
                 self.close(by.user);
                 Ok(Ended::Done)
             }
-            Err(NoToken::Fault(problem)) => {
+            Err(TokenError::Fault(problem)) => {
                 tracing::warn!(
                     server = self.server.name,
                     problem,
@@ -270,7 +276,7 @@ impl UserConnections {
                 Ok(Ended::Unreachable)
             }
             Err(why) => {
-                if why == NoToken::UnknownClient {
+                if why == TokenError::UnknownClient {
                     self.vault
                         .store
                         .put_mcp_client(&self.server.name, None)
@@ -291,7 +297,7 @@ impl UserConnections {
         account: &Account,
         pending: &Pending,
         code: &str,
-    ) -> Result<Tokens, NoToken> {
+    ) -> Result<Tokens, TokenError> {
         let Grant {
             token,
             client,
@@ -304,7 +310,7 @@ impl UserConnections {
             chosen: &account.chosen,
             fault_text: of_fault,
         };
-        Desk {
+        TokenEndpoint {
             web,
             token,
             client,
@@ -331,7 +337,7 @@ fn client_place(server: &str) -> String {
 }
 
 fn authorize_url(
-    found: &Found,
+    found: &AuthorizationServer,
     oauth: &OAuth,
     client: &Client,
     [redirect, state, verifier]: [&str; 3],
