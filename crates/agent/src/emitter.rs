@@ -1,11 +1,11 @@
 //! Sends an agent's events to the log recorder over a bounded channel.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc, Mutex, PoisonError, Weak,
     atomic::{AtomicBool, Ordering},
 };
 
-use domain::{AgentPath, EventBody, OpenItems, Outcome};
+use domain::{AgentPath, EventBody, MainStep, OpenItems, Outcome};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -29,6 +29,20 @@ pub struct Emitted {
 pub struct Emitter {
     agent: AgentPath,
     shared: Arc<Shared>,
+}
+
+/// The main agent's emitter as long as the run works: it does not keep the channel open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WeakEmitter(Weak<Shared>);
+
+impl WeakEmitter {
+    /// The emitter, unless the run has stopped working.
+    pub(crate) fn upgrade(&self) -> Option<Emitter> {
+        Some(Emitter {
+            agent: AgentPath::main(),
+            shared: self.0.upgrade()?,
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -75,6 +89,15 @@ impl Emitter {
             agent,
             shared: Arc::clone(&self.shared),
         }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakEmitter {
+        WeakEmitter(Arc::downgrade(&self.shared))
+    }
+
+    /// The main agent's current step.
+    pub(crate) fn main_step(&self) -> MainStep {
+        self.open_items(|open| open.main_step())
     }
 
     /// Sends an event; waits only while the channel is full.

@@ -114,8 +114,14 @@ fn read(
     let mut messages = Vec::new();
     let mut summed_up = None;
     let mut step = Step::default();
-    let is_about =
-        |event: &&RunEvent| event.agent == *agent || matches!(event.body, EventBody::RunResumed {});
+    let mut inputs = HashMap::new();
+    let is_about = |event: &&RunEvent| {
+        let is_of_run = matches!(
+            event.body,
+            EventBody::RunResumed {} | EventBody::InputReceived(_)
+        );
+        event.agent == *agent || is_of_run
+    };
     for event in log.iter().filter(is_about) {
         step.blocks.push(&event.body);
         match &event.body {
@@ -159,6 +165,14 @@ fn read(
                         .as_deref()
                         .map(|text| Message::text(Role::User, text)),
                 );
+            }
+            EventBody::InputReceived(input) => {
+                inputs.insert(input.input_id.as_str(), input.text_for_model());
+            }
+            EventBody::InputApplied { input_id, .. } => {
+                messages.extend(std::mem::take(&mut step).into_messages());
+                let text = inputs.remove(input_id.as_str());
+                messages.extend(text.map(|text| Message::text(Role::User, text)));
             }
             EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
             EventBody::ToolRequested {

@@ -15,7 +15,10 @@ use std::{
     time::Duration,
 };
 
-use domain::{AgentPath, EventBody, LocalizedText, OpenItems, Outcome, Problem, ProblemCode};
+use domain::{
+    AgentPath, EventBody, LocalizedText, OpenItems, Outcome, Problem, ProblemCode,
+    event::ReceivedInput,
+};
 
 use crate::{Emitter, budget::Used, provenance::Blocks};
 
@@ -51,8 +54,12 @@ pub struct Journal {
     restarts: u32,
     /// The run was only hibernated, so its log has no gap.
     rested: bool,
-    /// The person's guidance for the main agent, with the number of the step after it.
-    guidance: Vec<(u32, String)>,
+    /// What people have written to agents, with the number of the step after it: the guidance of a fork, and inputs.
+    said: Vec<(AgentPath, u32, String)>,
+    /// The inputs that no agent has read, oldest first.
+    unread: Vec<ReceivedInput>,
+    /// The ids of all inputs.
+    received: HashSet<String>,
     /// The messages of the notices.
     notices: HashSet<String>,
     /// The ids of the sources.
@@ -131,6 +138,11 @@ impl Journal {
     /// The usage of the run so far.
     pub(crate) fn used(&self) -> Used {
         self.used
+    }
+
+    /// The unread inputs, oldest first, and the ids of all inputs.
+    pub(crate) fn inputs(&self) -> (Vec<ReceivedInput>, HashSet<String>) {
+        (self.unread.clone(), self.received.clone())
     }
 
     /// Continues the log, or calls `start` to begin a new one.

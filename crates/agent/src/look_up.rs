@@ -102,8 +102,7 @@ pub(crate) async fn look(
         ..Before::default()
     };
     for step in 1..=look.step {
-        // If the run is a fork, the person may have given guidance here.
-        let said = agent.journal.step(step).guidance();
+        let said = agent.journal.step(step).said();
         history.extend(said.map(|text| Message::text(Role::User, text)));
     }
     let (text, sources) = found.listing(look.room(), numbers);

@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod files;
+mod inputs;
 mod pipelines;
 mod runs;
 mod skills;
@@ -11,6 +12,7 @@ mod skills;
 pub use agents::Agents;
 pub use approvals::Approvals;
 pub use files::Files;
+pub use inputs::Inputs;
 pub use pipelines::Pipelines;
 pub use runs::Runs;
 pub use skills::Skills;

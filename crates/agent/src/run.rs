@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentStops, Agents, ApprovalPolicy, ContextMaterial, Council, DeferredTools, EarlierAgents,
     Emitter, Hooks, Journal, Limits, LookUp, Memory, Models, PendingInput, Prices, Quota, Research,
-    RunSpec, Workspace,
+    RunInputs, RunSpec, Workspace,
     active_time::ActiveTime,
     addresses::Addresses,
     budget::Budget,
@@ -124,6 +124,7 @@ pub(crate) struct RunContext {
     pub(crate) active_time: ActiveTime,
     pub(crate) pending_input: PendingInput,
     pub(crate) stops: AgentStops,
+    pub(crate) inputs: RunInputs,
     /// The parameters that were left out of model calls, as logged.
     pub(crate) left_out: Mutex<BTreeSet<LeftOut>>,
     /// A person wants the answer now, from the results so far.
@@ -146,6 +147,8 @@ pub struct StopSignals {
     pub shutdown: CancellationToken,
     /// A person has stopped one of the sub-agents.
     pub agents: AgentStops,
+    /// What people write to it while it goes.
+    pub inputs: RunInputs,
 }
 
 /// How the run ended, with the problem if it did not complete.
@@ -173,6 +176,9 @@ pub async fn run(
         .research
         .take()
         .map(|research| research.about(&input.history));
+    // Research reads inputs between its steps, whose work our code continues.
+    let can_interrupt = spec.outlives_server() && research.is_none();
+    stop.inputs.open(&emitter, &journal, can_interrupt);
     // Research has only its own tools.
     if let Some(deferred_tools) = input.deferred_tools.take().filter(|_| research.is_none()) {
         tokio::select! {
@@ -210,6 +216,7 @@ pub async fn run(
         active_time,
         pending_input,
         stops: stop.agents.clone(),
+        inputs: stop.inputs.clone(),
         left_out: Mutex::default(),
         finish: stop.finish.clone(),
         said,
@@ -235,15 +242,23 @@ pub async fn run(
         }
     };
     let work = AssertUnwindSafe(work.boxed()).catch_unwind();
+    let mut is_interrupted = false;
     let end = tokio::select! {
         // A stopped or hibernated run does nothing more.
         biased;
         () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
         () = stop.shutdown.cancelled() => (!context.spec.outlives_server()).then(interrupted),
         () = context.active_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
+        () = stop.inputs.interruption() => {
+            is_interrupted = true;
+            None
+        }
         result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
     main.report_lost_calls().await;
+    if is_interrupted {
+        return stop.inputs.end_step(&emitter, &stop.agents).await;
+    }
     // Without an end event, the log stays open for the next server.
     let Some(end) = end else { return };
     finish(&main, research, end).await;
@@ -360,6 +375,7 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
     }
     after_run(main, outcome, problem.as_ref()).await;
     emitter.hide_status().await;
+    main.run.inputs.close().await;
     let used = main.run.budget.used();
     emitter
         .emit(EventBody::RunFinished {

@@ -61,6 +61,12 @@ impl AgentStops {
         false
     }
 
+    /// Whether the sub-agent with this id is at work.
+    pub(crate) fn is_at_work(&self, agent: &str) -> bool {
+        let stops = self.lock();
+        stops.at_work.keys().any(|path| path.id() == Some(agent))
+    }
+
     fn begin(&self, agent: &AgentPath) -> Stoppable {
         let stop = CancellationToken::new();
         let mut stops = self.lock();

@@ -21,7 +21,7 @@ use crate::{
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
     hooks::{add_context, after_model, before_model, kept_answer},
-    journal::AgentJournal,
+    journal::{AgentJournal, Step},
     messages,
     offered::within,
     quota::{self, is_limit},
@@ -209,6 +209,25 @@ impl AgentContext {
         messages
     }
 
+    /// What people have written to the agent before this step. Inputs that it has not read yet are read now, unless
+    /// the step is in the log.
+    pub(crate) async fn said_before(&self, step: &Step<'_>) -> Vec<Message> {
+        let mut said: Vec<String> = step.said().map(str::to_owned).collect();
+        if !step.is_answered() {
+            let inputs = &self.run.inputs;
+            said.extend(
+                inputs
+                    .read(&self.emitter, &self.run.stops, step.number())
+                    .await,
+            );
+        }
+        for text in &said {
+            self.run.said.learn(text);
+        }
+        let as_message = |text| Message::text(Role::User, text);
+        said.into_iter().map(as_message).collect()
+    }
+
     /// Sets the status line.
     pub(crate) async fn status(&self, words: impl Into<LocalizedText>) {
         self.emitter.emit(EventBody::status(words)).await;
@@ -257,9 +276,7 @@ pub(crate) async fn take_turns(
     let mut sent_back = 0;
     for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
         let mut record = agent.journal.step(step);
-        let said = record.guidance();
-        let said = said.inspect(|text| agent.run.said.learn(text));
-        messages.extend(said.map(|text| Message::text(Role::User, text)));
+        messages.extend(agent.said_before(&record).await);
         let begin = async {
             let input_tokens =
                 estimate_request(&messages, within(&tools, limit, &messages).specs());
@@ -293,6 +310,11 @@ pub(crate) async fn take_turns(
         );
         let context = after_model(&agent, &record, &answer).await?;
         if answer.paused && last.is_none() {
+            messages.push(answer.into_message());
+            add_context(&mut messages, &context);
+            continue;
+        }
+        if record.was_interrupted() && record.sent_back().is_none() {
             messages.push(answer.into_message());
             add_context(&mut messages, &context);
             continue;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 pub use self::{provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
 pub use hooks::{HookCall, HookEnd, HookEvent};
-pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
+pub use texts::{FORKED, INPUT_READ, RESUMED, compacted, seq_after_restart};
 pub use values::*;
 
 use crate::{ChatId, Form, MessageCode, MessageId, Problem, Usage, localized_text::readable};
@@ -486,6 +486,20 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         failed_try: bool,
+    },
+    /// A person has written to the run while it goes.
+    InputReceived(Box<ReceivedInput>),
+    /// The agent of the event has read an input: it stands in its conversation before step `step`.
+    InputApplied {
+        /// The input.
+        input_id: String,
+        /// The step that it was read for.
+        step: u32,
+    },
+    /// A person has withdrawn an input before an agent read it.
+    InputRemoved {
+        /// The input.
+        input_id: String,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},

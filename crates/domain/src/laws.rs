@@ -98,6 +98,8 @@ struct State {
     seen: HashSet<String>,
     agents: HashSet<AgentPath>,
     waiting: HashSet<String>,
+    /// The inputs that no agent has read and nobody has removed.
+    unread: HashSet<String>,
     finished: bool,
 }
 
@@ -197,6 +199,10 @@ impl State {
             EventBody::HookFinished(end) => self.close(&end.call.id, "hook", None),
             EventBody::AgentStarted { .. } => self.start_agent(&event.agent),
             EventBody::AgentFinished { .. } => self.finish_agent(&event.agent),
+            EventBody::InputReceived(input) => self.receive(&input.input_id),
+            EventBody::InputApplied { input_id, .. } | EventBody::InputRemoved { input_id } => {
+                self.settle(input_id)
+            }
             EventBody::RunFinished { .. } => self.finish(),
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -219,6 +225,22 @@ impl State {
             Ok(())
         } else {
             Err(format!("{key} was not asked"))
+        }
+    }
+
+    fn receive(&mut self, input: &str) -> Result<(), String> {
+        if !self.seen.insert(format!("input {input}")) {
+            return Err(format!("input {input} was received before"));
+        }
+        self.unread.insert(input.to_owned());
+        Ok(())
+    }
+
+    fn settle(&mut self, input: &str) -> Result<(), String> {
+        if self.unread.remove(input) {
+            Ok(())
+        } else {
+            Err(format!("input {input} is not unread"))
         }
     }
 
@@ -362,6 +384,14 @@ mod tests {
             },
         )];
         check_fails(&whole(stray), "not running");
+        let applied = EventBody::InputApplied {
+            input_id: "i1".into(),
+            step: 1,
+        };
+        check_fails(
+            &whole(vec![(AgentPath::main(), applied)]),
+            "input i1 is not unread",
+        );
         let orphan = EventBody::AgentStarted {
             name: "n".into(),
             call: "c".into(),

@@ -32,7 +32,7 @@ pub use id::{
 pub use listed_model::{Capabilities, ListedModel};
 pub use localized_text::{CodedMessage, LocalizedText, MessageCode};
 pub use message::{FileRef, Message, Part, Role, ToolCall};
-pub use open_items::OpenItems;
+pub use open_items::{MainStep, OpenItems};
 pub use parameters::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
 pub use person::Person;
 pub use problem::{Problem, ProblemCode};

@@ -18,6 +18,16 @@ pub struct OpenItems {
     open: Vec<(AgentPath, Item)>,
     /// The agents whose model has finished its step, and whose texts are being completed as the answer.
     answering: HashSet<AgentPath>,
+    main_step: MainStep,
+}
+
+/// The main agent's current step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MainStep {
+    /// Its number; 0 before the first.
+    pub number: u32,
+    /// Whether the agent has written text or a call in it.
+    pub has_output: bool,
 }
 
 #[derive(Debug)]
@@ -59,6 +69,9 @@ enum Item {
 impl OpenItems {
     /// Records the next event.
     pub fn push(&mut self, agent: &AgentPath, body: &EventBody) {
+        if agent.is_main() {
+            self.main_step.push(body);
+        }
         match body {
             EventBody::TextStarted { item } => {
                 self.add(
@@ -181,6 +194,9 @@ impl OpenItems {
                 self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
             }
             EventBody::RunStarted { .. }
+            | EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }
             | EventBody::ToolProgress { .. }
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
@@ -299,6 +315,12 @@ impl OpenItems {
             .collect()
     }
 
+    /// The main agent's current step.
+    #[must_use]
+    pub fn main_step(&self) -> MainStep {
+        self.main_step
+    }
+
     /// The event that hides the agent's status line. `None` if it shows none.
     #[must_use]
     pub fn hide_status(&self, agent: &AgentPath) -> Option<EventBody> {
@@ -344,6 +366,22 @@ impl OpenItems {
             Item::Call { call, raw, .. } if call == id => Some(raw),
             _ => None,
         })
+    }
+}
+
+impl MainStep {
+    fn push(&mut self, body: &EventBody) {
+        match body {
+            EventBody::StepStarted { step, .. } => {
+                *self = Self {
+                    number: *step,
+                    has_output: false,
+                }
+            }
+            EventBody::TextDelta { delta, .. } => self.has_output |= !delta.trim().is_empty(),
+            EventBody::ToolRequested { by_provider, .. } => self.has_output |= !by_provider,
+            _ => {}
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EventBody, Outcome, Problem, RunEvent, Usage};
+use crate::{EventBody, Outcome, Problem, RunEvent, Usage, event::ReceivedInput};
 
 /// The answer and the few figures a chat shows without opening the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,10 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub sources: u32,
+    /// The number of inputs that the main agent has read while it worked.
+    #[serde(default, skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
+    pub inputs: u32,
     /// From the first event to the last, milliseconds.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub duration_ms: i64,
@@ -40,6 +44,9 @@ pub struct RunSummary {
     /// When the first event came; not shown.
     #[serde(skip)]
     started_at: i64,
+    /// The inputs that no agent has read, oldest first. They begin the chat's next turn once the run has ended.
+    #[serde(skip)]
+    pub unread: Vec<ReceivedInput>,
 }
 
 impl RunSummary {
@@ -69,8 +76,17 @@ impl RunSummary {
                 let count = u32::try_from(sources.len()).unwrap_or(u32::MAX);
                 self.sources = self.sources.saturating_add(count);
             }
-            // The copied part took none of this run's time.
-            EventBody::RunForked { .. } => self.started_at = event.at,
+            EventBody::InputReceived(input) => self.unread.push((**input).clone()),
+            EventBody::InputApplied { input_id, .. } | EventBody::InputRemoved { input_id } => {
+                self.unread.retain(|input| input.input_id != *input_id);
+                let is_read = matches!(event.body, EventBody::InputApplied { .. });
+                self.inputs += u32::from(is_read && event.agent.is_main());
+            }
+            // The copied part took none of this run's time, and its inputs were for the other run.
+            EventBody::RunForked { .. } => {
+                self.started_at = event.at;
+                self.unread.clear();
+            }
             EventBody::RunFinished {
                 outcome,
                 problem,

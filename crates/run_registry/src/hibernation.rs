@@ -173,6 +173,24 @@ impl LiveRun {
         }
     }
 
+    /// Waits until the run accepts inputs; wakes it for that, if it is hibernated.
+    ///
+    /// # Errors
+    /// Those of [`LiveRun::wake_for`].
+    pub async fn wake_for_input(&self) -> Result<(), StillHibernated> {
+        if self.inputs.is_open() {
+            return Ok(());
+        }
+        if self.pending_input.rests() {
+            self.hibernation.wanted.notify_one();
+        }
+        tokio::select! {
+            () = self.inputs.opened() => Ok(()),
+            () = self.ended() => Ok(()),
+            () = tokio::time::sleep(WAKES_WITHIN) => Err(StillHibernated),
+        }
+    }
+
     /// Wakes the run, if it is hibernated, to stop this sub-agent, if that or one below it waits for a user.
     ///
     /// # Errors

@@ -24,7 +24,10 @@ use std::{
 use agent::{Journal, PreparedRun};
 use domain::{ChatId, Clock, EventBody, LocalizedText, RunId, RunSummary, UserId};
 use store::{Principal, Run, Store, StoreError};
-use tokio::{sync::broadcast, time::Instant};
+use tokio::{
+    sync::{Notify, broadcast},
+    time::Instant,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
@@ -58,6 +61,8 @@ struct Inner {
     given_up: RetryQueue,
     /// Publishes the runs that have ended.
     ends: broadcast::Sender<RunId>,
+    /// Notified when a run has ended with inputs that no agent has read.
+    queued: Arc<Notify>,
     tasks: TaskTracker,
     /// Cancelled when the server stops: hibernated runs are not waited for.
     draining: CancellationToken,
@@ -170,6 +175,7 @@ impl Runs {
             hibernation: Hibernation::default(),
             given_up: RetryQueue::default(),
             ends: broadcast::channel(ENDS_KEPT).0,
+            queued: Arc::default(),
             tasks,
             draining,
             shutdown,
@@ -287,6 +293,12 @@ impl Runs {
         self.0.ends.subscribe()
     }
 
+    /// Notified when a run of this process has ended with inputs that no agent has read.
+    #[must_use]
+    pub fn queued_notice(&self) -> &Arc<Notify> {
+        &self.0.queued
+    }
+
     /// Changes of all users' runs, from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Activity> {
         self.0.activity.subscribe()
@@ -383,6 +395,7 @@ impl Runs {
         let last_seq =
             recovery::close(&self.0.store, &self.0.clock, run, so_far, journal, why).await?;
         self.0.usage.run_is_over(run.id, last_seq);
+        self.0.queued.notify_one();
         self.0.tell_end(run.id);
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The lifecycle of one run in this process: alternates between work and hibernation.
+//! The lifecycle of one run in this process: alternates between work and hibernation, and continues from its log after
+//! an interruption.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -37,7 +38,8 @@ pub(crate) async fn live_through(
             given_up = true;
             break;
         }
-        if live.has_ended() || !live.pending_input.rests() {
+        let is_interrupted = live.inputs.take_interruption();
+        if live.has_ended() || !is_interrupted && !live.pending_input.rests() {
             break;
         }
         live.pending_input.is_dropped();
@@ -45,7 +47,7 @@ pub(crate) async fn live_through(
         let next = tokio::select! {
             () = runs.draining.cancelled() => None,
             () = lease.cancelled() => None,
-            next = wake(&runs, &live) => next,
+            next = wake(&runs, &live, is_interrupted) => next,
         };
         let Some(next) = next else { break };
         log = next;
@@ -79,6 +81,7 @@ async fn work(
                 finish: live.finish.clone(),
                 shutdown: lease.child_token(),
                 agents: live.agents.clone(),
+                inputs: live.inputs.clone(),
             };
             live.allow_hibernation(
                 prepared
@@ -121,9 +124,12 @@ async fn work(
     }
 }
 
-/// Waits until a hibernated run has to wake up, and reads its log. `None` if that is not possible.
-async fn wake(runs: &Inner, live: &LiveRun) -> Option<Box<Resume>> {
-    live.wanted(&runs.clock).await;
+/// Waits until a hibernated run has to wake up, and reads its log; an interrupted one continues at once. `None` if that
+/// is not possible.
+async fn wake(runs: &Inner, live: &LiveRun, is_interrupted: bool) -> Option<Box<Resume>> {
+    if !is_interrupted {
+        live.wanted(&runs.clock).await;
+    }
     Box::pin(read(runs, live)).await
 }
 

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use agent::{AgentStops, ApprovalPolicy, PendingInput};
+use agent::{AgentStops, ApprovalPolicy, PendingInput, RunInputs};
 use bytes::Bytes;
 use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
 use serde_json::Value;
@@ -52,6 +52,8 @@ pub struct LiveRun {
     pub finish: CancellationToken,
     /// Stops one of its sub-agents.
     pub agents: AgentStops,
+    /// What people write to it while it goes.
+    pub inputs: RunInputs,
     /// How it ended.
     pub(crate) outcome: OnceLock<Outcome>,
     tail: Mutex<Tail>,
@@ -150,6 +152,7 @@ impl LiveRun {
             cancel: CancellationToken::new(),
             finish,
             agents: AgentStops::default(),
+            inputs: RunInputs::default(),
             outcome: OnceLock::new(),
             tail,
             seen,

@@ -146,6 +146,9 @@ impl Recorder<'_> {
                 // It ends only once.
                 let _ = self.live.outcome.set(outcome);
             }
+            if !self.summary.unread.is_empty() {
+                self.runs.queued.notify_one();
+            }
         }
         // Deltas report no usage and no change of the memory.
         for logged in rest.iter().filter(|logged| !logged.event.body.is_delta()) {

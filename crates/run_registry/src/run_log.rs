@@ -45,6 +45,12 @@ pub(crate) fn note(event: &RunEvent, summary: &RunSummary) {
     match &event.body {
         EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
         EventBody::RunResumed {} => tracing::info!(target: TARGET, "run resumed"),
+        EventBody::InputReceived(input) => {
+            tracing::info!(target: TARGET, input = input.input_id, mode = ?input.mode, "input received");
+        }
+        EventBody::InputApplied { input_id, step } => {
+            tracing::info!(target: TARGET, agent, input = input_id, step, "input read");
+        }
         EventBody::RunForked(Forked { from, .. }) => {
             tracing::info!(target: TARGET, %from, "run forked")
         }

@@ -27,6 +27,7 @@ use crate::{
         housekeeping::Housekeeping,
         idempotency::Idempotency,
         learning::Learning,
+        queued_turns::QueuedTurns,
         schedules::Schedules,
         search::ChatSearch,
         transfer_slots::TransferSlots,
@@ -169,6 +170,8 @@ pub struct App {
     pub learning: Arc<Learning>,
     /// The search in chats.
     pub search: Arc<ChatSearch>,
+    /// Turns that begin with what people wrote to an ended run.
+    pub queued_turns: Arc<QueuedTurns>,
     /// Scheduled runs.
     pub schedules: Arc<Schedules>,
     /// Webhooks for background runs that have ended.
@@ -465,6 +468,13 @@ impl App {
             runs: runs.clone(),
             store: store.clone(),
         });
+        let queued_turns = Arc::new(QueuedTurns {
+            commands: commands.clone(),
+            gateway: gateway.clone(),
+            idempotency: idempotency.clone(),
+            store: store.clone(),
+            turns: turns.clone(),
+        });
         let schedules = Arc::new(Schedules {
             clock: clock.clone(),
             gateway: gateway.clone(),
@@ -541,6 +551,7 @@ impl App {
             forks,
             search,
             learning,
+            queued_turns,
             schedules,
             webhooks,
             housekeeping,

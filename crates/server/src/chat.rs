@@ -5,6 +5,7 @@ pub(crate) mod after_answer;
 pub(crate) mod housekeeping;
 pub(crate) mod idempotency;
 pub(crate) mod learning;
+pub mod queued_turns;
 pub mod schedules;
 pub(crate) mod search;
 pub(crate) mod transfer_slots;

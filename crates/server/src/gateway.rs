@@ -10,6 +10,7 @@ pub mod work_mode;
 
 use std::sync::Arc;
 
+use domain::UserId;
 use store::{Store, UserRole};
 
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
         usage::Usage,
     },
     identity::{
-        auth::Caller,
+        auth::{Authority, Caller},
         groups::{Groups, Permissions},
     },
     platform::built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
@@ -75,5 +76,18 @@ impl Gateway {
             }
         }
         self.resolve(id, &self.permit_of(caller))
+    }
+
+    /// The model with this id, or the default one, for a run on an account that another user writes for.
+    ///
+    /// # Errors
+    /// 403, 404 and 503 as for [`Gateway::resolve_for`].
+    pub(crate) async fn resolve_for_account(
+        &self,
+        account: UserId,
+        id: Option<&str>,
+    ) -> Result<ResolvedModel, ApiError> {
+        self.models.first_look().await;
+        self.resolve(id, &self.permit(Authority::of_account(account)))
     }
 }

@@ -30,6 +30,7 @@ mod hooks;
 mod images;
 mod imports;
 mod inbox;
+mod inputs;
 mod jobs;
 mod keys;
 mod knowledge;
@@ -565,6 +566,8 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/runs/{run}/cancel", runs::cancel),
         post(Chat, "/runs/{run}/finish", runs::finish),
         post(Chat, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
+        post(Chat, "/runs/{run}/input", inputs::send),
+        delete(Chat, "/runs/{run}/input/{input}", inputs::remove),
         post(Chat, "/runs/{run}/approvals/{approval}", runs::approve),
         post(
             Chat,

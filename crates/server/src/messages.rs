@@ -39,6 +39,7 @@ pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     add::<llm::messages::Connections>(&mut codes)?;
     add::<agent::messages::Runs>(&mut codes)?;
     add::<agent::messages::Approvals>(&mut codes)?;
+    add::<agent::messages::Inputs>(&mut codes)?;
     add::<agent::messages::Files>(&mut codes)?;
     add::<agent::messages::Pipelines>(&mut codes)?;
     add::<agent::messages::Agents>(&mut codes)?;

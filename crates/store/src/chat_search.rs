@@ -299,7 +299,7 @@ impl Store {
             }
         };
         let sql = format!(
-            "SELECT {SHARED}, search_pieces.id AS place, search_pieces.message, search_pieces.seq, messages.role, \
+            "SELECT {SHARED}, FALSE AS may_reply, search_pieces.id AS place, search_pieces.message, search_pieces.seq, messages.role, \
              messages.content, messages.run, messages.created_at AS said_at \
              FROM search_pieces JOIN chats ON chats.id = search_pieces.chat JOIN users ON users.id = chats.owner \
              LEFT JOIN messages ON messages.id = search_pieces.message \

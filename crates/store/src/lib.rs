@@ -54,6 +54,7 @@ mod pipelines;
 mod pool;
 mod principal;
 mod query;
+mod queued_turns;
 mod repair;
 mod run_inputs;
 mod runs;
@@ -124,11 +125,12 @@ pub use pictures::{ClaimedPicture, PictureFailure};
 pub use pipelines::{PipelineCall, PipelineSum};
 pub use principal::Principal;
 pub use query::noting_damage;
+pub use queued_turns::QueuedTurn;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session};
-pub use sharing::{SharedChat, Sharing};
+pub use sharing::{ChatReader, SharedChat, Sharing};
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use domain::{ChatId, MessageId, Part, Role, RunId, RunSummary, message::plain_text};
+use domain::{
+    ChatId, MessageId, Part, Role, RunId, RunSummary, event::InputAuthor, message::plain_text,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -34,6 +36,8 @@ pub struct ChatMessage {
     pub summary: Option<RunSummary>,
     /// The name of the schedule that created it, for a message that the person did not write.
     pub schedule: Option<String>,
+    /// Who wrote it, if that is not the chat's owner.
+    pub author: Option<InputAuthor>,
 }
 
 /// A person's turn.
@@ -57,7 +61,7 @@ impl Store {
     /// # Errors
     /// Database errors only; a missing chat has no messages.
     pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
-        let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule FROM messages \
+        let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule, author FROM messages \
                    WHERE chat = $1 ORDER BY created_at, id";
         Ok(readable(
             &self.db().read(sql).id(chat).fetch_all().await?,
@@ -129,8 +133,8 @@ pub(crate) async fn add_message(
         found.ok_or(StoreError::Conflict("parent"))?;
     }
     let sql = "INSERT INTO messages \
-               (id, chat, parent, role, content, search_text, created_at, model, run, summary, schedule) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+               (id, chat, parent, role, content, search_text, created_at, model, run, summary, schedule, author) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let query = tx
         .query(sql)
         .id(message.id)
@@ -145,7 +149,8 @@ pub(crate) async fn add_message(
         .optional_id(message.run);
     let query = query
         .optional_json(message.summary.as_ref())?
-        .optional_text(message.schedule.as_deref());
+        .optional_text(message.schedule.as_deref())
+        .optional_json(message.author.as_ref())?;
     query.execute().await.map(drop)
 }
 
@@ -188,6 +193,7 @@ fn read_message(row: &Row) -> Result<ChatMessage, StoreError> {
         run: row.optional_id("run")?,
         summary: row.optional_json("summary")?,
         schedule: row.get("schedule")?,
+        author: row.optional_json("author")?,
     })
 }
 

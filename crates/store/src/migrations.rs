@@ -77,6 +77,7 @@ migrations![
     "0050_connection_kinds",
     "0051_usage_parts",
     "0055_parameters_of_chats",
+    "0056_queued_turns",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -12,6 +12,7 @@ use crate::{
     db::Db,
     messages::fill_message,
     query::{Query, Row, long_json, readable},
+    queued_turns,
     transaction::despite_deadlocks,
     webhooks,
     writer::{Rows, Work},
@@ -346,6 +347,9 @@ impl Store {
             .bind(is_news)
             .execute()
             .await?;
+        if !summary.unread.is_empty() {
+            queued_turns::insert(&mut tx, id, &summary.unread, finished_at).await?;
+        }
         let finish = "UPDATE runs SET finished_at = $2, summary = $3, request = NULL \
                       WHERE id = $1 AND finished_at IS NULL RETURNING message";
         let row = tx

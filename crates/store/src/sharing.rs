@@ -15,7 +15,16 @@ pub struct Sharing {
     /// Whether all signed-in users with the link may read it.
     pub open: bool,
     /// The readers, in the order they were added.
-    pub readers: Vec<User>,
+    pub readers: Vec<ChatReader>,
+}
+
+/// A person that a chat is shared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatReader {
+    /// The account.
+    pub user: User,
+    /// Whether they may also write in the chat.
+    pub may_reply: bool,
 }
 
 /// A chat with its owner.
@@ -27,6 +36,8 @@ pub struct SharedChat {
     pub owner_name: String,
     /// The owner's address.
     pub owner_email: String,
+    /// Whether the reader may also write in it.
+    pub may_reply: bool,
 }
 
 pub(crate) const SHARED: &str = concat!(
@@ -45,9 +56,9 @@ impl Store {
         chat: ChatId,
     ) -> Result<SharedChat, StoreError> {
         let sql = format!(
-            "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner \
-             WHERE chats.id = $1 AND chats.owner <> $2 AND chats.person IS NULL AND (open OR EXISTS \
-             (SELECT 1 FROM chat_readers WHERE chat = chats.id AND reader = $2))"
+            "SELECT {SHARED}, COALESCE(may_reply, FALSE) AS may_reply FROM chats JOIN users ON users.id = chats.owner \
+             LEFT JOIN chat_readers ON chat = chats.id AND reader = $2 \
+             WHERE chats.id = $1 AND chats.owner <> $2 AND chats.person IS NULL AND (open OR reader IS NOT NULL)"
         );
         read_shared(&self.db().built(sql).id(chat).id(reader).fetch_one().await?)
     }
@@ -58,7 +69,7 @@ impl Store {
     /// `NotFound`.
     pub async fn chat_of_any_owner(&self, chat: ChatId) -> Result<SharedChat, StoreError> {
         let sql = format!(
-            "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner WHERE chats.id = $1"
+            "SELECT {SHARED}, FALSE AS may_reply FROM chats JOIN users ON users.id = chats.owner WHERE chats.id = $1"
         );
         read_shared(&self.db().built(sql).id(chat).fetch_one().await?)
     }
@@ -73,7 +84,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<SharedChat>, StoreError> {
         let sql = format!(
-            "SELECT {SHARED} FROM chat_readers JOIN chats ON chats.id = chat_readers.chat \
+            "SELECT {SHARED}, may_reply FROM chat_readers JOIN chats ON chats.id = chat_readers.chat \
              JOIN users ON users.id = chats.owner WHERE reader = $1 ORDER BY updated_at DESC, chats.id LIMIT $2"
         );
         let rows = self
@@ -100,12 +111,12 @@ impl Store {
             .fetch_one()
             .await?
             .get("open")?;
-        let sql = "SELECT users.id, email, name, role, users.created_at FROM chat_readers \
+        let sql = "SELECT users.id, email, name, role, users.created_at, may_reply FROM chat_readers \
                    JOIN users ON users.id = reader WHERE chat = $1 ORDER BY since, users.id";
         let readers = self.db().read(sql).id(chat).fetch_all().await?;
         Ok(Sharing {
             open,
-            readers: readers.iter().map(read_user).collect::<Result<_, _>>()?,
+            readers: readers.iter().map(read_reader).collect::<Result<_, _>>()?,
         })
     }
 
@@ -129,7 +140,7 @@ impl Store {
             .await
     }
 
-    /// Adds a reader to a person's chat, if missing.
+    /// Adds a reader to a person's chat, or changes what they may do.
     ///
     /// # Errors
     /// `NotFound` if the chat is not the owner's; `Conflict("readers")` if it already has `max`.
@@ -138,6 +149,7 @@ impl Store {
         owner: UserId,
         chat: ChatId,
         reader: UserId,
+        may_reply: bool,
         max: i64,
         now: i64,
     ) -> Result<(), StoreError> {
@@ -156,11 +168,13 @@ impl Store {
         if others >= max {
             return Err(StoreError::Conflict("readers"));
         }
-        let sql = "INSERT INTO chat_readers (chat, reader, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        let sql = "INSERT INTO chat_readers (chat, reader, since, may_reply) VALUES ($1, $2, $3, $4) \
+                   ON CONFLICT (chat, reader) DO UPDATE SET may_reply = excluded.may_reply";
         tx.query(sql)
             .id(chat)
             .id(reader)
             .bind(now)
+            .bind(may_reply)
             .execute()
             .await?;
         tx.commit().await
@@ -195,5 +209,13 @@ pub(crate) fn read_shared(row: &Row) -> Result<SharedChat, StoreError> {
         chat: read_chat(row)?,
         owner_name,
         owner_email,
+        may_reply: row.get("may_reply")?,
+    })
+}
+
+fn read_reader(row: &Row) -> Result<ChatReader, StoreError> {
+    Ok(ChatReader {
+        user: read_user(row)?,
+        may_reply: row.get("may_reply")?,
     })
 }

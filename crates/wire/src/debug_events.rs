@@ -2,12 +2,15 @@
 
 use domain::{
     EventBody, Outcome, RunEvent,
-    event::{FORKED, Forked, NoticeLevel, RESUMED, compacted},
+    event::{FORKED, Forked, INPUT_READ, NoticeLevel, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_change::file_change, hook_event::hook_event, memory_update::memory_update};
+use crate::{
+    file_change::file_change, hook_event::hook_event, input_event::input_event,
+    memory_update::memory_update,
+};
 
 /// One debug event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -301,6 +304,21 @@ fn described(
             Llm,
             json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
             compacted(summary, *tokens_before, *tokens_after),
+        ),
+        EventBody::InputReceived(input) => (
+            Request,
+            Frontend,
+            input_event(body),
+            format!("{RECEIVED} ({})", input.input_id),
+        ),
+        EventBody::InputApplied { .. } => {
+            (Response, Backend, input_event(body), INPUT_READ.to_owned())
+        }
+        EventBody::InputRemoved { input_id } => (
+            Request,
+            Frontend,
+            input_event(body),
+            format!("User message removed ({input_id})"),
         ),
         EventBody::RunForked(Forked {
             from,

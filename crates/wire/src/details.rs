@@ -2,7 +2,7 @@
 
 use domain::{
     EventBody, RunEvent,
-    event::{FORKED, RESUMED, ToolFile, compacted},
+    event::{FORKED, INPUT_READ, RESUMED, ToolFile, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -94,6 +94,7 @@ impl DetailsEncoder {
                 );
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
+            EventBody::InputApplied { .. } => out.status(INPUT_READ, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
@@ -199,6 +200,8 @@ impl DetailsEncoder {
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::HookStarted(_)
+            | EventBody::InputReceived(_)
+            | EventBody::InputRemoved { .. }
             | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }

@@ -20,7 +20,7 @@
 
 use domain::{
     ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role,
-    RunEvent, RunId, RunSummary, ScheduleId,
+    RunEvent, RunId, RunSummary, ScheduleId, event::InputAuthor,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -160,6 +160,9 @@ pub struct Message {
     /// The name of the schedule that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// Who wrote it, if that is not the chat's owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<InputAuthor>,
     /// The first of its alternative answers, if it is not that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<MessageId>,

@@ -16,6 +16,7 @@ mod frames;
 pub mod gateway;
 pub mod group_list;
 mod hook_event;
+mod input_event;
 pub mod markup;
 mod media;
 mod memory_update;

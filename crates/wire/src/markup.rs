@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use appended::Appended;
 use domain::{
     AgentPath, EventBody, Form, RunEvent,
-    event::{FORKED, RESUMED, compacted},
+    event::{FORKED, INPUT_READ, RESUMED, compacted},
 };
 use sse::Frame;
 use whole::Whole;
@@ -116,6 +116,7 @@ impl MarkupEncoder {
                 );
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
+            EventBody::InputApplied { .. } => out.status(INPUT_READ, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
@@ -247,6 +248,8 @@ impl MarkupEncoder {
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::HookStarted(_)
+            | EventBody::InputReceived(_)
+            | EventBody::InputRemoved { .. }
             | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     EventBody, Form, Outcome, Problem, RunEvent,
-    event::{FORKED, RESUMED, ToolFile, compacted},
+    event::{FORKED, INPUT_READ, RESUMED, ToolFile, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -151,6 +151,7 @@ impl ToolCallsEncoder {
                 status(out, &compacted(summary, *tokens_before, *tokens_after));
             }
             EventBody::RunForked { .. } => status(out, FORKED),
+            EventBody::InputApplied { .. } => status(out, INPUT_READ),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 status(out, message);
             }
@@ -256,6 +257,8 @@ impl ToolCallsEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::SourcesFound { .. }
+            | EventBody::InputReceived(_)
+            | EventBody::InputRemoved { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
             | EventBody::ProviderData(_)

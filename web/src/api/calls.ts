@@ -16,6 +16,8 @@ import type {
   ChatsFound,
   Account,
   NewKey,
+  NewRunInput,
+  RunInput,
   Usage,
   AgentDefinition,
   AgentList,
@@ -257,8 +259,9 @@ export const getSharing = (chat: string) => call<Sharing>("GET", `${v1}/chats/${
 /** Sets whether every signed-in user who has the address can read the chat. */
 export const openToAll = (chat: string, open: boolean) =>
   call<undefined>("PUT", `${v1}/chats/${id(chat)}/sharing`, { open });
-export const addReader = (chat: string, email: string) =>
-  call<ChatReader>("POST", `${v1}/chats/${id(chat)}/readers`, { email });
+/** Shares a chat with an account, or changes what that may do. */
+export const addReader = (chat: string, email: string, mayReply: boolean) =>
+  call<ChatReader>("POST", `${v1}/chats/${id(chat)}/readers`, { email, may_reply: mayReply });
 export const removeReader = (chat: string, reader: string) =>
   call<undefined>("DELETE", `${v1}/chats/${id(chat)}/readers/${id(reader)}`);
 export const listShared = () => call<{ chats: ChatRow[] }>("GET", `${v1}/shared-chats`);
@@ -404,6 +407,13 @@ export const forkRun = (
 ) => call<{ chat: string; message: string; run: string }>("POST", `${v1}/runs/${id(run)}/fork`, body);
 export const getRun = (run: string) => call<{ request_id: string | null }>("GET", `/runs/${id(run)}`);
 export const cancelRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/cancel`);
+
+/** Sends a message to a run that is going. The same `id` twice is one message. */
+export const sendInput = (run: string, input: NewRunInput) =>
+  call<RunInput>("POST", `/runs/${id(run)}/input`, input);
+/** Withdraws a message that no agent has read. */
+export const removeInput = (run: string, input: string) =>
+  call<undefined>("DELETE", `/runs/${id(run)}/input/${id(input)}`);
 
 /** Makes research write its report now from what it has found so far. */
 export const finishRun = (run: string) => call<undefined>("POST", `/runs/${id(run)}/finish`);

@@ -367,6 +367,19 @@ export type EventBody =
       /** Whether it reports a failed attempt of a model call that is being retried. */
       failed_try?: boolean;
     }
+  | ({ type: "input_received" } & ReceivedInput)
+  | {
+      type: "input_applied";
+      /** The input. */
+      input_id: string;
+      /** The step that it was read for. */
+      step: number;
+    }
+  | {
+      type: "input_removed";
+      /** The input. */
+      input_id: string;
+    }
   | { type: "run_resumed" }
   | ({ type: "run_forked" } & Forked)
   | {
@@ -459,6 +472,19 @@ export type HookEvent =
   | "after_tool"
   | "before_answer"
   | "after_answer";
+
+/** Who wrote an input. */
+export type InputAuthor = {
+  /** The account. */
+  id: UserId;
+  /** The name. */
+  name: string;
+  /** Whether it is the person that the run works for. */
+  is_owner: boolean;
+};
+
+/** When an input to a running run is read. */
+export type InputMode = "steer" | "queue" | "interrupt";
 
 /** A text for people: in English, and as a code if it is one of our messages. */
 export type LocalizedText = {
@@ -589,6 +615,20 @@ export type ProviderData = {
   data: unknown;
 };
 
+/** What a person has written to a run while it goes. */
+export type ReceivedInput = {
+  /** Unique within the run; the sender may choose it. */
+  input_id: string;
+  /** When it is read. */
+  mode: InputMode;
+  /** The sub-agent that it is for, such as `a2.1`; the main agent where absent. */
+  agent?: string;
+  /** Who wrote it. */
+  by: InputAuthor;
+  /** The text. */
+  content: string;
+};
+
 /** How far a consent holds that was given for more than one call. */
 export type Remembered = "chat" | "always";
 
@@ -623,6 +663,8 @@ export type RunSummary = {
   compactions?: number;
   /** The number of the run's sources. */
   sources?: number;
+  /** The number of inputs that the main agent has read while it worked. */
+  inputs?: number;
   /** From the first event to the last, milliseconds. */
   duration_ms: number;
   /** How it ended; nothing while it is going. */
@@ -701,3 +743,6 @@ export type Usage = {
   /** Whether any of it is an estimate, as a model server did not count. */
   estimated?: boolean;
 };
+
+/** A person's account. */
+export type UserId = string;

@@ -67,6 +67,7 @@ export interface Messages {
   bad_fact: ["limit"];
   bad_file_name: ["limit"];
   bad_folder_name: ["limit"];
+  bad_input_id: [];
   bad_instructions: ["limit"];
   bad_key_models: [];
   bad_key_name: [];
@@ -200,6 +201,7 @@ export interface Messages {
   id_taken: [];
   importing_is_off: [];
   in_line: ["line", "why"];
+  input_was_read: [];
   interrupted: [];
   invitation_for_one: [];
   invitation_needed: [];
@@ -321,6 +323,7 @@ export interface Messages {
   no_answer_within: ["server", "seconds"];
   no_api: ["server"];
   no_chat_to_allow_in: [];
+  no_chat_to_queue_for: [];
   no_code_asked: [];
   no_copy_of_page: [];
   no_crawl_ended: [];
@@ -369,6 +372,7 @@ export interface Messages {
   no_such_file: [];
   no_such_group: [];
   no_such_id: [];
+  no_such_input: [];
   no_such_invitation: [];
   no_such_model: ["model"];
   no_such_passkey: [];
@@ -417,6 +421,8 @@ export interface Messages {
   only_localhost: [];
   only_name: [];
   only_own_usage: [];
+  only_reader: [];
+  only_text_from_readers: [];
   only_words: ["why"];
   other_format: ["format", "known"];
   other_key: ["why", "name"];
@@ -470,6 +476,8 @@ export interface Messages {
   reset_link_over: [];
   robots_refuse: [];
   run_elsewhere: [];
+  run_has_ended: [];
+  run_not_working: [];
   run_set_aside: [];
   run_still_rests: [];
   run_twice: [];
@@ -530,6 +538,7 @@ export interface Messages {
   some_of: ["size", "names"];
   sound_or_film: [];
   star_within: ["tool"];
+  steer_only_for_agents: [];
   still_moving: [];
   stop_sequences_left_out: [];
   stopping: [];
@@ -578,6 +587,7 @@ export interface Messages {
   too_many_groups: ["count"];
   too_many_groups_of_rule: ["limit"];
   too_many_groups_shared: ["count"];
+  too_many_inputs: ["count"];
   too_many_memories: ["count"];
   too_many_messages: [];
   too_many_model_aliases: ["count"];

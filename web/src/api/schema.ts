@@ -2,6 +2,8 @@
 import type {
   EventBody,
   HookEvent,
+  InputAuthor,
+  InputMode,
   LocalizedText,
   MessageCode,
   Outcome,
@@ -367,6 +369,8 @@ export type Chat = {
   owner?: ChatOwner;
   /** Parameters of its model calls; empty for readers of a shared chat. */
   parameters: ModelParameters;
+  /** Whether the caller may write in it. */
+  may_reply: boolean;
   /** The last message of the branch that is shown. */
   current: string | null;
   messages: ChatMessage[];
@@ -466,6 +470,8 @@ export type ChatMessage = {
   summary?: RunSummary;
   /** The name of the schedule that sent it. */
   schedule?: string;
+  /** Who wrote it, if that is not the chat's owner. */
+  author?: InputAuthor;
   /** Suggested follow-up messages. */
   follow_ups?: string[];
   /** The first of the alternative answers that it belongs to. */
@@ -491,6 +497,8 @@ export type ChatReader = {
   id: string;
   name: string;
   email: string;
+  /** Whether they may also write in the chat. */
+  may_reply: boolean;
 };
 
 /** A chat in a list. For a chat that another account shares, `folder` and the fields after it are empty. */
@@ -636,7 +644,7 @@ export type CollectionReaders = {
   /** Whether everybody here may. */
   open: boolean;
   groups: GroupName[];
-  people: ChatReader[];
+  people: Reader[];
   /** The groups that the caller may share it with: those they are in, and all for administrators. */
   choice: GroupName[];
 };
@@ -2263,6 +2271,8 @@ export type NewChat = {
 export type NewChatReader = {
   /** The address of an account. */
   email: string;
+  /** Whether they may also write in the chat: on the owner's account, with its models, tools and limits. */
+  may_reply?: boolean;
 };
 
 /** A new collection. */
@@ -2368,6 +2378,18 @@ export type NewPasskey = {
   name: string;
   /** A `RegistrationResponseJSON`, as browsers return it. */
   credential: Record<string, unknown>;
+};
+
+/** A message to a run that is going. */
+export type NewRunInput = {
+  /** An id of the caller's choice, unique within the run: repeated with it, the message is one. At most 100 bytes. */
+  id?: string | null;
+  /** The text, at most 100,000 bytes. */
+  content: string;
+  /** `steer`: the agent reads it at its next step. `queue`: it is the chat's next message once the run has ended. `interrupt`: the current step ends with what it has written, and the agent reads it now. */
+  mode?: InputMode;
+  /** The sub-agent that it is for, such as `a2.1`; the main agent if absent. */
+  agent?: string | null;
 };
 
 /** A new webhook. */
@@ -2781,6 +2803,13 @@ export type QuestionAnswer = {
   decline?: boolean;
 };
 
+/** An account that something is shared with. */
+export type Reader = {
+  id: string;
+  name: string;
+  email: string;
+};
+
 /** Levels of reasoning. A model that lacks one gets the nearest it has. */
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
@@ -2866,6 +2895,11 @@ export type Run = {
   request_id: string | null;
   /** What it has done, once it has finished. */
   summary: RunSummary | null;
+};
+
+/** The message, as the log names it. */
+export type RunInput = {
+  input_id: string;
 };
 
 /** A schedule. */

@@ -8,6 +8,7 @@ import { data } from "./data.en.ts";
 import { signIn } from "./sign-in.en.ts";
 import { embedding } from "./embedding.en.ts";
 import { groups } from "./groups.en.ts";
+import { inputs } from "./inputs.en.ts";
 import { jobs } from "./jobs.en.ts";
 import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
@@ -30,6 +31,7 @@ export const en = {
   ...sharing,
   ...steps,
   ...groups,
+  ...inputs,
   ...jobs,
   ...signIn,
   ...data,

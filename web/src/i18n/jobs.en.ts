@@ -30,6 +30,7 @@ export const jobs = {
   "job.receive_commands": "Receive commands from other servers",
   "job.follow_remote_runs": "Follow runs on other servers",
   "job.start_schedules": "Start scheduled runs",
+  "job.begin_queued_turns": "Begin turns with messages that no agent has read",
   "job.send_webhooks": "Send webhooks",
   "job.index_chats": "Index chats for search",
   "job.learn_facts": "Learn facts from chats",

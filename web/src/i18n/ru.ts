@@ -8,6 +8,7 @@ import { data } from "./data.ru.ts";
 import { signIn } from "./sign-in.ru.ts";
 import { embedding } from "./embedding.ru.ts";
 import { groups } from "./groups.ru.ts";
+import { inputs } from "./inputs.ru.ts";
 import { jobs } from "./jobs.ru.ts";
 import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
@@ -31,6 +32,7 @@ export const ru: Dictionary = {
   ...sharing,
   ...steps,
   ...groups,
+  ...inputs,
   ...jobs,
   ...signIn,
   ...data,

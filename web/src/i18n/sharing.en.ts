@@ -2,7 +2,7 @@
 export const sharing = {
   "share.open": "Share this chat",
   "share.intro":
-    "Others can read it with everything in it: steps, tools, files. They cannot change anything.",
+    "Others can read it with everything in it: steps, tools, files. Who can reply may also write in it.",
   "share.all": "Everybody here who has the address",
   "share.allHint": "Whoever has an account on this server and opens the link.",
   "share.copy": "Copy link",
@@ -16,6 +16,13 @@ export const sharing = {
   "share.files": "Its files are in a directory of the server, which readers do not see.",
   "shared.title": "Shared with me",
   "shared.of": "Shared by {name}",
+  "share.mayReply": "Can reply",
+  "share.mayRead": "Can read",
+  "share.rights": "What {name} may do",
+  "share.rightsOfNew": "What they may do",
+  "share.replyHint":
+    "Who can reply uses your models, tools, files and limits. Only you can approve calls and stop answers.",
+  "shared.byWritable": "Shared by {name} ({email}). You can reply.",
   "shared.by": "This chat belongs to {name} ({email}). You can read it.",
   "shared.waiting": "Waiting for {name}",
   "shared.notAnswerable": "Only {name} can answer this.",

@@ -8,11 +8,13 @@ import {
   getChat,
   mergeAnswers,
   regenerate as askAgain,
+  sendInput,
   sendMessage,
 } from "../api/calls.ts";
 import { SvelteMap } from "svelte/reactivity";
 import { ApiError } from "../api/http.ts";
 import type { Activity } from "../api/activity.ts";
+import type { InputMode } from "../api/events.ts";
 import type { Chat, ChatMessage, ChatOwner, ModelParameters, Part, RunSummary } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
@@ -24,6 +26,14 @@ import { nodeOf } from "./timeline.ts";
 import { attempt } from "./toasts.svelte.ts";
 import { workspaces } from "./workspaces.svelte.ts";
 import { besideOf, newestLeaf, pathTo, siblingGroups } from "./tree.ts";
+
+/** When to look for the turn that begins with unread messages. */
+const nextTurnPausesMs = [250, 750, 2000, 5000, 15_000, 30_000];
+
+const newInputId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
 
 export type LoadState = "empty" | "loading" | "ready" | "missing" | "failed";
 
@@ -37,8 +47,10 @@ class OpenChat {
   workspace = $state.raw<string | null>(null);
   /** Model parameters of the chat; of an empty chat, those it will be created with. */
   parameters = $state.raw<ModelParameters>(unset);
-  /** The owner, if it is another user's chat, which is read-only. */
+  /** The owner, if it is another user's chat. */
   owner = $state.raw<ChatOwner | null>(null);
+  /** Whether the user may write in it. */
+  mayReply = $state.raw(true);
   /** Whether a message is being sent and the server has not responded yet. */
   sending = $state(false);
 
@@ -56,12 +68,22 @@ class OpenChat {
     });
   });
   readonly active = $derived(this.running[0] ?? null);
+  /** What people wrote to the runs of the last message and no agent has read yet. */
+  readonly unread = $derived.by(() => {
+    const last = this.path.at(-1);
+    const ended = last?.run && last.summary ? [this.viewOf(last.run)] : [];
+    return [...this.running, ...ended].flatMap((view) =>
+      view.run.unread.map((input) => ({ run: view.id, input, hasEnded: view.finished })),
+    );
+  });
   /**
    * Whether the alternatives of a message are shown side by side, if the user has chosen; keyed by the first of them.
    */
   readonly sideBySide = new SvelteMap<string, boolean>();
 
   #views = new Map<string, RunView>();
+  /** The ids of messages to a run that are being sent. */
+  #inputIds = new Map<string, string>();
   #abort: AbortController | undefined;
   /** Whether something other than messages has changed since they were loaded. */
   #hasChanged = false;
@@ -94,6 +116,7 @@ class OpenChat {
     this.current = null;
     this.workspace = null;
     this.owner = null;
+    this.mayReply = true;
     this.parameters = unset;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
@@ -119,8 +142,13 @@ class OpenChat {
 
   /** Sends a message after the last one and follows the run it starts. Returns the chat's ID. */
   async send(content: Part[], model: string | undefined, parent?: string | null): Promise<string> {
-    models.require(model);
-    models.noteUsed(model);
+    if (this.owner) {
+      // The owner's models answer, of which the last one is known.
+      model = this.path.findLast((message) => message.model)?.model;
+    } else {
+      models.require(model);
+      models.noteUsed(model);
+    }
     this.sending = true;
     try {
       let id = this.id;
@@ -233,6 +261,26 @@ class OpenChat {
     await Promise.all(this.running.map((view) => cancelRun(view.id)));
   }
 
+  /** Waits until no run is active. Returns whether that came soon. */
+  async ended(): Promise<boolean> {
+    for (let tries = 0; tries < 50 && this.active !== null; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return this.active === null;
+  }
+
+  /** Sends a message to the active run: to its main agent, or to a sub-agent. */
+  async steer(content: string, mode: InputMode, agent?: string): Promise<void> {
+    const run = this.active;
+    if (!run) return;
+    const known = this.#inputIds.get(content);
+    // Sent again after an error, it is the same message.
+    const id = known ?? newInputId();
+    this.#inputIds.set(content, id);
+    await sendInput(run.id, { id, content, mode, ...(agent === undefined ? {} : { agent }) });
+    this.#inputIds.delete(content);
+  }
+
   /** Makes the active research run write its report. */
   async reportNow(): Promise<void> {
     if (this.active) await finishRun(this.active.id);
@@ -242,6 +290,7 @@ class OpenChat {
     this.#title = chat.title;
     this.workspace = chat.workspace ?? null;
     this.owner = chat.owner ?? null;
+    this.mayReply = chat.may_reply;
     this.parameters = chat.parameters;
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
@@ -287,6 +336,16 @@ class OpenChat {
         ? { ...message, summary, content: [{ type: "text", text: answer }] }
         : message,
     );
+    if (run.unread.length > 0) void this.#awaitNextTurn(view.id);
+  }
+
+  /** Loads the turn that begins with what no agent has read. */
+  async #awaitNextTurn(run: string): Promise<void> {
+    for (const pauseMs of nextTurnPausesMs) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (this.path.at(-1)?.run !== run || this.sending) return;
+      await this.reload();
+    }
   }
 
   #noteActivity(activity: Activity): void {

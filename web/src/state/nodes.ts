@@ -3,9 +3,11 @@ import type {
   MessageCode,
   Decision,
   HookEvent,
+  InputAuthor,
   NoticeLevel,
   Outcome,
   Problem,
+  ReceivedInput,
   Source,
   Todo,
   ToolFile,
@@ -45,8 +47,10 @@ export interface RunNode {
   statuses: { agent: NodeId | null; words: LocalizedText }[];
   /** Steps of the main agent in order: texts, reasoning, tools, notices. */
   children: NodeId[];
-  /** Texts of the main agent that are, or may turn out to be, the answer. */
+  /** Texts of the main agent that are, or may turn out to be, the answer, and the inputs that it has read. */
   answers: NodeId[];
+  /** What people wrote to the run and no agent has read yet, oldest first. */
+  unread: readonly ReceivedInput[];
   /** Pending approvals and questions, oldest first. */
   waiting: NodeId[];
   /** Where the run can be forked: the event to fork after, keyed by the main agent's last step before it. */
@@ -71,6 +75,14 @@ export interface TextNode {
   done: boolean;
   /** `null` until known. */
   answer: boolean | null;
+}
+
+/** What a person wrote to the run, and an agent has read. */
+export interface InputNode {
+  kind: "input";
+  by: InputAuthor;
+  text: string;
+  at: number;
 }
 
 export interface ReasoningNode {
@@ -229,6 +241,7 @@ export const isResearchPlan = ({ fields, text }: QuestionNode) =>
 export type TimelineNode =
   | RunNode
   | TextNode
+  | InputNode
   | ReasoningNode
   | ToolNode
   | AgentNode
@@ -253,6 +266,7 @@ export const emptyRun: RunNode = {
   statuses: [],
   children: [],
   answers: [],
+  unread: [],
   waiting: [],
   forks: {},
   todos: [],

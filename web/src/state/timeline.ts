@@ -382,6 +382,12 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return change(timeline, `hook ${body.id}`, "hook", () => hookEnd(body));
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
+    case "input_received":
+      return set(({ unread }) => ({ unread: [...unread, body] }));
+    case "input_applied":
+      return readInput(timeline, event, body.input_id);
+    case "input_removed":
+      return set((run) => ({ unread: withoutInput(run, body.input_id) }));
     case "run_resumed":
       return open(timeline, event, `notice ${event.seq}`, {
         kind: "notice",
@@ -391,7 +397,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       });
     case "run_forked":
       // Usage of the forked run is not counted again.
-      set(() => ({ startedAt: event.at, usage: emptyRun.usage, costMicroUsd: null }));
+      set(() => ({ startedAt: event.at, usage: emptyRun.usage, costMicroUsd: null, unread: [] }));
       return open(timeline, event, `notice ${event.seq}`, {
         kind: "notice",
         level: "info",
@@ -429,6 +435,24 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
       return settle(timeline, event.at, body.outcome);
   }
 }
+
+/** An input of a person becomes a part of the conversation. */
+function readInput(timeline: Timeline, event: RunEvent, input: string): void {
+  const run = runOf(timeline);
+  const read = run.unread.find(({ input_id }) => input_id === input);
+  if (!read) return;
+  const id = `input ${input}`;
+  const at = event.at;
+  open(timeline, event, id, { kind: "input", by: read.by, text: read.content, at });
+  const isMain = agentId(event.agent) === null;
+  change(timeline, runId, "run", ({ answers }) => ({
+    unread: withoutInput(run, input),
+    answers: isMain ? [...answers, id] : answers,
+  }));
+}
+
+const withoutInput = (run: RunNode, input: string): RunNode["unread"] =>
+  run.unread.filter(({ input_id }) => input_id !== input);
 
 /** The status lines of all agents but this one. */
 const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] =>

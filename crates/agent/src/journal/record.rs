@@ -1,7 +1,9 @@
 //! Builds the journal from the events of a run's log.
 
 use domain::{
-    AgentPath, EventBody, Reply, RunEvent, Usage, event::Forked, message::arguments_text,
+    AgentPath, EventBody, Reply, RunEvent, Usage,
+    event::{Forked, ReceivedInput},
+    message::arguments_text,
     trace::parts_model_calls,
 };
 
@@ -138,6 +140,12 @@ impl Journal {
                     .extend(sources.iter().map(|source| source.id.clone()));
             }
             EventBody::RunForked(Forked { guidance, .. }) => self.fork(guidance.as_deref()),
+            EventBody::InputReceived(input) => {
+                self.received.insert(input.input_id.clone());
+                self.unread.push((**input).clone());
+            }
+            EventBody::InputApplied { input_id, step } => self.apply(agent, input_id, *step),
+            EventBody::InputRemoved { input_id } => drop(self.take_unread(input_id)),
             body => {
                 if let EventBody::ToolStarted { call, .. } = body {
                     self.begin_calls(agent, call);
@@ -162,8 +170,29 @@ impl Journal {
         let mut steps = self.steps(&AgentPath::main()).iter().rev();
         let done = steps.find(|step| step.whole);
         let next = done.map_or(1, |step| step.number.saturating_add(1));
-        self.guidance
-            .extend(guidance.map(|text| (next, text.to_owned())));
+        self.said
+            .extend(guidance.map(|text| (AgentPath::main(), next, text.to_owned())));
+        self.unread.clear();
+    }
+
+    fn apply(&mut self, agent: &AgentPath, input_id: &str, step: u32) {
+        let Some(input) = self.take_unread(input_id) else {
+            return;
+        };
+        self.said
+            .push((agent.clone(), step, input.text_for_model()));
+        // Before a step that follows an interrupted one: what that has written stays.
+        if let Some(last) = self.last_step(agent)
+            && last.number < step
+        {
+            last.whole = true;
+        }
+    }
+
+    fn take_unread(&mut self, input_id: &str) -> Option<ReceivedInput> {
+        let mut unread = self.unread.iter();
+        let at = unread.position(|input| input.input_id == input_id)?;
+        Some(self.unread.remove(at))
     }
 
     fn push_to_call(&mut self, agent: &AgentPath, asked_at: i64, body: &EventBody) {

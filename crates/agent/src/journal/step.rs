@@ -1,4 +1,4 @@
-//! One step of an agent in the journal: the guidance before it, its answer and its calls.
+//! One step of an agent in the journal: what people have written before it, its answer and its calls.
 
 use std::convert::Infallible;
 
@@ -50,14 +50,26 @@ impl<'a> Step<'a> {
         steps.any(|step| step.number >= self.number)
     }
 
-    /// The person's guidance for the agent before this step, if the run is a fork.
-    pub(crate) fn guidance(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        let is_main = self.journal.emitter.agent().is_main();
-        let number = self.number;
-        let said = &self.journal.run.guidance;
-        said.iter()
-            .filter(move |(before, _)| is_main && *before == number)
-            .map(|(_, text)| text.as_str())
+    /// What people have written to the agent before this step, as recorded: inputs, and the guidance of a fork.
+    pub(crate) fn said(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.said_before(self.number)
+    }
+
+    /// Whether a person has interrupted the step: it ends with what it has written so far, and is followed by another.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        let is_over = self.record.is_some_and(|step| step.calls.is_empty());
+        is_over
+            && self
+                .said_before(self.number.saturating_add(1))
+                .next()
+                .is_some()
+    }
+
+    fn said_before(&self, step: u32) -> impl Iterator<Item = &'a str> + use<'a> {
+        let agent = self.journal.emitter.agent();
+        let said = self.journal.run.said.iter();
+        said.filter(move |(path, before, _)| path == agent && *before == step)
+            .map(|(_, _, text)| text.as_str())
     }
 
     /// The compactions of the conversation in this step, including those in unanswered attempts.

@@ -187,7 +187,7 @@ impl Course {
     async fn make_plan(&mut self) -> Result<(), Stop> {
         let interactive = self.task.research.interactive;
         for may_ask in [interactive, false] {
-            self.next_step();
+            self.next_step().await;
             let decide = async {
                 self.agent.status(messages::Runs::Planning).await;
                 let language = prompts::in_the_language_of(&self.task.question);
@@ -257,7 +257,7 @@ impl Course {
 
     /// The results of a turn's searches; `None` if the notes already answer the question.
     async fn search(&mut self, turn: u32) -> Result<Option<Vec<(String, Vec<Hit>)>>, Stop> {
-        self.next_step();
+        self.next_step().await;
         let decide = async {
             self.tell_plan(TodoStatus::InProgress).await;
             self.agent
@@ -355,7 +355,7 @@ impl Course {
 
     /// Reads these sources concurrently, and adds their notes.
     async fn read_all(&mut self, turn: u32, chosen: Vec<Candidate>) {
-        self.next_step();
+        self.next_step().await;
         let decide = async {
             let count = chosen.len() as u64;
             self.agent
@@ -408,7 +408,7 @@ impl Course {
         let agent = Arc::clone(&self.agent);
         let report = agent.journal.step(self.step + 1);
         let write = async {
-            self.next_step();
+            self.next_step().await;
             self.step().emit_begin(last).await;
             self.tell_plan(TodoStatus::Completed).await;
             self.agent.status(messages::Runs::WritingReport).await;
@@ -556,12 +556,12 @@ impl Course {
         }
     }
 
-    /// Advances to the next step, adding the person's guidance if the run is a fork.
-    fn next_step(&mut self) {
+    /// Advances to the next step, adding what people have written before it.
+    async fn next_step(&mut self) {
         self.step += 1;
-        let said = self.agent.journal.step(self.step).guidance();
-        self.conversation
-            .extend(said.map(|text| Message::text(Role::User, text)));
+        let step = self.agent.journal.step(self.step);
+        let said = self.agent.said_before(&step).await;
+        self.conversation.extend(said);
     }
 
     fn step(&self) -> Step<'_> {

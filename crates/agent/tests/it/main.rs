@@ -15,6 +15,7 @@ mod continued;
 mod deferred_tools;
 mod defined_agents;
 mod hooks;
+mod inputs;
 mod limits;
 mod look_up;
 mod made_pictures;

@@ -9,6 +9,9 @@ pub const RESUMED: &str = "The server was restarted; the run goes on from where 
 /// The text of [`RunForked`](super::EventBody::RunForked), for people.
 pub const FORKED: &str = "What is above was done by another run; this one goes on from here.";
 
+/// The text of [`InputApplied`](super::EventBody::InputApplied), for people.
+pub const INPUT_READ: &str = "The agent has read the new message.";
+
 /// The text of [`ContextCompacted`](super::EventBody::ContextCompacted), for people.
 #[must_use]
 pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::RunId;
+use crate::{RunId, UserId};
 
 /// How a run or a sub-agent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,69 @@ pub enum Remembered {
     Chat,
     /// In all of the person's chats.
     Always,
+}
+
+/// What a person has written to a run while it goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[schemars(inline)]
+pub struct ReceivedInput {
+    /// Unique within the run; the sender may choose it.
+    pub input_id: String,
+    /// When it is read.
+    pub mode: InputMode,
+    /// The sub-agent that it is for, such as `a2.1`; the main agent where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub agent: Option<String>,
+    /// Who wrote it.
+    pub by: InputAuthor,
+    /// The text.
+    pub content: String,
+}
+
+impl ReceivedInput {
+    /// The text as the model reads it: with the author's name where that is not the person the run works for.
+    #[must_use]
+    pub fn text_for_model(&self) -> String {
+        if self.by.is_owner {
+            return self.content.clone();
+        }
+        format!("{}: {}", self.by.plain_name(), self.content)
+    }
+}
+
+/// When an input to a running run is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum InputMode {
+    /// At the agent's next step.
+    Steer,
+    /// In the chat's next turn, once the run has ended.
+    Queue,
+    /// Now: the current step ends, with what it has written so far.
+    Interrupt,
+}
+
+/// Who wrote an input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct InputAuthor {
+    /// The account.
+    pub id: UserId,
+    /// The name.
+    pub name: String,
+    /// Whether it is the person that the run works for.
+    pub is_owner: bool,
+}
+
+impl InputAuthor {
+    /// The name on one line.
+    #[must_use]
+    pub fn plain_name(&self) -> String {
+        self.name.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// How much a notice matters.

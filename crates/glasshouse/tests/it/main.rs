@@ -51,6 +51,7 @@ mod hooks;
 mod hostile_files;
 mod images;
 mod inbox;
+mod inputs;
 mod jobs;
 mod keys;
 mod knowledge;

@@ -456,6 +456,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         run,
         summary: None,
         schedule: None,
+        author: None,
     };
     let user = message(Role::User, None, None);
     let assistant = message(Role::Assistant, Some(user.id), Some(run));

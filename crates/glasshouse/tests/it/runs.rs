@@ -467,6 +467,7 @@ async fn a_run_is_never_stored_and_not_started() {
             parent: None,
             content,
             schedule: None,
+            author: None,
             idempotency: None,
             spec: agent::RunSpec {
                 metadata,

@@ -8,8 +8,8 @@ use run_registry::Runs;
 use super::App;
 use crate::{
     chat::{
-        housekeeping::Housekeeping, learning::Learning, schedules::Schedules, search::ChatSearch,
-        webhooks::Webhooks,
+        housekeeping::Housekeeping, learning::Learning, queued_turns::QueuedTurns,
+        schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
     },
     documents::Documents,
     gateway::{models::Models, usage::Usage},
@@ -122,6 +122,14 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .every(seconds(20))
             .woken_by(&app.schedules.changed)
             .retry_after(seconds(5)),
+        job(
+            "begin_queued_turns",
+            &app.queued_turns,
+            QueuedTurns::begin_all,
+        )
+        .every(seconds(20))
+        .woken_by(app.runs.queued_notice())
+        .retry_after(seconds(2)),
         job("send_webhooks", &app.webhooks, Webhooks::tell_due)
             .every(seconds(2))
             .woken_by(&app.webhooks.changed),

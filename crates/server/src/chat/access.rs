@@ -51,6 +51,8 @@ pub(crate) struct Readable {
     pub(crate) chat: Chat,
     /// The owner's name and e-mail address if the chat is not the reader's own.
     pub(crate) owner: Option<(String, String)>,
+    /// Whether the reader may also write in it.
+    pub(crate) may_reply: bool,
 }
 
 impl Readable {
@@ -136,7 +138,13 @@ impl ChatAccess {
     ) -> Result<Readable, ApiError> {
         let Viewer { caller, place } = viewer;
         match self.store.chat(&caller.principal(), chat).await {
-            Ok(chat) => return Ok(Readable { chat, owner: None }),
+            Ok(chat) => {
+                return Ok(Readable {
+                    chat,
+                    owner: None,
+                    may_reply: true,
+                });
+            }
             Err(StoreError::NotFound) => {}
             Err(error) => return Err(error.into()),
         }
@@ -145,6 +153,7 @@ impl ChatAccess {
                 chat,
                 owner_name,
                 owner_email,
+                may_reply,
             },
             is_shared,
         ) = self.of_others(caller, chat).await?;
@@ -162,7 +171,20 @@ impl ChatAccess {
         Ok(Readable {
             chat,
             owner: Some((owner_name, owner_email)),
+            may_reply,
         })
+    }
+
+    /// Another user's chat that the caller may write in.
+    ///
+    /// # Errors
+    /// 403 if they may only read it, 404 if they may not read it either.
+    pub(crate) async fn writable(&self, caller: &Caller, chat: ChatId) -> Result<Chat, ApiError> {
+        let (shared, _) = self.of_others(caller, chat).await?;
+        match shared.may_reply {
+            true => Ok(shared.chat),
+            false => Err(ApiError::forbidden(messages::Chats::OnlyReader)),
+        }
     }
 
     /// The run, if it is the viewer's or in a chat that they may read.

@@ -342,6 +342,7 @@ impl Schedules {
             }],
             idempotency,
             schedule: Some(content.name.clone()),
+            author: None,
             spec: RunSpec::default(),
         };
         match self.turns.say(chat, new, model).await {

@@ -5,7 +5,7 @@ mod api_runs;
 mod message_rules;
 
 use agent::RunSpec;
-use domain::{ChatId, Message, MessageId, Part, Role, RunId};
+use domain::{ChatId, Message, MessageId, Part, Role, RunId, event::InputAuthor};
 use run_registry::{NewLiveRun, Runs};
 use std::sync::Arc;
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
@@ -19,7 +19,9 @@ use crate::{
     pipelines::{EffectivePipelines, Pipelines},
     platform::clock::Clock,
     runtime::{
-        conversation::Conversations, file_links::FileLinks, preparation::Preparation,
+        conversation::{Conversations, content_with_author},
+        file_links::FileLinks,
+        preparation::Preparation,
         starting_run::StartingRun,
     },
     tools::workspaces::ChatFiles,
@@ -40,6 +42,8 @@ pub struct NewMessage {
     pub idempotency: Option<IdempotencyKey>,
     /// The name of the schedule that sends it; `None` if the user does.
     pub schedule: Option<String>,
+    /// Who wrote it, if that is not the chat's owner.
+    pub author: Option<InputAuthor>,
     /// The run that answers it.
     pub spec: RunSpec,
 }
@@ -111,11 +115,12 @@ impl Turns {
         }
         let user = ChatMessage {
             schedule: new.schedule,
+            author: new.author,
             ..self.user_message(chat.id, new.parent, content)
         };
         let mut history = self.conversations.history(&messages, new.parent).await?;
         history.push(Message {
-            content: user.content.clone(),
+            content: content_with_author(&user),
             ..Message::text(Role::User, "")
         });
         let start = StartingRun {
@@ -176,6 +181,7 @@ impl Turns {
             run: None,
             summary: None,
             schedule: None,
+            author: None,
         }
     }
 
@@ -208,6 +214,7 @@ impl Turns {
             run: Some(run),
             summary: None,
             schedule: None,
+            author: None,
         };
         let message = Some((chat.id, assistant.id));
         let row = start.row(run, message, now)?;

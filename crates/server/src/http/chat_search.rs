@@ -159,6 +159,7 @@ fn row_for(app: &App, caller: &Caller, found: SharedChat) -> ChatRow {
         chat,
         owner_name,
         owner_email,
+        ..
     } = found;
     let is_own = chat.principal.account == caller.id();
     let row = row(app, chat);

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId};
+use domain::{
+    ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId,
+    event::InputAuthor,
+};
 use run_registry::{ActivityState, Runs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,6 +90,8 @@ pub(super) struct ChatView {
     row: ChatRow,
     /// Parameters of its model calls; empty for readers of a shared chat.
     parameters: ModelParameters,
+    /// Whether the caller may write in it.
+    may_reply: bool,
     /// The last message of the branch that is shown.
     current: Option<MessageId>,
     messages: Vec<MessageView>,
@@ -115,6 +120,9 @@ pub(super) struct MessageView {
     /// The name of the schedule that sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
+    /// Who wrote it, if that is not the chat's owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<InputAuthor>,
     /// Suggested follow-up messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     follow_ups: Vec<String>,
@@ -153,6 +161,7 @@ impl From<ChatMessage> for MessageView {
             run,
             summary,
             schedule,
+            author,
         } = message;
         Self {
             id,
@@ -164,6 +173,7 @@ impl From<ChatMessage> for MessageView {
             run,
             summary,
             schedule,
+            author,
             follow_ups: Vec::new(),
             beside: None,
             made_of: Vec::new(),
@@ -235,6 +245,7 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
         current,
         messages,
         parameters,
+        may_reply: true,
         row: row(app, chat),
     })
 }
@@ -374,8 +385,13 @@ pub(super) async fn get(
     viewer: Viewer,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<ChatView>, ApiError> {
-    let Readable { chat, owner } = app.access.readable(&viewer, chat).await?;
+    let Readable {
+        chat,
+        owner,
+        may_reply,
+    } = app.access.readable(&viewer, chat).await?;
     let mut view = view(&app, chat).await?;
+    view.may_reply = may_reply;
     if let Some((name, email)) = owner {
         view.row = view.row.of_another(name, email);
         view.parameters = ModelParameters::default();

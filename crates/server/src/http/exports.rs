@@ -598,6 +598,7 @@ fn message_line(message: ChatMessage, beside: Option<Alternatives>) -> Line {
         run,
         summary,
         schedule,
+        author,
     } = message;
     let (beside, made_of) = beside
         .map(|Alternatives { first, made_of }| (first, made_of))
@@ -614,6 +615,7 @@ fn message_line(message: ChatMessage, beside: Option<Alternatives>) -> Line {
         run,
         summary,
         schedule,
+        author,
         beside,
         made_of,
     })

@@ -11,7 +11,7 @@ use domain::{ChatId, MessageId, ModelParameters, Part, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Run;
+use store::{Run, StoreError};
 
 use super::chats::MessageView;
 use crate::{
@@ -109,33 +109,53 @@ pub(super) async fn send(
 ) -> Result<Json<Begun>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: SendMessage = parse(&body)?;
-    let chat = app.store.chat(&caller.principal(), chat).await?;
-    let model = app
-        .gateway
-        .resolve_for(&caller, body.model.as_deref())
-        .await?;
+    let (chat, author) = match app.store.chat(&caller.principal(), chat).await {
+        Err(StoreError::NotFound) => {
+            let chat = app.access.writable(&caller, chat).await?;
+            (chat, Some(caller.as_author(false)))
+        }
+        own => (own?, None),
+    };
+    let asked = body.model.as_deref();
+    // A guest's messages are answered on the owner's account.
+    let model = match author {
+        None => app.gateway.resolve_for(&caller, asked).await?,
+        Some(_) => {
+            let owner = chat.principal.account;
+            app.gateway.resolve_for_account(owner, asked).await?
+        }
+    };
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
     };
+    if author.is_some() && !content.iter().all(|part| matches!(part, Part::Text { .. })) {
+        // Files and references would be looked up as the owner's.
+        return Err(ApiError::forbidden(messages::Chats::OnlyTextFromReaders));
+    }
     let spec = RunSpec {
         research: body.mode.research(body.review_plan),
         parameters: body.parameters.unwrap_or_default(),
-        metadata: wire::passed_on(&body.metadata),
+        metadata: match author {
+            None => wire::passed_on(&body.metadata),
+            Some(_) => Map::new(),
+        },
         ..RunSpec::default()
     };
+    let principal = model.authority.principal.clone();
     let begin = async |idempotency| {
         let new = NewMessage {
             parent: body.parent,
             content,
             idempotency,
             schedule: None,
+            author,
             spec,
         };
         app.turns.say(chat, new, model).await.map(Begun::from)
     };
     app.idempotency
-        .once(&caller.principal(), key, begin, async |run| {
+        .once(&principal, key, begin, async |run| {
             begun_before(&app, &run).await
         })
         .await

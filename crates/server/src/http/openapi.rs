@@ -28,10 +28,10 @@ pub(in crate::http) use self::operations::Operations;
 use super::{
     activity, agents, allowed_calls, alternatives, chat_order, chat_search, chat_stream, chats,
     connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
-    images, imports, inbox, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins, memories,
-    messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys, password_resets,
-    permissions, pipelines, programs, runs, schedules, second_factor, second_step, session,
-    sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks, workspaces,
+    images, imports, inbox, inputs, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins,
+    memories, messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys,
+    password_resets, permissions, pipelines, programs, runs, schedules, second_factor, second_step,
+    session, sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks, workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
@@ -106,6 +106,7 @@ const AREAS: [Area; 19] = [
         title: "Runs",
         describe: &[
             runs::operations,
+            inputs::operations,
             runs::questions::operations,
             chat_stream::operations,
         ],

@@ -7,7 +7,7 @@ use domain::{ChatId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
-use store::{ChatPage, SharedChat, Sharing, Store, StoreError, User};
+use store::{ChatPage, ChatReader, SharedChat, Sharing, Store, StoreError, User};
 
 use super::chats::{ChatList, ChatRow, list_of, row};
 use crate::{
@@ -32,9 +32,9 @@ const MAX_READERS: i64 = 100;
 /// Maximum number of shared chats in a list.
 const MAX_SHARED: u32 = 200;
 
-/// An account that a chat is shared with.
+/// An account that something is shared with.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ChatReader")]
+#[schemars(rename = "Reader")]
 pub(super) struct ReaderView {
     id: UserId,
     name: String,
@@ -51,13 +51,32 @@ impl From<User> for ReaderView {
     }
 }
 
+/// An account that a chat is shared with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChatReader")]
+pub(super) struct ChatReaderView {
+    #[serde(flatten)]
+    account: ReaderView,
+    /// Whether they may also write in the chat.
+    may_reply: bool,
+}
+
+impl From<ChatReader> for ChatReaderView {
+    fn from(ChatReader { user, may_reply }: ChatReader) -> Self {
+        Self {
+            account: user.into(),
+            may_reply,
+        }
+    }
+}
+
 /// The accounts, other than the owner's, that may read a chat.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatSharing")]
 pub(super) struct SharingView {
     /// Whether everybody here who has the address may.
     open: bool,
-    readers: Vec<ReaderView>,
+    readers: Vec<ChatReaderView>,
 }
 
 /// `GET /api/v1/chats/{chat}/sharing`: who the caller's chat is shared with.
@@ -69,7 +88,7 @@ pub(super) async fn get(
     let Sharing { open, readers } = store.sharing(caller.id(), chat).await?;
     Ok(Json(SharingView {
         open,
-        readers: readers.into_iter().map(ReaderView::from).collect(),
+        readers: readers.into_iter().map(ChatReaderView::from).collect(),
     }))
 }
 
@@ -106,6 +125,9 @@ pub(super) async fn put(
 pub(super) struct AddReader {
     /// The address of an account.
     email: String,
+    /// Whether they may also write in the chat: on the owner's account, with its models, tools and limits.
+    #[serde(default)]
+    may_reply: bool,
 }
 
 /// `POST /api/v1/chats/{chat}/readers`: shares it with an account by e-mail address.
@@ -115,7 +137,7 @@ pub(super) async fn add(
     noted: Noted,
     Path(chat): Path<ChatId>,
     Json(body): Json<AddReader>,
-) -> Result<Json<ReaderView>, ApiError> {
+) -> Result<Json<ChatReaderView>, ApiError> {
     // Ownership is checked first: otherwise chats of others could be used to probe addresses.
     app.store.sharing(caller.id(), chat).await?;
     app.gateway.permit_of(&caller).check(Right::Sharing)?;
@@ -129,6 +151,7 @@ pub(super) async fn add(
             caller.id(),
             chat,
             reader.id,
+            body.may_reply,
             MAX_READERS,
             app.clock.now_ms(),
         )
@@ -140,6 +163,11 @@ pub(super) async fn add(
         error => error.into(),
     })?;
     noted.with("reader", &reader.email);
+    noted.with("may_reply", body.may_reply);
+    let reader = ChatReader {
+        user: reader,
+        may_reply: body.may_reply,
+    };
     Ok(Json(reader.into()))
 }
 
@@ -268,6 +296,7 @@ pub(super) fn operations(api: &mut Operations) {
         add,
         "Shares a chat with another account, at most 100 of them",
     )
+    .details("Repeated for the same account, it changes whether they may reply.")
     .errors(&[409]);
     api.handler(
         "DELETE /api/v1/chats/{chat}/readers/{reader}",

@@ -32,6 +32,16 @@ pub enum Chats {
     ParentGone,
     #[error("Answer not found in this chat.")]
     NoSuchAnswer,
+    #[error("You can read this chat, but not write in it. Ask its owner.")]
+    OnlyReader,
+    #[error("In a chat of somebody else you can send text only.")]
+    OnlyTextFromReaders,
+    #[error("This run belongs to no chat, so there is no next turn to queue a message for.")]
+    NoChatToQueueFor,
+    #[error("An id must have 1 to 100 letters, digits or signs of ASCII.")]
+    BadInputId,
+    #[error("Messages to a sub-agent are read at its next step: use the mode `steer`.")]
+    SteerOnlyForAgents,
     #[error("The chat of the earlier request no longer exists.")]
     EarlierChatGone,
     #[error("This is your own address.")]

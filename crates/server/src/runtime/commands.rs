@@ -8,9 +8,9 @@ use std::{
 };
 use tokio_util::task::TaskTracker;
 
-use agent::{AnswerError, ApprovalDecision, StandingApproval};
-use domain::{ChatId, EventBody, ProblemCode, Reply, RunId};
-use run_registry::{LiveRun, Runs};
+use agent::{AnswerError, ApprovalDecision, InputError, StandingApproval};
+use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId, event::ReceivedInput};
+use run_registry::{LiveRun, Logged, Runs};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{
@@ -59,6 +59,18 @@ pub(crate) enum Command {
         /// The answer.
         reply: Reply,
     },
+    /// A message of a user to the running agents.
+    Input {
+        /// The message.
+        input: ReceivedInput,
+    },
+    /// Withdraws a message that no agent has read.
+    RemoveInput {
+        /// Its id.
+        input_id: String,
+        /// Its author; `None` for the owner of the run, who may withdraw all.
+        by: Option<UserId>,
+    },
     /// A user's standing approval.
     Allow {
         /// Which calls.
@@ -85,7 +97,12 @@ impl Command {
     /// The request that has to be pending; `None` for commands that are always accepted.
     fn waits_for(&self) -> Option<&str> {
         match self {
-            Self::Cancel | Self::Finish | Self::StopAgent { .. } | Self::Allow { .. } => None,
+            Self::Cancel
+            | Self::Finish
+            | Self::StopAgent { .. }
+            | Self::Input { .. }
+            | Self::RemoveInput { .. }
+            | Self::Allow { .. } => None,
             Self::Approve { approval: id, .. } | Self::Answer { question: id, .. } => Some(id),
         }
     }
@@ -95,6 +112,7 @@ impl Command {
             Self::Cancel
             | Self::Finish
             | Self::StopAgent { .. }
+            | Self::RemoveInput { .. }
             | Self::Allow { .. }
             | Self::Answer {
                 reply: Reply::Declined(_),
@@ -107,6 +125,7 @@ impl Command {
                 reply: Reply::Words(words),
                 ..
             } => check_length(words),
+            Self::Input { input } => check_length(&input.content),
             Self::Answer {
                 reply: Reply::Values(values),
                 ..
@@ -197,6 +216,8 @@ impl Commands {
             Command::Cancel
             | Command::Finish
             | Command::StopAgent { .. }
+            | Command::Input { .. }
+            | Command::RemoveInput { .. }
             | Command::Allow { .. } => Ok(()),
             Command::Approve { approval, decision } => live
                 .pending_input
@@ -258,7 +279,12 @@ impl Commands {
                 _ if !can_be_delivered && self.store.run(run).await?.finished_at.is_none() => {
                     // It is being taken over or set aside right now.
                 }
-                _ => self.store.forget_command(number).await?,
+                command => {
+                    if let Ok(Command::Input { input }) = command {
+                        self.queue_late_input(run, input).await?;
+                    }
+                    self.store.forget_command(number).await?;
+                }
             }
         }
         for (run, left) in delivered {
@@ -273,6 +299,29 @@ impl Commands {
             });
         }
         Ok(())
+    }
+
+    /// Queues a message for the chat's next turn that has reached its run after the end.
+    async fn queue_late_input(&self, run: RunId, input: ReceivedInput) -> Result<(), ApiError> {
+        let mut log = self.runs.read_stored(run);
+        while let Some(events) = log.next().await.map_err(ApiError::of_log)? {
+            let is_known = |logged: &Arc<Logged>| match &logged.event.body {
+                EventBody::InputReceived(known) => known.input_id == input.input_id,
+                _ => false,
+            };
+            if events.iter().any(is_known) {
+                return Ok(());
+            }
+        }
+        match self
+            .store
+            .queue_turn(run, &[input], self.clock.now_ms())
+            .await
+        {
+            // Its chat was deleted, or it has none.
+            Err(StoreError::NotFound) => Ok(()),
+            queued => Ok(queued.map(|()| self.runs.queued_notice().notify_one())?),
+        }
     }
 
     /// Applies the queued commands of a run in order, and deletes each one afterwards: if this server is killed in
@@ -321,9 +370,31 @@ impl Commands {
                     .answer_question(&question, reply)
                     .map_err(not_taken)?;
             }
+            Command::Input { input } => {
+                live.wake_for_input().await.map_err(still_resting)?;
+                let inputs = live.inputs.clone();
+                self.finish_task(async move { inputs.receive(input).await })
+                    .await?;
+            }
+            Command::RemoveInput { input_id, by } => {
+                live.wake_for_input().await.map_err(still_resting)?;
+                let inputs = live.inputs.clone();
+                self.finish_task(async move { inputs.remove(&input_id, by).await })
+                    .await?;
+            }
             Command::Allow { allowed } => self.allow_in(live, &allowed),
         }
         Ok(())
+    }
+
+    /// Completes the change of a run's inputs even if the caller has gone away: otherwise the log and the run would
+    /// differ.
+    async fn finish_task(
+        &self,
+        change: impl Future<Output = Result<(), InputError>> + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let changed = self.tasks.spawn(change).await;
+        changed.map_err(ApiError::internal)?.map_err(input_refused)
     }
 
     /// Stops a run on any server, and waits until its log is closed.
@@ -496,9 +567,24 @@ impl Drop for StopsWhenDropped {
 
 /// The result if no active run takes the command: an error only if something had to be pending.
 fn without_recipient(command: &Command) -> Result<(), ApiError> {
-    match command.waits_for() {
-        Some(_) => Err(not_taken(AnswerError::NotWaiting)),
-        None => Ok(()),
+    match command {
+        Command::Input { .. } | Command::RemoveInput { .. } => {
+            Err(input_refused(InputError::Ended))
+        }
+        command if command.waits_for().is_some() => Err(not_taken(AnswerError::NotWaiting)),
+        _ => Ok(()),
+    }
+}
+
+/// The error if a run did not accept an input or its removal, for the caller.
+fn input_refused(error: InputError) -> ApiError {
+    use agent::messages::Inputs;
+    match error {
+        InputError::Ended => ApiError::conflict(Inputs::RunHasEnded),
+        InputError::NotWorking => ApiError::new(ProblemCode::Unavailable, Inputs::RunNotWorking),
+        InputError::TooMany { count } => ApiError::conflict(Inputs::TooManyInputs { count }),
+        InputError::Unknown => ApiError::not_found(Inputs::NoSuchInput),
+        InputError::Read => ApiError::conflict(Inputs::InputWasRead),
     }
 }
 

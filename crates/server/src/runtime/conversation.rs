@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use agent::history::recall;
-use domain::{Message, MessageId, Role, RunEvent, RunId};
+use domain::{Message, MessageId, Part, Role, RunEvent, RunId};
 use run_registry::Runs;
 use store::{ChatMessage, Store, StoreError};
 
@@ -45,7 +45,7 @@ impl Conversations {
         for (at, message) in path.into_iter().enumerate() {
             if message.role != Role::Assistant {
                 history.push(Message {
-                    content: message.content.clone(),
+                    content: content_with_author(message),
                     ..Message::text(message.role, "")
                 });
                 continue;
@@ -96,6 +96,14 @@ impl Conversations {
         }
         Ok(log)
     }
+}
+
+/// The content as the model reads it: with the author's name where that is not the chat's owner.
+pub(crate) fn content_with_author(message: &ChatMessage) -> Vec<Part> {
+    let name = message.author.as_ref().map(|author| Part::Text {
+        text: format!("{}:", author.plain_name()),
+    });
+    name.into_iter().chain(message.content.clone()).collect()
 }
 
 /// The index of the first answer whose calls the model sees again, by the number of calls of each. A further answer

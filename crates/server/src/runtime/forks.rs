@@ -163,6 +163,7 @@ impl Forks {
             run: Some(run),
             summary: None,
             schedule: None,
+            author: None,
         });
         let title = point.title.clone().unwrap_or_else(|| {
             let title: String = chat.title.chars().take(TITLE_LIMIT_CHARS).collect();

@@ -61,7 +61,11 @@ impl Chat {
                 let event = &logged.event;
                 let is_own = event.agent.id() == Some(handle.agent());
                 if event.body.is_delta()
-                    || !is_own && !matches!(event.body, EventBody::RunResumed {})
+                    || !is_own
+                        && !matches!(
+                            event.body,
+                            EventBody::RunResumed {} | EventBody::InputReceived(_)
+                        )
                 {
                     continue;
                 }

@@ -226,7 +226,10 @@ async fn hides_other_peoples_chats(store: Store) {
     for who in [bob, eve] {
         assert_eq!(found(&store, who, "tide").await, [""; 0]);
     }
-    store.add_reader(ann, chat.id, bob, 10, 11).await.unwrap();
+    store
+        .add_reader(ann, chat.id, bob, false, 10, 11)
+        .await
+        .unwrap();
     assert_eq!(found(&store, bob, "tide").await, ["secret tide"]);
     assert_eq!(found(&store, eve, "tide").await, [""; 0]);
     store.remove_reader(ann, chat.id, bob).await.unwrap();

@@ -62,6 +62,7 @@ pub(crate) fn new_turn(
         run: None,
         summary: None,
         schedule: None,
+        author: None,
     };
     let run = NewRun {
         id: RunId::generate(),

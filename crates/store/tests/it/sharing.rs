@@ -21,12 +21,15 @@ async fn is_shared_by_name(store: Store) {
     let missing = Err(StoreError::NotFound);
     assert_eq!(store.shared_chat(reader, chat.id).await, missing);
     assert_eq!(
-        store.add_reader(other, chat.id, reader, 10, 1).await,
+        store.add_reader(other, chat.id, reader, false, 10, 1).await,
         Err(StoreError::NotFound),
         "not theirs"
     );
     for id in [chat.id, chat.id, newer.id] {
-        store.add_reader(owner, id, reader, 10, 1).await.unwrap();
+        store
+            .add_reader(owner, id, reader, false, 10, 1)
+            .await
+            .unwrap();
     }
     let shared = store.shared_chat(reader, chat.id).await.unwrap();
     assert_eq!(
@@ -54,7 +57,11 @@ async fn is_shared_by_name(store: Store) {
     assert_eq!(store.chats_shared_with(reader, 1).await.unwrap().len(), 1);
     let sharing = store.sharing(owner, chat.id).await.unwrap();
     assert_eq!(
-        sharing.readers.iter().map(|it| it.id).collect::<Vec<_>>(),
+        sharing
+            .readers
+            .iter()
+            .map(|it| it.user.id)
+            .collect::<Vec<_>>(),
         [reader]
     );
     assert_eq!(
@@ -108,11 +115,11 @@ async fn ends_with_either(store: Store) {
     let reader = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
     store
-        .add_reader(owner, chat.id, reader, 10, 1)
+        .add_reader(owner, chat.id, reader, false, 10, 1)
         .await
         .unwrap();
     let gone = store
-        .add_reader(owner, chat.id, UserId::generate(), 10, 1)
+        .add_reader(owner, chat.id, UserId::generate(), false, 10, 1)
         .await;
     assert!(gone.is_err(), "nobody has this id");
     store.delete_chat(owner, chat.id).await.unwrap();
@@ -130,10 +137,16 @@ async fn has_a_bound(store: Store) {
     let chat = add_chat(&store, owner, "Plans", 5).await;
     let first = add_user(&store).await;
     let second = add_user(&store).await;
-    store.add_reader(owner, chat.id, first, 1, 1).await.unwrap();
+    store
+        .add_reader(owner, chat.id, first, false, 1, 1)
+        .await
+        .unwrap();
     assert_eq!(
-        store.add_reader(owner, chat.id, second, 1, 1).await,
+        store.add_reader(owner, chat.id, second, false, 1, 1).await,
         Err(StoreError::Conflict("readers"))
     );
-    store.add_reader(owner, chat.id, first, 1, 1).await.unwrap();
+    store
+        .add_reader(owner, chat.id, first, false, 1, 1)
+        .await
+        .unwrap();
 }

@@ -16,7 +16,9 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{hook_event::hook_event, memory_update::memory_update, notice::notice};
+use crate::{
+    hook_event::hook_event, input_event::input_event, memory_update::memory_update, notice::notice,
+};
 
 /// The keys of the shared state that are ours; the client's own keys are returned unchanged.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -379,6 +381,13 @@ impl AgUiEncoder {
                     },
                     sink,
                 );
+            }
+            body @ (EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }) => {
+                let value = input_event(body);
+                let name = body.type_name();
+                self.put(agent, &Event::Custom { name, value }, sink);
             }
             EventBody::HookStarted(_) => {
                 let value = hook_event(&event.body);

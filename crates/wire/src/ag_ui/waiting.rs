@@ -170,6 +170,9 @@ impl AgUiEncoder {
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}
+            | EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }
             | EventBody::RunForked { .. } => true,
         }
     }

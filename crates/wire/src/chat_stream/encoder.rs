@@ -7,7 +7,7 @@ use std::{
 
 use domain::{
     AgentPath, EventBody, Form, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
-    event::{FORKED, HookCall, HookEnd, RESUMED, Source, compacted},
+    event::{FORKED, HookCall, HookEnd, RESUMED, ReceivedInput, Source, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -132,6 +132,15 @@ pub(crate) enum Payload<'a> {
     },
     Sources {
         sources: Cow<'a, [Source]>,
+    },
+    InputReceived(&'a ReceivedInput),
+    InputApplied {
+        input_id: &'a str,
+        step: u32,
+        agent_depth: usize,
+    },
+    InputRemoved {
+        input_id: &'a str,
     },
     PreHookStarted(Deep<HookFrame<'a>>),
     PreHookCompleted(Deep<HookEndFrame<'a>>),
@@ -330,6 +339,13 @@ impl ChatStreamEncoder {
                     error: error.as_deref(),
                 });
             }
+            EventBody::InputReceived(input) => out.push(&Payload::InputReceived(input)),
+            EventBody::InputApplied { input_id, step } => out.push(&Payload::InputApplied {
+                input_id,
+                step: *step,
+                agent_depth: event.agent.depth(),
+            }),
+            EventBody::InputRemoved { input_id } => out.push(&Payload::InputRemoved { input_id }),
             EventBody::HookStarted(call) => out.hook_started(call),
             EventBody::HookFinished(end) => out.hook_finished(end),
             EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),

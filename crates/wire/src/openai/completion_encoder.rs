@@ -216,6 +216,9 @@ impl CompletionEncoder {
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}
+            | EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }
             | EventBody::RunForked { .. } => {}
         }
         out.frames

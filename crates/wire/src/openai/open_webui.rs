@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, RunEvent,
-    event::{FORKED, NoticeLevel, RESUMED, Source, ToolFile, compacted},
+    event::{FORKED, INPUT_READ, NoticeLevel, RESUMED, Source, ToolFile, compacted},
     message::arguments_text,
 };
 use provider::openai::ChunkEncoder;
@@ -116,6 +116,7 @@ impl Extras {
                 );
             }
             EventBody::RunForked { .. } => self.say(event, FORKED, out),
+            EventBody::InputApplied { .. } => self.say(event, INPUT_READ, out),
             EventBody::Notice {
                 level: NoticeLevel::Warning | NoticeLevel::Error,
                 message,
@@ -177,6 +178,8 @@ impl Extras {
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
             | EventBody::Status { .. }
+            | EventBody::InputReceived(_)
+            | EventBody::InputRemoved { .. }
             | EventBody::HookStarted(_)
             | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }

@@ -301,6 +301,9 @@ impl ResponseEncoder {
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}
+            | EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }
             | EventBody::RunForked { .. } => {}
         }
     }

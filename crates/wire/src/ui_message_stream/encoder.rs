@@ -13,7 +13,7 @@ use sse::Frame;
 
 use crate::{
     chat_stream::encoder::THINKING, file_change::file_change, frames::Frames,
-    hook_event::hook_event, memory_update::memory_update, notice::notice,
+    hook_event::hook_event, input_event::input_event, memory_update::memory_update, notice::notice,
 };
 
 /// Encodes one run for one reader.
@@ -166,6 +166,13 @@ impl UiMessageEncoder {
                 let id = call.as_deref().unwrap_or("learning");
                 let data = memory_update(&event.body);
                 out.push(&json!({"type": "data-memory", "id": id, "data": data}));
+            }
+            body @ (EventBody::InputReceived(_)
+            | EventBody::InputApplied { .. }
+            | EventBody::InputRemoved { .. }) => {
+                let mut data = input_event(body);
+                data["event"] = body.type_name().into();
+                out.push(&json!({"type": "data-input", "data": data, "transient": true}));
             }
             EventBody::HookStarted(call) => {
                 let data = hook_event(&event.body);

@@ -1,5 +1,7 @@
 /** State of the composer: draft, `#` list, completion, and the message being sent or queued. */
 import { onDestroy, tick, untrack } from "svelte";
+import type { InputMode } from "../../api/events.ts";
+import { ApiError } from "../../api/http.ts";
 import type { ListedCollection } from "../../api/knowledge.ts";
 import type { Part } from "../../api/types.ts";
 import { t } from "../../i18n/index.svelte.ts";
@@ -46,6 +48,15 @@ interface Props {
 
 const hasModifier = (event: KeyboardEvent) =>
   event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+
+/** What Enter does to a message while agents are running; `null` for a new line. */
+function modeOf(event: KeyboardEvent): InputMode | null {
+  const { shiftKey, altKey } = event;
+  const isControl = event.ctrlKey || event.metaKey;
+  if (altKey) return null;
+  if (isControl) return shiftKey ? "interrupt" : "queue";
+  return shiftKey ? null : "steer";
+}
 
 /** Must be created during component initialization, whose effects it shares. */
 export class ComposerState {
@@ -112,18 +123,35 @@ export class ComposerState {
     const { openChat, models } = this.#page;
     // Until the chat is loaded, a message would start another branch.
     const isOpen = openChat.state === "ready" || openChat.state === "empty";
-    return !this.#isAnswering && models.chosen !== null && isOpen && !attachments.isBusy && !this.#isEmpty;
+    const hasModel = models.chosen !== null || openChat.owner !== null;
+    return !this.#isAnswering && hasModel && isOpen && !attachments.isBusy && !this.#isEmpty;
+  }
+
+  get #hasFiles(): boolean {
+    return this.pictures.length > 0 || attachments.list.length > 0;
+  }
+
+  /** Whether the message can go to the running agents, which read text. */
+  get canSteer(): boolean {
+    const { openChat } = this.#page;
+    return openChat.active !== null && !openChat.sending && this.text.trim() !== "" && !this.#hasFiles;
+  }
+
+  /** Whether a message with attachments has to wait for the end of the answer. */
+  get hasToWait(): boolean {
+    return this.#isAnswering && this.#hasFiles;
   }
 
   /** Whether what is missing will arrive by itself: pending requests of the page, or uploads. */
   get #isComing(): boolean {
     const { openChat, models } = this.#page;
-    return models.isLoading || openChat.state === "loading" || attachments.isBusy;
+    return models.isLoading || openChat.state === "loading" || attachments.isBusy || this.hasToWait;
   }
 
   get #canWait(): boolean {
     const mayCome = this.#isComing || !this.#page.models.loaded;
-    return !this.#canSend && !this.#isAnswering && !this.#isEmpty && mayCome;
+    const isAnswered = !this.#isAnswering || this.hasToWait;
+    return !this.#canSend && isAnswered && !this.#isEmpty && mayCome;
   }
 
   /** Whether the button is enabled. */
@@ -158,10 +186,13 @@ export class ComposerState {
 
   pressed(event: KeyboardEvent): void {
     if (this.#pressedInList(event) || this.#pressedInCompletion(event)) return;
-    if (event.key !== "Enter" || isInputMethod(event) || hasModifier(event)) return;
+    if (event.key !== "Enter" || isInputMethod(event)) return;
+    const mode = this.canSteer ? modeOf(event) : null;
+    if (mode === null && hasModifier(event)) return;
     if (matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
-    this.#requestSend();
+    if (mode === null) this.#requestSend();
+    else void this.steer(mode);
   }
 
   pasted(event: ClipboardEvent): void {
@@ -301,9 +332,41 @@ export class ComposerState {
     return true;
   }
 
+  /** Sends the message to the running agents. */
+  async steer(mode: InputMode): Promise<void> {
+    const { chat, onsend } = this.#props;
+    const { openChat } = this.#page;
+    completion.stop();
+    const text = this.text.trim();
+    this.text = "";
+    keepDraft(chat, "");
+    const isSent = await attempt(async () => {
+      try {
+        await openChat.steer(text, mode);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 409 || !(await openChat.ended())) throw error;
+        // The answer was finished in the meantime.
+        if (!(await onsend([{ type: "text", text }]))) this.#restore(chat, text);
+      }
+    });
+    if (!isSent) this.#restore(chat, text);
+  }
+
+  /** Brings back a text that could not be sent, above what was typed since. */
+  #restore(chat: string | null, text: string): void {
+    const now = this.#props.chat === chat ? this.text : readDraft(chat);
+    const both = now.trim() === "" ? text : `${text}\n${now}`;
+    keepDraft(chat, both);
+    if (this.#props.chat === chat) this.text = both;
+  }
+
   /** Sends now, or once everything the message waits for is there. */
   #requestSend(): void {
     const { models } = this.#page;
+    if (this.canSteer) {
+      void this.steer("steer");
+      return;
+    }
     if (this.#canSend) {
       void this.#send();
       return;
@@ -318,7 +381,7 @@ export class ComposerState {
     if (!models.loaded && !models.isLoading) void attempt(() => models.load());
     completion.stop();
     this.#queued = { text: this.text, pictures: this.pictures, files: attachments.list.length };
-    announcer.say(t("composer.waits"));
+    announcer.say(t(this.hasToWait ? "inputs.withFiles" : "composer.waits"));
   }
 
   async #send(): Promise<void> {

@@ -320,6 +320,7 @@ mod tests {
                 summary
             }),
             schedule: None,
+            author: None,
         }
     }
 

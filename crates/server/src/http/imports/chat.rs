@@ -1,6 +1,9 @@
 //! Writes a surveyed chat in one transaction, with its own ids and the importing user as its owner.
 
-use domain::{EventBody, MessageId, Part, RunEvent, RunId, event::Forked};
+use domain::{
+    EventBody, MessageId, Part, RunEvent, RunId,
+    event::{Forked, InputAuthor},
+};
 use store::{
     Alternatives, Chat, ChatImport, ChatMessage, ChatOrganization, EndedRun, Principal, Segment,
     StoreError,
@@ -166,6 +169,10 @@ impl Bringing<'_> {
                 run,
                 summary: message.summary.clone(),
                 schedule: message.schedule.as_deref().map(short),
+                author: message.author.clone().map(|author| InputAuthor {
+                    name: short(&author.name),
+                    ..author
+                }),
             });
         }
         Ok(messages)

@@ -166,6 +166,7 @@ impl Brought {
                 run: None,
                 summary: None,
                 schedule: None,
+                author: None,
             };
             if let Some(answer) = answer {
                 let run = RunId::of_elsewhere(time, place(at), hash("run", at));

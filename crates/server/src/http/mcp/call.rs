@@ -3,7 +3,10 @@
 use agent::RunSpec;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use domain::{ChatId, EventBody, Outcome, Part, RunEvent, RunId, RunSummary};
+use domain::{
+    ChatId, EventBody, MessageId, Outcome, Part, RunEvent, RunId, RunSummary,
+    event::{InputMode, ReceivedInput},
+};
 use rmcp::{
     RoleServer,
     model::{CallToolResult, ContentBlock},
@@ -17,7 +20,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::{asks::Asking, files, progress::Progress};
 use crate::{
     app::App, chat::turns::NewMessage, error::ApiError, gateway::work_mode::WorkMode,
-    http::threads, identity::auth::Caller,
+    http::threads, identity::auth::Caller, runtime::commands::Command,
 };
 
 /// Maximum length of a chat's name, characters.
@@ -77,10 +80,16 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         Some(name) => threads::find_or_make(app, caller, name).await?,
         None => threads::make(app, caller, ChatId::generate()).await?,
     };
-    if !app.commands.going_in(chat.id).await?.is_empty() {
-        return Err(ApiError::conflict(
-            "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
-        ));
+    if let Some(run) = app.commands.going_in(chat.id).await?.first() {
+        let input = ReceivedInput {
+            input_id: MessageId::generate().to_string(),
+            mode: InputMode::Steer,
+            agent: None,
+            by: caller.as_author(true),
+            content: wanted.message,
+        };
+        app.commands.tell(*run, Command::Input { input }).await?;
+        return Ok((chat.id, *run));
     }
     let content = vec![Part::Text {
         text: wanted.message,
@@ -94,6 +103,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         content,
         idempotency: None,
         schedule: None,
+        author: None,
         spec,
     };
     let id = chat.id;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use domain::{EventBody, RunEvent, event::RESUMED};
+use domain::{
+    EventBody, RunEvent,
+    event::{INPUT_READ, RESUMED},
+};
 use rmcp::{
     Peer, RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
@@ -74,6 +77,7 @@ fn line(event: &RunEvent, inbox: &str) -> Option<String> {
     match &event.body {
         EventBody::RunStarted { .. } => Some(format!("{} has begun.", event.run)),
         EventBody::RunResumed {} => Some(RESUMED.to_owned()),
+        EventBody::InputApplied { .. } => Some(INPUT_READ.to_owned()),
         EventBody::Status {
             description,
             done: false,

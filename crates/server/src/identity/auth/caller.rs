@@ -6,7 +6,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, Method, header},
 };
-use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId};
+use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, event::InputAuthor};
 use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
 use tokio::time::Instant;
 
@@ -135,6 +135,31 @@ impl Caller {
                 person: None,
             }
         }))
+    }
+
+    /// The name that others see.
+    fn display_name(&self) -> String {
+        let person = self.person.as_deref();
+        let names = [
+            person.and_then(|person| person.name.clone()),
+            person.and_then(|person| person.email.clone()),
+            Some(self.user.name.clone()),
+            Some(self.user.email.clone()),
+        ];
+        let mut names = names.into_iter().flatten();
+        names
+            .find(|name| !name.trim().is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The caller as the author of messages in a chat.
+    #[must_use]
+    pub fn as_author(&self, is_owner: bool) -> InputAuthor {
+        InputAuthor {
+            id: self.id(),
+            name: self.display_name(),
+            is_owner,
+        }
     }
 
     /// The acting principal and its account.

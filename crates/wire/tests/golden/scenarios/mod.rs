@@ -8,7 +8,10 @@ mod research;
 use domain::{
     AgentPath, EventBody, LocalizedText, MessageCode, OpenItems, Outcome, Problem, ProblemCode,
     Reply, RunEvent, Usage,
-    event::{Decision, Forked, NoticeLevel, Remembered, Source, Todo, TodoStatus},
+    event::{
+        Decision, Forked, InputAuthor, InputMode, NoticeLevel, ReceivedInput, Remembered, Source,
+        Todo, TodoStatus,
+    },
     laws,
 };
 use serde_json::json;
@@ -39,6 +42,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("restarted", restarted()),
         ("compacted", compacted()),
         ("forked", forked()),
+        ("steered", steered()),
         ("research", research::log()),
         ("hooks", hooks::log()),
     ];
@@ -172,6 +176,47 @@ fn forked() -> Vec<RunEvent> {
         last: None,
     });
     log.text(&main, "t2", &["It is ", "old."], true);
+    log.completed()
+}
+
+/// One message to the run is read at the next step, one is withdrawn, and one of somebody else is left for the next turn.
+fn steered() -> Vec<RunEvent> {
+    let main = AgentPath::main();
+    let received = |input_id: &str, mode, name: &str, content: &str| {
+        EventBody::InputReceived(Box::new(ReceivedInput {
+            input_id: input_id.into(),
+            mode,
+            agent: None,
+            by: InputAuthor {
+                id: "user_0192f0c1d2e3f4a5b6c7d8e9fa0b1c31".parse().unwrap(),
+                name: name.into(),
+                is_owner: name == "Ada",
+            },
+            content: content.into(),
+        }))
+    };
+    let mut log = Log::new();
+    log.main(received(
+        "i1",
+        InputMode::Steer,
+        "Ada",
+        "Only *text* files.",
+    ));
+    log.tool(&main, "c1", "ls", &json!({"path": "/"}), Ok("a.txt"));
+    log.main(received("i2", InputMode::Interrupt, "Ada", "Stop."));
+    log.main(EventBody::InputRemoved {
+        input_id: "i2".into(),
+    });
+    log.main(received("i3", InputMode::Queue, "Bob", "And then?"));
+    log.main(EventBody::InputApplied {
+        input_id: "i1".into(),
+        step: 2,
+    });
+    log.main(EventBody::StepStarted {
+        step: 2,
+        last: None,
+    });
+    log.text(&main, "t1", &["One text file."], true);
     log.completed()
 }
 

@@ -1,0 +1,181 @@
+//! The turns that begin with what people wrote to a run and no agent has read before it ended.
+
+use std::sync::Arc;
+
+use agent::RunSpec;
+use domain::{
+    MessageId, Part, ProblemCode,
+    event::{InputAuthor, ReceivedInput},
+};
+use store::{ChatMessage, IdempotencyKey, QueuedTurn, Run, Store, StoreError};
+
+use crate::{
+    chat::{
+        idempotency::Idempotency,
+        turns::{NewMessage, Turns},
+    },
+    error::ApiError,
+    gateway::Gateway,
+    identity::auth::Authority,
+    platform::jobs::{Failure, Steps},
+    runtime::commands::Commands,
+};
+
+/// Maximum number of turns begun in one pass.
+const AT_ONCE: u32 = 100;
+
+/// Begins queued turns.
+pub struct QueuedTurns {
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) idempotency: Arc<Idempotency>,
+    pub(crate) store: Store,
+    pub(crate) turns: Arc<Turns>,
+}
+
+impl QueuedTurns {
+    /// Begins each queued turn whose chat has no active run. One that cannot begin now is tried again in the next pass.
+    pub(crate) async fn begin_all(self: Arc<Self>) -> Result<(), Failure> {
+        let mut steps = Steps::default();
+        for turn in self.store.queued_turns(AT_ONCE).await? {
+            let run = turn.run;
+            steps.note(&run.to_string(), self.begin(turn).await);
+        }
+        steps.finish()
+    }
+
+    async fn begin(&self, turn: QueuedTurn) -> Result<(), ApiError> {
+        let run = self.store.run(turn.run).await?;
+        let (Some(chat), Some(message)) = (run.chat, run.message) else {
+            return Ok(self.store.forget_queued_turn(run.id).await?);
+        };
+        if !self.commands.going_in(chat).await?.is_empty() {
+            return Ok(());
+        }
+        let key = Some(key_of(&run));
+        let begin = async |key| self.say(&run, message, turn, key).await;
+        let begun = self
+            .idempotency
+            .once(&run.principal, key, begin, async |_| Ok(()))
+            .await;
+        match begun {
+            Err(error) if error.is_ours() => return Err(error),
+            // A limit that passes.
+            Err(error) if error.problem().code == ProblemCode::RateLimited => return Ok(()),
+            Err(error) => {
+                // The page still shows the inputs of the ended run, and lets people send them.
+                tracing::warn!(run = %run.id, %error, "cannot begin a queued turn");
+            }
+            Ok(()) => {}
+        }
+        Ok(self.store.forget_queued_turn(run.id).await?)
+    }
+
+    async fn say(
+        &self,
+        run: &Run,
+        answer: MessageId,
+        turn: QueuedTurn,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<(), ApiError> {
+        let chat = self
+            .store
+            .chat(&run.principal, run.chat.ok_or(StoreError::NotFound)?);
+        let chat = chat.await?;
+        let messages = self.store.messages(chat.id).await?;
+        let answered = messages.iter().find(|message| message.id == answer);
+        let model = answered.and_then(|message| message.model.as_deref());
+        let permit = self.gateway.permit(Authority::of_run(run));
+        let model = self.gateway.resolve(model, &permit)?;
+        let earlier = turn.request.as_deref().map(RunSpec::from_json);
+        let earlier = earlier.and_then(Result::ok).unwrap_or_default();
+        let (text, author) = together(&turn.inputs);
+        let new = NewMessage {
+            parent: newest_below(&messages, answer).or(chat.current),
+            content: vec![Part::Text { text }],
+            idempotency,
+            schedule: None,
+            author,
+            spec: RunSpec {
+                parameters: earlier.parameters,
+                metadata: earlier.metadata,
+                ..RunSpec::default()
+            },
+        };
+        self.turns.say(chat, new, model).await.map(drop)
+    }
+}
+
+/// The key under which the turn begins once. No caller can send it, as it is not ASCII.
+fn key_of(run: &Run) -> IdempotencyKey {
+    IdempotencyKey {
+        key: format!("§queued {}", run.id),
+        request_hash: [0; 32],
+    }
+}
+
+/// The inputs as one message, and its author if that is not the chat's owner. If several people wrote, each input names
+/// its author.
+fn together(inputs: &[ReceivedInput]) -> (String, Option<InputAuthor>) {
+    let first = inputs.first().map(|input| &input.by);
+    let is_of_one = inputs.iter().all(|input| Some(&input.by) == first);
+    let text = |input: &ReceivedInput| match is_of_one {
+        true => input.content.clone(),
+        false => input.text_for_model(),
+    };
+    let texts: Vec<String> = inputs.iter().map(text).collect();
+    let author = first.filter(|author| is_of_one && !author.is_owner);
+    (texts.join("\n\n"), author.cloned())
+}
+
+/// The last message of the branch that continues from this one, along the newest messages. `None` if it is gone.
+fn newest_below(messages: &[ChatMessage], from: MessageId) -> Option<MessageId> {
+    let mut leaf = messages.iter().find(|message| message.id == from)?.id;
+    for _ in messages {
+        let mut newest_first = messages.iter().rev();
+        match newest_first.find(|message| message.parent == Some(leaf)) {
+            Some(next) => leaf = next.id,
+            None => break,
+        }
+    }
+    Some(leaf)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{UserId, event::InputMode};
+
+    use super::*;
+
+    #[test]
+    fn inputs_of_several_people_name_them() {
+        let input = |name: &str, is_owner, content: &str| ReceivedInput {
+            input_id: content.to_owned(),
+            mode: InputMode::Queue,
+            agent: None,
+            by: InputAuthor {
+                id: UserId::generate(),
+                name: name.to_owned(),
+                is_owner,
+            },
+            content: content.to_owned(),
+        };
+        let owner = input("Ann", true, "Shorter.");
+        let guest = input("Bob", false, "In French.");
+        let two = [
+            owner.clone(),
+            ReceivedInput {
+                content: "Please.".into(),
+                ..owner.clone()
+            },
+        ];
+        assert_eq!(together(&two), ("Shorter.\n\nPlease.".into(), None));
+        let (text, author) = together(std::slice::from_ref(&guest));
+        assert_eq!(
+            (text.as_str(), author),
+            ("In French.", Some(guest.by.clone()))
+        );
+        let both = together(&[owner, guest]);
+        assert_eq!(both, ("Shorter.\n\nBob: In French.".into(), None));
+    }
+}

@@ -1,0 +1,95 @@
+//! What people wrote to a run and no agent has read. It begins the next turn of the run's chat.
+
+use domain::{RunId, event::ReceivedInput};
+
+use crate::{
+    Store, StoreError,
+    query::{Row, Tx, readable},
+};
+
+/// The next turn of a chat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuedTurn {
+    /// The run that has ended.
+    pub run: RunId,
+    /// Its specification, if it was stored.
+    pub request: Option<String>,
+    /// What was written, oldest first.
+    pub inputs: Vec<ReceivedInput>,
+}
+
+impl Store {
+    /// The queued turns, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn queued_turns(&self, limit: u32) -> Result<Vec<QueuedTurn>, StoreError> {
+        let sql = "SELECT run, request, inputs FROM queued_turns ORDER BY queued_at, run LIMIT $1";
+        let rows = self
+            .db()
+            .read(sql)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
+        Ok(readable(&rows, read_queued))
+    }
+
+    /// Adds inputs to the next turn of the chat of an ended run, unless they are there.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such run, or it has no chat.
+    pub async fn queue_turn(
+        &self,
+        run: RunId,
+        inputs: &[ReceivedInput],
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "SELECT inputs FROM runs LEFT JOIN queued_turns ON run = id WHERE id = $1 AND chat IS NOT NULL";
+        let row = tx.query(sql).id(run).fetch_one().await?;
+        let mut all: Vec<ReceivedInput> = row.optional_json("inputs")?.unwrap_or_default();
+        for input in inputs {
+            if all.iter().all(|known| known.input_id != input.input_id) {
+                all.push(input.clone());
+            }
+        }
+        insert(&mut tx, run, &all, now).await?;
+        tx.commit().await
+    }
+
+    /// Deletes a queued turn that has begun, or cannot begin.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn forget_queued_turn(&self, run: RunId) -> Result<(), StoreError> {
+        let sql = "DELETE FROM queued_turns WHERE run = $1";
+        self.db().write(sql).id(run).execute().await.map(drop)
+    }
+}
+
+/// Queues the inputs of a run. Its specification is copied, so this comes before that is deleted.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    run: RunId,
+    inputs: &[ReceivedInput],
+    now: i64,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO queued_turns (run, inputs, request, queued_at) \
+               SELECT id, $2, request, $3 FROM runs WHERE id = $1 AND chat IS NOT NULL \
+               ON CONFLICT (run) DO UPDATE SET inputs = excluded.inputs";
+    tx.query(sql)
+        .id(run)
+        .json(&inputs)?
+        .bind(now)
+        .execute()
+        .await
+        .map(drop)
+}
+
+fn read_queued(row: &Row) -> Result<QueuedTurn, StoreError> {
+    Ok(QueuedTurn {
+        run: row.id("run")?,
+        request: row.get("request")?,
+        inputs: row.json("inputs")?,
+    })
+}
