@@ -15,12 +15,13 @@ use rmcp::{
         StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
     },
 };
-use scripted::{Behaviour, Reply, ScriptedServer};
+use scripted::{Behaviour, Call, Finish, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::{
     harness::{Answer, Server},
+    openai,
     runs::events,
 };
 
@@ -171,6 +172,50 @@ async fn a_cancelled_request_stops_its_run() {
         .rest()
         .await;
     assert_eq!(log.last().unwrap().json()["body"]["outcome"], "cancelled");
+}
+
+/// Asked again in a chat whose run is going, the message is added to that run, and both calls get its answer.
+#[tokio::test]
+async fn a_message_for_a_busy_chat_steers_its_run() {
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| match request.number {
+        1 => Reply::stream(&[
+            Step::Pause { ms: 1500 },
+            Step::Calls {
+                calls: vec![Call {
+                    name: "ls".into(),
+                    arguments: json!({}),
+                }],
+            },
+            Step::Finish {
+                reason: Finish::ToolCalls,
+            },
+        ]),
+        _ => Reply::text("In French then."),
+    }))
+    .await
+    .unwrap();
+    let (server, cookie) = Server::start_signed_in().await;
+    openai::connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let mut ada = connect(&server, &key_of(&server, &cookie).await).await;
+    let ask = |message: &str| {
+        let arguments = json!({"message": message, "model": "scripted", "chat": "work"});
+        CallToolRequestParams::new("ask").with_arguments(arguments.as_object().unwrap().clone())
+    };
+    let second = async {
+        assert!(ada.lines.recv().await.unwrap().ends_with("has begun."));
+        ada.client.call_tool(ask("In French!")).await.unwrap()
+    };
+    let (first, second) = tokio::join!(ada.client.call_tool(ask("Do it.")), second);
+    let first = first.unwrap().structured_content.unwrap();
+    let second = second.structured_content.unwrap();
+    assert_eq!(first["answer"], "In French then.");
+    assert_eq!(
+        (&first["run"], &first["answer"]),
+        (&second["run"], &second["answer"])
+    );
+    let last = upstream.requests().pop().unwrap();
+    let said = last["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(said["content"], "In French!");
 }
 
 #[tokio::test]

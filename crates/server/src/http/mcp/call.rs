@@ -51,15 +51,24 @@ pub(super) async fn answer(
     note: impl FnOnce(ChatId) + Send,
 ) -> CallToolResult {
     match begin(app, caller, arguments).await {
-        Ok((chat, run)) => {
-            note(chat);
-            follow(app, chat, run, context).await
+        Ok(followed) => {
+            note(followed.chat);
+            follow(app, followed, context).await
         }
         Err(error) => refused(&error.problem().message),
     }
 }
 
-async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, RunId), ApiError> {
+/// The run that a call waits for.
+#[derive(Debug, Clone, Copy)]
+struct Followed {
+    chat: ChatId,
+    run: RunId,
+    /// Whether the call has started it, rather than added a message to it.
+    is_own: bool,
+}
+
+async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<Followed, ApiError> {
     let wanted: Wanted = serde_json::from_value(arguments)
         .map_err(|error| ApiError::invalid(format!("The arguments do not fit: {error}.")))?;
     if wanted.message.trim().is_empty() {
@@ -89,7 +98,11 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
             content: wanted.message,
         };
         app.commands.tell(*run, Command::Input { input }).await?;
-        return Ok((chat.id, *run));
+        return Ok(Followed {
+            chat: chat.id,
+            run: *run,
+            is_own: false,
+        });
     }
     let content = vec![Part::Text {
         text: wanted.message,
@@ -107,15 +120,19 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         spec,
     };
     let id = chat.id;
-    Ok((id, app.turns.say(chat, new, model).await?.run))
+    Ok(Followed {
+        chat: id,
+        run: app.turns.say(chat, new, model).await?.run,
+        is_own: true,
+    })
 }
 
 async fn follow(
     app: &Arc<App>,
-    chat: ChatId,
-    run: RunId,
+    followed: Followed,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResult {
+    let Followed { chat, run, .. } = followed;
     let mut waiting = Vec::new();
     let mut reader = app.runs.read(run, 0).gathering(GATHER);
     let mut progress = Progress::of(context, &app.config);
@@ -131,7 +148,7 @@ async fn follow(
     loop {
         tokio::select! {
             biased;
-            () = context.ct.cancelled() => return left(app, chat, run).await,
+            () = context.ct.cancelled() => return left(app, followed).await,
             events = reader.next() => match events {
                 Ok(Some(events)) => for logged in events {
                     so_far.push(&logged.event);
@@ -150,9 +167,13 @@ async fn follow(
     }
 }
 
-/// The client cancelled the call, which stops the run, or the server is stopping, and then the run continues
-/// afterwards.
-async fn left(app: &App, chat: ChatId, run: RunId) -> CallToolResult {
+/// The client cancelled the call, which stops the run that it has started, or the server is stopping, and then the run
+/// continues afterwards.
+async fn left(app: &App, followed: Followed) -> CallToolResult {
+    let Followed { chat, run, is_own } = followed;
+    if !is_own {
+        return refused(&format!("The run goes on, in {chat}."));
+    }
     if app.stopping.is_cancelled() {
         return refused(&format!(
             "Glasshouse is being stopped. The run goes on afterwards, in {chat}."
