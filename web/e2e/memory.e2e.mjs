@@ -38,7 +38,7 @@ test("what an agent remembers is a step of its run", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("I will remember that.").waitFor();
   await page.getByRole("button", { name: "Regenerate" }).waitFor();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  await unfold(page.locator("[data-steps-toggle]"));
   await page.getByRole("link", { name: /Remembered “Drinks”/ }).click();
   await page.waitForURL("**/settings/memory");
 });

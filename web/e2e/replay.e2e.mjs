@@ -123,7 +123,7 @@ test("a link leads to the replay", async () => {
 
 test("a fork goes on from a step, with the files of then", async () => {
   const first = chatId();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  await unfold(page.locator("[data-steps-toggle]"));
   const forks = page.getByRole("button", { name: "Fork from here" });
   await forks.first().waitFor({ state: "attached" });
   assert.equal(await forks.count(), 4, "one for each of the main agent's steps that has a next one");
@@ -139,14 +139,14 @@ test("a fork goes on from a step, with the files of then", async () => {
   assert.ok(time.x + time.width <= fork.x, "the button covers the time");
   await picture("fork-steps");
   await forks.first().click();
-  await page.getByLabel("What to tell the model here").fill("Stop, only one line please");
+  await page.getByLabel("Instructions (optional)").fill("Stop, only one line please");
   await picture("fork-dialog");
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.getByRole("button", { name: "Start fork" }).click();
   await page.waitForURL((url) => url.pathname.startsWith("/c/") && !url.pathname.endsWith(first));
   await page.getByText("One line it is.").waitFor();
   await page.getByRole("heading", { name: "Write the report (fork)" }).waitFor();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
-  await page.getByText("You said: Stop, only one line please").waitFor();
+  await unfold(page.locator("[data-steps-toggle]"));
+  await page.getByText("Your instructions: Stop, only one line please").waitFor();
   await picture("forked");
   const read = (chat) =>
     page.evaluate(

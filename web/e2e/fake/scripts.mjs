@@ -158,20 +158,23 @@ async function tour(run) {
   run.push({ type: "plan_changed", todos: plan(3) });
   run.status("Writing the report…");
   run.modelCalled();
-  await run.tool("write_file", { path: "/report.md", content: answer }, "", { ms: 80 });
   const draft = answer.replace("Ship HYG whole", "Ship HYG").split("\n").slice(3).join("\n");
   for (const [version, text] of [draft, answer].entries()) {
-    run.emit("file", { path: "/report.md", text });
     const [added_lines, removed_lines] = version === 0 ? [draft.split("\n").length - 1, 0] : [4, 1];
-    const size_bytes = Buffer.byteLength(text);
-    run.push({
-      type: "file_changed",
-      path: "/report.md",
-      version: version + 1,
-      size_bytes,
-      added_lines,
-      removed_lines,
-    });
+    const tool = version === 0 ? "write_file" : "edit_file";
+    const args = version === 0 ? { content: text } : { old_text: "Ship HYG", new_text: "Ship HYG whole" };
+    const before = () => {
+      run.emit("file", { path: "/report.md", text });
+      run.push({
+        type: "file_changed",
+        path: "/report.md",
+        version: version + 1,
+        size_bytes: Buffer.byteLength(text),
+        added_lines,
+        removed_lines,
+      });
+    };
+    await run.tool(tool, { path: "/report.md", ...args }, "", { ms: 80, before });
   }
   run.push({ type: "plan_changed", todos: plan(5) });
   run.push({ type: "status", description: "", done: true, hidden: true });

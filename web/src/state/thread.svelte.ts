@@ -14,6 +14,10 @@ class Thread {
   wanted = $state<string | null>(null);
   /** The message that is briefly highlighted. */
   marked = $state<string | null>(null);
+  /** Whether growing text does not scroll to the end, even if it is visible: until the user scrolls down. */
+  held = $state(false);
+  /** Whether a scroll to an element is still under way. */
+  isRevealing = false;
   #parts: Parts | null = null;
 
   attach(parts: Parts): () => void {
@@ -54,13 +58,27 @@ class Thread {
 
   /** Scrolls to the highlight in an element, or to the element. */
   reveal(element: HTMLElement): void {
+    this.#scrollUntilSettled(element, () => {
+      (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
+    });
+  }
+
+  /** Scrolls to the beginning of an element and stays there while it grows. */
+  showTop(element: HTMLElement): void {
+    this.held = true;
+    this.#scrollUntilSettled(element, () => element.scrollIntoView({ block: "start" }));
+  }
+
+  /** The list scrolls over several frames when it shows a turn: repeats until it has settled. */
+  #scrollUntilSettled(element: HTMLElement, scroll: () => void): void {
     this.atBottom = false;
-    // The list scrolls over several frames when it shows a turn: repeat until it has settled.
+    this.isRevealing = true;
     let frames = 30;
     const again = () => {
-      (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
+      scroll();
       frames -= 1;
       if (frames > 0 && element.isConnected) requestAnimationFrame(again);
+      else requestAnimationFrame(() => (this.isRevealing = false));
     };
     requestAnimationFrame(again);
   }
