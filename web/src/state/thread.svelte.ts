@@ -69,16 +69,24 @@ class Thread {
     this.#scrollUntilSettled(element, () => element.scrollIntoView({ block: "start" }));
   }
 
-  /** The list scrolls over several frames when it shows a turn: repeats until it has settled. */
+  /** The list scrolls over several frames when it shows a turn: repeats until it has settled, or the user scrolls. */
   #scrollUntilSettled(element: HTMLElement, scroll: () => void): void {
     this.atBottom = false;
     this.isRevealing = true;
     let frames = 30;
+    const over = new AbortController();
+    for (const type of ["wheel", "touchmove", "keydown"]) {
+      addEventListener(type, () => (frames = 0), { passive: true, signal: over.signal });
+    }
     const again = () => {
-      scroll();
       frames -= 1;
-      if (frames > 0 && element.isConnected) requestAnimationFrame(again);
-      else requestAnimationFrame(() => (this.isRevealing = false));
+      if (frames < 0 || !element.isConnected) {
+        over.abort();
+        this.isRevealing = false;
+        return;
+      }
+      scroll();
+      requestAnimationFrame(again);
     };
     requestAnimationFrame(again);
   }
