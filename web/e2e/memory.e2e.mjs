@@ -39,7 +39,8 @@ test("what an agent remembers is a step of its run", async () => {
   await page.getByText("I will remember that.").waitFor();
   await page.getByRole("button", { name: "Regenerate" }).waitFor();
   await unfold(page.locator("[data-steps-toggle]"));
-  await page.getByRole("link", { name: /Remembered “Drinks”/ }).click();
+  await page.getByRole("button", { name: /Remembered “Drinks”/ }).waitFor();
+  await page.getByRole("link", { name: "Open the memory settings" }).click();
   await page.waitForURL("**/settings/memory");
 });
 

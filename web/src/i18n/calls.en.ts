@@ -54,5 +54,6 @@ export const calls = {
   "call.files": { one: "{count}{more} file", other: "{count}{more} files" },
   "call.lines": { one: "{count} line", other: "{count} lines" },
   "call.changes": "Show the changes of {path}",
+  "call.memory": "Open the memory settings",
   "call.tool": "Tool",
 };

@@ -76,5 +76,6 @@ export const calls: Record<keyof typeof english, Entry> = {
     other: "{count} строки",
   },
   "call.changes": "Показать изменения в {path}",
+  "call.memory": "Открыть настройки памяти",
   "call.tool": "Инструмент",
 };

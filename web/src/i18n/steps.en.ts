@@ -1,8 +1,6 @@
 /** English texts for the steps of a run. */
 
 export const steps = {
-  "steps.fileChanged": "Changed {path}",
-  "steps.fileDeleted": "Deleted {path}",
   "steps.memoryUpdating": "Updating the memory “{name}”…",
   "steps.memoryFailed": "The memory “{name}” was not changed",
   "steps.memoryChanged": "Remembered “{name}”",

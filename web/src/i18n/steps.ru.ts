@@ -3,8 +3,6 @@ import type { steps as en } from "./steps.en.ts";
 import type { Entry } from "./index.svelte.ts";
 
 export const steps: Record<keyof typeof en, Entry> = {
-  "steps.fileChanged": "Изменён {path}",
-  "steps.fileDeleted": "Удалён {path}",
   "steps.memoryUpdating": "Обновляется память «{name}»…",
   "steps.memoryFailed": "Память «{name}» не изменена",
   "steps.memoryChanged": "Запомнено: «{name}»",

@@ -39,8 +39,12 @@ export function callOfChange(
 /** Tools that change the file, or the two files, that they name. */
 const changing = new Set(["write_file", "edit_file", "delete_file", "move_file"]);
 
-function namesPath({ name, arguments: given }: ToolNode, path: string): boolean {
-  if (!changing.has(name) || typeof given !== "object" || given === null) return false;
+/** Whether the words for the call name the file that it changes. */
+export const namesItsFile = ({ name }: ToolNode) => changing.has(name);
+
+function namesPath(call: ToolNode, path: string): boolean {
+  const { arguments: given } = call;
+  if (!namesItsFile(call) || typeof given !== "object" || given === null) return false;
   const { path: one, from, to } = given as Record<string, unknown>;
   return [one, from, to].some((named) => typeof named === "string" && absolute(named) === path);
 }

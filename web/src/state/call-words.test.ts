@@ -1,7 +1,14 @@
 /** Tool calls in words, with their figures. */
 import { describe, expect, test } from "vitest";
-import { changesOfCall, figureOfCall, linesOfAll, readableName, wordsOfCall } from "./call-words.ts";
-import type { FileChange, ToolNode } from "./nodes.ts";
+import {
+  changesOfCall,
+  figureOfCall,
+  linesOfAll,
+  readableName,
+  wordsOfAgent,
+  wordsOfCall,
+} from "./call-words.ts";
+import type { AgentNode, FileChange, ToolNode } from "./nodes.ts";
 
 const node = (name: string, given: unknown, more: Partial<ToolNode> = {}): ToolNode => ({
   ...{ kind: "tool", call: "c1", name, state: "done", argumentsText: "", arguments: given, progress: null },
@@ -63,6 +70,18 @@ describe("words", () => {
     expect(readableName("__")).toBe("__");
     expect(readableName("constructor")).toBe("Constructor");
   });
+});
+
+test("a sub-agent is asked by its name, and a reader reads", () => {
+  const agent = (type: string | null, outcome: AgentNode["outcome"] = null) =>
+    ({ kind: "agent", name: "Find the tides", type, outcome }) as AgentNode;
+  const task = node("task", {});
+  expect(wordsOfAgent(agent("researcher"), task)).toBe("Asked researcher: Find the tides");
+  expect(wordsOfAgent(agent("general"), task)).toBe("Asked a sub-agent: Find the tides");
+  expect(wordsOfAgent(agent(null), task)).toBe("Asked a sub-agent: Find the tides");
+  const reading = node("read_source", { url: "https://a.example" });
+  expect(wordsOfAgent(agent("reader"), reading)).toBe("Reading Find the tides");
+  expect(wordsOfAgent(agent("reader", "completed"), reading)).toBe("Read Find the tides");
 });
 
 describe("figures", () => {

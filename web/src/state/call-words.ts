@@ -2,7 +2,7 @@
 import { t, type Key } from "../i18n/index.svelte.ts";
 import { argumentLine, oneLine, partialArgument, partialLine } from "./arguments.ts";
 import { shownName } from "./files.svelte.ts";
-import type { AgentNode, FileChange, FileNews, LineCounts, ToolNode } from "./nodes.ts";
+import type { AgentNode, FileChange, FileNews, LineCounts, MemoryNode, ToolNode } from "./nodes.ts";
 import { sum } from "./sums.ts";
 
 /** Keys of the texts for calls that have one with `.now` too. */
@@ -74,12 +74,23 @@ function keyOf({ name, state, changes }: ToolNode, key: CallKey): Key {
   return change.version === 1 ? "call.create" : "call.edit";
 }
 
-/** The row of a sub-agent: who was asked, and for what. */
-export function wordsOfAgent({ name, type }: AgentNode): string {
+/** Sub-agents of the server itself, whose names say nothing to people. */
+const builtIn = new Set([null, "general", "explore"]);
+
+/** The row of a sub-agent: who was asked, and for what; or the source that it reads. */
+export function wordsOfAgent({ name, type, outcome }: AgentNode, tool: ToolNode): string {
   const what = oneLine(name);
-  return type === null || type === "general"
+  if (tool.name === "read_source")
+    return t(outcome === "completed" ? "call.read" : "call.read.now", { what });
+  return type === null || builtIn.has(type)
     ? t("call.subAgent", { what })
     : t("call.agent", { agent: type, what });
+}
+
+export function wordsOfMemory({ name, state, deleted }: MemoryNode): string {
+  if (state === "running") return t("steps.memoryUpdating", { name });
+  if (state === "failed") return t("steps.memoryFailed", { name });
+  return t(deleted ? "steps.memoryDeleted" : "steps.memoryChanged", { name });
 }
 
 function argumentOf({ arguments: given, argumentsText }: ToolNode, name: string | undefined): string {

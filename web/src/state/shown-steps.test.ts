@@ -1,6 +1,6 @@
 /** Which steps share a row, and which have none. */
 import { expect, test } from "vitest";
-import type { FileNode, HookNode, NodeId, TimelineNode, ToolNode } from "./nodes.ts";
+import type { FileNode, HookNode, MemoryNode, NodeId, TimelineNode, ToolNode } from "./nodes.ts";
 import { shownSteps } from "./shown-steps.ts";
 
 const hook = (state: HookNode["state"]): HookNode => ({
@@ -68,6 +68,16 @@ test("the plan has no rows of its own, unless its update failed", () => {
     ["n0 n1", 0, 0],
     ["n2", 0, 0],
   ]);
+});
+
+test("a memory that a call changed is shown in the row of the call", () => {
+  const memory: MemoryNode = { kind: "memory", name: "Likes", state: "done", deleted: false, lines: null };
+  const nodes = new Map<NodeId, TimelineNode>([
+    ["tool c1", { kind: "tool", name: "memory_write", state: "done" } as ToolNode],
+    ["memory c1", memory],
+    ["memory ", memory],
+  ]);
+  expect(shownSteps(nodes, [...nodes.keys()]).map(({ id }) => id)).toEqual(["tool c1", "memory "]);
 });
 
 test("hidden steps stay with the row before them", () => {

@@ -26,7 +26,7 @@ export function shownSteps(
   for (const id of ids) {
     const node = nodes.get(id);
     const before = steps.at(-1);
-    if (node !== undefined && (isShownElsewhere(node) || isHidden(node))) {
+    if (node !== undefined && (isShownElsewhere(nodes, id, node) || isHidden(node))) {
       before?.ids.push(id);
       continue;
     }
@@ -46,8 +46,9 @@ export function shownSteps(
   return steps;
 }
 
-/** Updates of the plan are shown as the plan, unless they failed. */
-function isShownElsewhere(node: TimelineNode): boolean {
+/** Updates of the plan are shown as the plan, unless they failed; changed memories in the row of their call. */
+function isShownElsewhere(nodes: ReadonlyMap<NodeId, TimelineNode>, id: NodeId, node: TimelineNode): boolean {
+  if (node.kind === "memory") return nodes.has(id.replace(/^memory /, "tool "));
   if (node.kind === "file") return (node.inCall ?? false) && node.path.startsWith(results);
   return node.kind === "tool" && node.name === "write_todos" && node.state !== "failed";
 }
