@@ -280,7 +280,7 @@ test.describe("a run", () => {
     await finished();
     await unfold(steps());
     // The answer has its own row, once.
-    await page.getByRole("button", { name: /^done ask_user/ }).waitFor();
+    await page.getByRole("button", { name: /^done Asked you/ }).waitFor();
     assert.equal(await page.locator(".steps").getByText("Plain text", { exact: true }).count(), 1);
   });
 
