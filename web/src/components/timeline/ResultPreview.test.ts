@@ -8,7 +8,7 @@ test.each([
   ['{"files": []}', false, "Done (no output)"],
   ["", true, ""],
   ["two\n\nlines", false, "two lines"],
-])("document 000: of %j, failed: %s, is %j", (result, hasFailed, text) => {
+])("of %j, failed: %s, is %j", (result, hasFailed, text) => {
   const { container } = render(ResultPreview, { props: { result, hasFailed } });
   expect(container.textContent?.trim()).toBe(text);
 });
