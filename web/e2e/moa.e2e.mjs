@@ -120,8 +120,10 @@ test("a reload shows the same, and the answers behind it", async () => {
   assert.equal(await columns().count(), 0);
   await page.getByRole("button", { name: "Merged from 4 answers" }).click();
   for (const number of [1, 2, 3, 4]) await column(number).getByText("in their leaves.").waitFor();
+  const saved = page.waitForResponse((response) => response.request().method() === "PATCH");
   await head(3).getByRole("button", { name: "Use this answer" }).click();
   await head(3).getByText("In use").waitFor();
+  await saved;
   await page.reload();
   await head(3).getByText("In use").waitFor();
 });
