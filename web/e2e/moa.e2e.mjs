@@ -95,6 +95,8 @@ test("samples of one model stream side by side and become one answer", async () 
   await check(page, "answers side by side");
   await picture("ended");
   await head(1).getByText("In use").waitFor();
+  // All of it is in view.
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor({ state: "detached" });
   await head(2).getByRole("button", { name: "Use this answer" }).click();
   await head(2).getByText("In use").waitFor();
   await page.getByRole("button", { name: "Merge 4 answers" }).click();

@@ -26,8 +26,8 @@ export const beside: Record<keyof typeof english, Entry> = {
   },
   "beside.answer": "Ответ {number}: {name}",
   "beside.stop": "Остановить ответ {number}",
-  "beside.choose": "Использовать этот ответ",
-  "beside.chosen": "Используется",
+  "beside.choose": "Выбрать ответ",
+  "beside.chosen": "Выбран",
   "beside.merge": {
     one: "Объединить {count} ответ",
     few: "Объединить {count} ответа",

@@ -6,6 +6,8 @@ interface Parts {
   list: () =>
     { scrollToIndex(index: number, options?: { align?: "start" | "center" | "end" }): void } | undefined;
   toBottom: () => void;
+  /** Whether its end is visible. */
+  isAtEnd: () => boolean;
 }
 
 class Thread {
@@ -83,6 +85,8 @@ class Thread {
       if (frames < 0 || !element.isConnected) {
         over.abort();
         this.isRevealing = false;
+        // In a chat that fits the window nothing has scrolled.
+        this.atBottom = this.#parts?.isAtEnd() ?? false;
         return;
       }
       scroll();
