@@ -79,7 +79,7 @@ test.describe("Escape", () => {
     await again().waitFor();
     assert.equal(run().stopped, false);
     await page.keyboard.press("Escape");
-    await page.getByText("Stopped. What was written is kept.").waitFor();
+    await page.getByText("You stopped this answer.").waitFor();
   });
 
   test("held down, does not stop it", async () => {

@@ -212,7 +212,7 @@ test.describe("going on", () => {
     await say("count");
     await page.getByText(/word40\b/).waitFor();
     await page.locator("[data-stop]").click();
-    await page.getByText("Stopped. What was written is kept.").waitFor();
+    await page.getByText("You stopped this answer.").waitFor();
     await check(page, "a stopped answer");
     await picture("stopped");
     await page.getByRole("button", { name: "Continue", exact: true }).press("Enter");

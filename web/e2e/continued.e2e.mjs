@@ -50,10 +50,7 @@ test("one is stopped, and the run goes on without it", async () => {
 });
 
 test("one that has ended puts its name into the message field", async () => {
-  await page
-    .getByRole("button", { name: /^Steps|tools/ })
-    .first()
-    .click();
+  await page.locator("[data-steps-toggle]").first().click();
   if (!(await page.getByRole("button", { name: "Continue this sub-agent" }).count()))
     await row("Quick reader").click();
   await field().fill("typed before");

@@ -179,11 +179,8 @@ test("a change of a run shows its lines and opens what changed", async () => {
   await page.keyboard.press("Enter");
   await page.locator("[data-allow]").click();
   await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
-  await page
-    .getByRole("button", { name: /Changed report\.md/ })
-    .last()
-    .click();
+  await unfold(page.locator("[data-steps-toggle]"));
+  await page.getByRole("button", { name: "Show the changes of report.md" }).last().click();
   await rows("added").first().waitFor();
   assert.equal(await rows("added").count(), 4);
   assert.equal(await rows("removed").count(), 1);

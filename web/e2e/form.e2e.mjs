@@ -89,7 +89,7 @@ const newChat = () => page.getByRole("button", { name: /New chat/ }).click();
 const card = () => page.getByRole("region", { name: /asks$/ });
 const send = () => card().getByRole("button", { name: "Answer", exact: true });
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
-const steps = () => page.getByRole("button", { name: /Execution steps/ }).last();
+const steps = () => page.locator("[data-steps-toggle]").last();
 const field = (name) => card().getByLabel(new RegExp(`^${name}`));
 const picture = async (name) => {
   if (process.env.E2E_PICTURES) await page.screenshot({ path: `${process.env.E2E_PICTURES}/${name}.png` });

@@ -65,10 +65,10 @@ test("the answer shows the picture, while it is new and after a reload", async (
 });
 
 test("making it is a step of the provider's with the picture", async () => {
-  await unfold(page.getByRole("button", { name: /Execution steps/ }).first());
+  await unfold(page.locator("[data-steps-toggle]").first());
   const turn = page.locator(".turn").last();
   await turn
-    .getByRole("button", { name: /image_generation/ })
+    .getByRole("button", { name: /Image generation/ })
     .first()
     .getByText("run by the provider")
     .waitFor();

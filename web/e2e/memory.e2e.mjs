@@ -38,8 +38,9 @@ test("what an agent remembers is a step of its run", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("I will remember that.").waitFor();
   await page.getByRole("button", { name: "Regenerate" }).waitFor();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
-  await page.getByRole("link", { name: /Remembered “Drinks”/ }).click();
+  await unfold(page.locator("[data-steps-toggle]"));
+  await page.getByRole("button", { name: /Remembered “Drinks”/ }).waitFor();
+  await page.getByRole("link", { name: "Open the memory settings" }).click();
   await page.waitForURL("**/settings/memory");
 });
 

@@ -33,7 +33,7 @@ async function say(text) {
   await page.keyboard.press("Enter");
 }
 
-const steps = () => page.getByRole("button", { name: /Execution steps/ });
+const steps = () => page.locator("[data-steps-toggle]");
 const lastAnswer = () => page.locator("article.assistant .answer").last();
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
 /** Scrolls to the end and lets the page notice it. */
@@ -178,13 +178,13 @@ test.describe("a run", () => {
 
     await finished();
     assert.equal(await steps().getAttribute("aria-expanded"), "false");
-    assert.match(await steps().innerText(), /\(10 tools\)[\s\S]*1 failed[\s\S]*2 agents/);
+    assert.match(await steps().innerText(), /11 steps\s· 1 failed\s· 2 sub-agents/);
     assert.equal(await lastAnswer().locator("table tbody tr").count(), 3);
 
     await steps().click();
     await page.getByText("There is no file /archive/index.md").waitFor();
     await page.getByRole("button", { name: /Licence reader/ }).click();
-    await page.getByRole("button", { name: /publish_note/ }).click();
+    await page.getByRole("button", { name: /Publish note/ }).click();
     await page.getByText('"note": "changed"').waitFor();
   });
 
@@ -194,7 +194,7 @@ test.describe("a run", () => {
     await finished();
     await page.reload();
     await unfold(steps());
-    await page.getByRole("button", { name: /^done grep/ }).click();
+    await page.getByRole("button", { name: /^done Searched the files/ }).click();
     assert.equal(await page.getByText("400: hyg_v41.csv").count(), 0);
     await page.getByRole("button", { name: "Show all" }).first().click();
     await page.getByText("400: hyg_v41.csv").waitFor();
@@ -202,7 +202,7 @@ test.describe("a run", () => {
     await page.getByRole("button", { name: "Search in steps" }).click();
     await page.getByRole("searchbox", { name: "Search in steps" }).fill("magnitude 8.9");
     await page.locator("mark", { hasText: "magnitude 8.9" }).first().waitFor();
-    assert.equal(await page.getByRole("button", { name: /write_todos/ }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: /Created report\.md/ }).count(), 0);
   });
 
   test("document_000: the open step block previews what each call gave, without a click", async () => {
@@ -217,19 +217,18 @@ test.describe("a run", () => {
         .filter({ has: row(name) })
         .last()
         .locator("p");
-    const long = await preview(/^done grep/).innerText();
+    const long = await preview(/^done Searched the files/).innerText();
     assert.match(long, /^1: hyg_v41\.csv row 0 .*\.\.\.$/);
     assert.equal(long.length, 203);
     const error = "There is no file /archive/index.md. Use ls to see what there is.";
-    assert.equal(await preview(/^failed read_file/).innerText(), error);
+    assert.equal(await preview(/^failed Reading archive/).innerText(), error);
     assert.equal(await page.getByText(error).count(), 1);
-    assert.equal(await preview(/^done write_todos/).innerText(), "5 tasks");
-    assert.equal(await preview(/^done write_file/).innerText(), "✓ completed");
+    assert.equal(await preview(/^done Created report\.md/).count(), 0, "the row says all");
     assert.match(await preview(/Catalogue reader/).innerText(), /^Catalogue reader is done: /);
     // The full result replaces the preview.
-    await row(/^done grep/).press("Enter");
+    await row(/^done Searched the files/).press("Enter");
     await page.getByRole("button", { name: "Show all" }).waitFor();
-    assert.equal(await preview(/^done grep/).count(), 0);
+    assert.equal(await preview(/^done Searched the files/).count(), 0);
   });
 
   test("a reload in the middle loses nothing", async () => {
@@ -269,7 +268,7 @@ test.describe("a run", () => {
     await page.keyboard.press("Escape");
     await page.getByText("Press Esc again to stop the run").last().waitFor();
     await page.keyboard.press("Escape");
-    await page.getByText("Stopped. What was written is kept.").waitFor();
+    await page.getByText("You stopped this answer.").waitFor();
     assert.match(await lastAnswer().innerText(), /^word1 word2/);
     assert.equal(await page.locator(".spinner").count(), 0);
   });
@@ -281,7 +280,7 @@ test.describe("a run", () => {
     await finished();
     await unfold(steps());
     // The answer has its own row, once.
-    await page.getByRole("button", { name: /^done ask_user/ }).waitFor();
+    await page.getByRole("button", { name: /^done Asked you/ }).waitFor();
     assert.equal(await page.locator(".steps").getByText("Plain text", { exact: true }).count(), 1);
   });
 
@@ -342,7 +341,7 @@ test.describe("a run", () => {
     await say("hostile");
     await finished();
     await unfold(steps());
-    await page.getByRole("button", { name: /read_file/ }).click();
+    await page.getByRole("button", { name: /Read <img/ }).click();
     await page.getByText("<script>window.hacked=1</script><b>bold</b>").first().waitFor();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.deepEqual(

@@ -82,7 +82,7 @@ test.afterAll(async () => {
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });
 
-const steps = () => page.getByRole("button", { name: /Execution steps/ }).last();
+const steps = () => page.locator("[data-steps-toggle]").last();
 const answer = () => page.locator("article.assistant .answer").last();
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
 const say = async (words) => {
@@ -123,7 +123,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   const followed = fetch(`${glasshouse.url}/runs/${run}/events`, { headers: { cookie } }).then((answer) =>
     answer.text(),
   );
-  await page.getByText(/2 agents running/).waitFor();
+  await page.getByText(/2 sub-agents running/).waitFor();
   await page
     .getByText(/There is no file .nowhere\.txt/)
     .first()
@@ -131,7 +131,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   // A call that is still being streamed has no name yet.
   const before = (await page.locator(".steps .name").allInnerTexts()).filter((name) => name !== "");
   await page.reload();
-  await page.getByText(/2 agents running/).waitFor();
+  await page.getByText(/2 sub-agents running/).waitFor();
   await page
     .getByText(/There is no file .nowhere\.txt/)
     .first()
@@ -142,7 +142,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
   for (const name of afterReload) if (name === rest[0]) rest.shift();
   assert.deepEqual(rest, [], `of ${before.join(", ")} is left: ${afterReload.join(", ")}`);
   await finished();
-  assert.match(await steps().innerText(), /\(7 tools\)[\s\S]*1 failed[\s\S]*2 agents/);
+  assert.match(await steps().innerText(), /7 steps\s· 1 failed\s· 2 sub-agents/);
   assert.equal(await answer().locator("table tbody tr").count(), 2);
   assert.equal(await answer().locator("img").count(), 0);
   const [live, replayed] = [await followed, await log(run)];
@@ -163,7 +163,7 @@ test("watch a run with two sub-agents, reload in the middle, lose nothing", asyn
 
 test("a long result is short until it is wanted", async () => {
   await page
-    .getByRole("button", { name: /read_file/ })
+    .getByRole("button", { name: /Read data\.txt/ })
     .first()
     .click();
   await page.getByRole("button", { name: "Show all" }).first().click();
@@ -203,7 +203,7 @@ test("stop keeps what was written", async () => {
   await say("Count");
   await page.getByText(/\bw40\b/).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("Stopped. What was written is kept.").waitFor();
+  await page.getByText("You stopped this answer.").waitFor();
   assert.match(await answer().innerText(), /^w1 w2 w3/);
   const { summary } = (await api(`/api/v1/chats/${chatId()}`)).messages.at(-1);
   assert.equal(summary.outcome, "cancelled");
@@ -222,7 +222,7 @@ test("a question waits through a reload", async () => {
 test("a run goes on in the open page after the server was killed", async () => {
   await newChat();
   await say("Work once more");
-  await page.getByText(/2 agents running/).waitFor();
+  await page.getByText(/2 sub-agents running/).waitFor();
   await page
     .getByText(/There is no file .nowhere\.txt/)
     .first()
@@ -231,7 +231,7 @@ test("a run goes on in the open page after the server was killed", async () => {
   await finished();
   assert.equal(await answer().locator("table tbody tr").count(), 2);
   await unfold(steps());
-  await page.getByText("The server was restarted; the run goes on from where it was.").waitFor();
+  await page.getByText("The server was restarted, and the run continued where it was.").waitFor();
   const events = await log(await lastRun());
   for (const [type, count] of [
     ["run_started", 1],

@@ -59,12 +59,9 @@ test("the answer has marks of what it cites, while it is new and after a reload"
 });
 
 test("the provider's search is a step with its input and results", async () => {
-  await turn()
-    .getByRole("button", { name: /Execution steps/ })
-    .first()
-    .click();
+  await turn().locator("[data-steps-toggle]").first().click();
   const step = turn()
-    .getByRole("button", { name: /web_search/ })
+    .getByRole("button", { name: /Searched the web/ })
     .first();
   await step.getByText("run by the provider").waitFor();
   await step.click();

@@ -123,30 +123,31 @@ test("a link leads to the replay", async () => {
 
 test("a fork goes on from a step, with the files of then", async () => {
   const first = chatId();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
+  await unfold(page.locator("[data-steps-toggle]"));
   const forks = page.getByRole("button", { name: "Fork from here" });
   await forks.first().waitFor({ state: "attached" });
   assert.equal(await forks.count(), 4, "one for each of the main agent's steps that has a next one");
-  const timed = page
+  const step = page
     .locator(".forkable")
-    .filter({ has: page.locator(".time") })
+    .filter({ has: page.locator(".row") })
     .first();
-  await timed.hover();
-  const [time, fork] = await Promise.all([
-    timed.locator(".time").last().boundingBox(),
-    timed.getByRole("button", { name: "Fork from here" }).boundingBox(),
+  await step.hover();
+  const [row, fork] = await Promise.all([
+    step.locator(".row").last().boundingBox(),
+    step.getByRole("button", { name: "Fork from here" }).boundingBox(),
   ]);
-  assert.ok(time.x + time.width <= fork.x, "the button covers the time");
+  // Times stand at the end of the row.
+  assert.ok(row.x + row.width <= fork.x, "the button covers the row");
   await picture("fork-steps");
   await forks.first().click();
-  await page.getByLabel("What to tell the model here").fill("Stop, only one line please");
+  await page.getByLabel("Instructions (optional)").fill("Stop, only one line please");
   await picture("fork-dialog");
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.getByRole("button", { name: "Start fork" }).click();
   await page.waitForURL((url) => url.pathname.startsWith("/c/") && !url.pathname.endsWith(first));
   await page.getByText("One line it is.").waitFor();
   await page.getByRole("heading", { name: "Write the report (fork)" }).waitFor();
-  await unfold(page.getByRole("button", { name: /Execution steps/ }));
-  await page.getByText("You said: Stop, only one line please").waitFor();
+  await unfold(page.locator("[data-steps-toggle]"));
+  await page.getByText("Your instructions: Stop, only one line please").waitFor();
   await picture("forked");
   const read = (chat) =>
     page.evaluate(

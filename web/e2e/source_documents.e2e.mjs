@@ -48,7 +48,7 @@ const say = async (words) => {
   await page.keyboard.press("Enter");
 };
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
-const steps = () => page.getByRole("button", { name: /Execution steps/ }).last();
+const steps = () => page.locator("[data-steps-toggle]").last();
 const newChat = () => page.getByRole("button", { name: /New chat/ }).click();
 const row = (name) => page.getByRole("button", { name }).first();
 const spinners = () => page.locator("article.assistant .spinner");
@@ -60,7 +60,7 @@ test("document 000: spinners turn while the agent works, and stop with it", asyn
   await page.locator("article.assistant .status .spinner").waitFor();
   assert.ok((await spinners().count()) >= 2, `${await spinners().count()} spinners`);
   await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await page.getByText("Stopped. What was written is kept.").waitFor();
+  await page.getByText("You stopped this answer.").waitFor();
   assert.equal(await spinners().count(), 0);
 });
 
@@ -106,9 +106,9 @@ test("document 003: one status line above the answer, replaced and gone at the e
 
 test("document 000: each call shows whether it went well, by an icon and a word", async () => {
   await unfold(steps());
-  await row(/^done write_file/).waitFor();
-  await row(/^done read_file/).waitFor();
-  await row(/^failed read_file/).waitFor();
+  await row(/^done Created long\.txt/).waitFor();
+  await row(/^done Read long\.txt/).waitFor();
+  await row(/^failed Reading nowhere\.txt/).waitFor();
   const colour = (state) =>
     page
       .locator(`.state.${state}`)
@@ -119,7 +119,7 @@ test("document 000: each call shows whether it went well, by an icon and a word"
 });
 
 test("document 000: what a tool answered is copied whole, though its beginning is shown", async () => {
-  await row(/^done read_file/).click();
+  await row(/^done Read long\.txt/).click();
   const result = page.locator(".label").filter({ hasText: "Result" }).last();
   await result.getByRole("button", { name: "Show all" }).waitFor();
   const copied = await copiedBy(result.getByRole("button", { name: "Copy" }));

@@ -123,8 +123,8 @@ test("what it writes is run, and its picture stands in the answer", async () => 
   await check(page, "a picture in the answer");
   const steps = page.getByRole("button", { name: /steps?/ }).first();
   await unfold(steps);
-  await page.getByText("python").first().waitFor();
-  await page.getByText("write_file").first().waitFor();
+  await page.getByText("Ran Python").first().waitFor();
+  await page.getByText("Created rain.csv").first().waitFor();
   // The row of the call shows the image in that version.
   const inRow = page.getByRole("img", { name: "rainfall.png" });
   await inRow.waitFor();

@@ -174,7 +174,7 @@ test("names, titles and texts of people", async () => {
 test("what a model says, its calls and what they give", async () => {
   await say(`Show it all ${hostile.slice(0, 10).join(" ")}`);
   await page.getByRole("button", { name: "Regenerate" }).last().waitFor({ timeout: 60_000 });
-  await unfold(page.getByRole("button", { name: /Execution steps/ }).last());
+  await unfold(page.locator("[data-steps-toggle]").last());
   assert.ok((await unfoldAll()) >= 6, "not every call was opened");
   await unharmed();
   const shown = await page.locator("article.assistant").last().innerText();

@@ -158,20 +158,23 @@ async function tour(run) {
   run.push({ type: "plan_changed", todos: plan(3) });
   run.status("Writing the report…");
   run.modelCalled();
-  await run.tool("write_file", { path: "/report.md", content: answer }, "", { ms: 80 });
   const draft = answer.replace("Ship HYG whole", "Ship HYG").split("\n").slice(3).join("\n");
   for (const [version, text] of [draft, answer].entries()) {
-    run.emit("file", { path: "/report.md", text });
     const [added_lines, removed_lines] = version === 0 ? [draft.split("\n").length - 1, 0] : [4, 1];
-    const size_bytes = Buffer.byteLength(text);
-    run.push({
-      type: "file_changed",
-      path: "/report.md",
-      version: version + 1,
-      size_bytes,
-      added_lines,
-      removed_lines,
-    });
+    const tool = version === 0 ? "write_file" : "edit_file";
+    const args = version === 0 ? { content: text } : { old_text: "Ship HYG", new_text: "Ship HYG whole" };
+    const before = () => {
+      run.emit("file", { path: "/report.md", text });
+      run.push({
+        type: "file_changed",
+        path: "/report.md",
+        version: version + 1,
+        size_bytes: Buffer.byteLength(text),
+        added_lines,
+        removed_lines,
+      });
+    };
+    await run.tool(tool, { path: "/report.md", ...args }, "", { ms: 80, before });
   }
   run.push({ type: "plan_changed", todos: plan(5) });
   run.push({ type: "status", description: "", done: true, hidden: true });
@@ -228,6 +231,36 @@ async function count(run) {
   await run.text(words, { answer: true, ms: 8 });
 }
 
+/** A model server that is overloaded once, before it answers. */
+async function overloaded(run) {
+  run.push({ type: "model_requested", model: run.model, messages: 1 });
+  run.push({ type: "notice", level: "warning", message: "The server is overloaded.", failed_try: true });
+  run.push({
+    type: "status",
+    description: "Asking the model again in 2 s…",
+    done: false,
+    hidden: false,
+    sentence: { code: "asking_again", params: { seconds: 2 } },
+  });
+  await run.pause(8000);
+  run.push({ type: "status", description: "", done: true, hidden: true });
+  await run.text("It answers now.", { answer: true });
+  run.modelCalled();
+}
+
+/** A run without the tools of an MCP server, with a step if the message says so. */
+async function unreachable(run, words) {
+  run.push({
+    type: "notice",
+    level: "warning",
+    message: "The MCP server “files” cannot be reached now, so this run goes on without its tools.",
+    sentence: { code: "mcp_server_away", params: { name: "files" } },
+  });
+  if (words.includes("step")) await run.tool("ls", { path: "/" }, "report.md", { ms: 60 });
+  await run.text("Answered without it.", { answer: true });
+  run.modelCalled();
+}
+
 /** A log of 20,000 events at once. */
 async function flood(run) {
   const item = run.name("t");
@@ -253,7 +286,7 @@ async function recite(run, words) {
   run.modelCalled();
 }
 
-const scripts = { recite, tour, compact, flood, ask, fail, limit, hostile, count };
+const scripts = { recite, overloaded, unreachable, tour, compact, flood, ask, fail, limit, hostile, count };
 
 /** Plays the script named in the message; stopping keeps what was written. */
 export async function play(run, words) {

@@ -2,6 +2,7 @@
 import { account } from "./account.en.ts";
 import { audit } from "./audit.en.ts";
 import { beside } from "./beside.en.ts";
+import { calls } from "./calls.en.ts";
 import { chats } from "./chats.en.ts";
 import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
@@ -25,6 +26,7 @@ export const en = {
   ...account,
   ...audit,
   ...beside,
+  ...calls,
   ...chats,
   ...configuration,
   ...settings,
@@ -169,15 +171,17 @@ export const en = {
   "turn.thinking": "Thinking…",
   "turn.writing": "Writing…",
   "turn.waiting": "Waiting for you",
-  "turn.stopped": "Stopped. What was written is kept.",
+  "turn.retryingIn": "Retrying in {seconds} s (attempt {attempt})…",
+  "turn.retrying": "Retrying (attempt {attempt})…",
+  "turn.stopped": "You stopped this answer.",
   "turn.continue": "Continue",
   "turn.continueWords": "Continue.",
-  "turn.limited": "A limit was reached; this is what there is so far.",
+  "turn.limited": "Limit reached. Showing the result so far.",
   "turn.failed": "The run failed.",
   "turn.copyDetails": "Copy details",
   "turn.gone": "The steps of this run are no longer stored.",
-  "turn.usage": "{input} tokens read, {output} written",
-  "turn.usageCached": "{input} tokens read ({cached} from the cache), {output} written",
+  "turn.usage": "{input} in, {output} out",
+  "turn.usageCached": "{input} in ({cached} cached), {output} out",
   "turn.cached": "{tokens} cached",
   "turn.estimated": "estimated",
   "turn.files": "Changed files",
@@ -193,11 +197,11 @@ export const en = {
   "state.done": "done",
   "state.failed": "failed",
   "state.stopped": "stopped",
-  "state.in_doubt": "it is not known whether this was done",
+  "state.in_doubt": "Unknown outcome",
   "state.limited": "reached a limit",
 
-  "notice.forked": "What is above was done by another run; this one goes on from here.",
-  "notice.forkedWith": "What is above was done by another run; this one goes on from here. You said: {text}",
+  "notice.forked": "Forked here: the steps above are from the original run.",
+  "notice.forkedWith": "Forked here: the steps above are from the original run. Your instructions: {text}",
 
   "replay.start": "Replay",
   "replay.title": "Replay",
@@ -214,20 +218,21 @@ export const en = {
 
   "fork.title": "Fork from here",
   "fork.about":
-    "A new chat goes on from this step, with all that was said and done before it and the files as they were then. Nothing is done again, and this chat stays as it is.",
-  "fork.guidance": "What to tell the model here",
-  "fork.guidancePlaceholder": "Optional",
+    "Starts a new chat from this step, with the conversation and files as they were. This chat is unchanged.",
+  "fork.guidance": "Instructions (optional)",
   "fork.model": "Model",
-  "fork.start": "Go on from here",
+  "fork.start": "Start fork",
   "fork.chat": "{title} (fork)",
 
-  "notice.resumed": "The server was restarted; the run goes on from where it was.",
+  "notice.resumed": "The server was restarted, and the run continued where it was.",
+  "notice.openTools": "Open the tool settings",
 
   "compaction.summarised": "Older steps summarised: {before} → {after} tokens",
   "compaction.left": "Older steps left out: {before} → {after} tokens",
 
   "reasoning.running": "Thinking…",
   "reasoning.done": "Thought for {duration}",
+  "reasoning.brief": "Thought",
 
   "plan.task": "Task {number} of {count}",
   "plan.done": { one: "{count} task done", other: "All {count} tasks done" },
@@ -422,7 +427,6 @@ export const en = {
   "keyboard.allow": "Allow what is asked",
   "keyboard.deny": "Deny what is asked",
 
-  "say.working": "Working: {tool}",
   "say.approval": "Needs approval: {tool}",
   "say.question": "The agent asks: {text}",
   "say.answer": { one: "Answer complete, {count} word", other: "Answer complete, {count} words" },

@@ -15,6 +15,13 @@ export function formatDuration(ms: number): string {
   return t("duration.h", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
+/** Steps shorter than this take no time that people would notice. */
+const shortestStepMs = 50;
+
+/** The duration of a step, unless it is negligible. */
+export const formatStepDuration = (ms: number): string | undefined =>
+  ms < shortestStepMs ? undefined : formatDuration(ms);
+
 /** An offset from the start of a run: `+0.04 s`, `+12.3 s`, `+2:05.3`. */
 export function formatOffset(ms: number): string {
   const tenths = Math.floor(Math.max(0, ms) / 100);

@@ -37,7 +37,7 @@ export const pipelines = {
   "pipelines.moa": "Merging answers",
   "pipelines.moa.hint": "How several answers to a message become one, when somebody asks for that.",
   "pipelines.moa.samples": "Answers of one model",
-  "pipelines.moa.samplesHint": "What “Ask others” offers first. Whoever asks can choose another number.",
+  "pipelines.moa.samplesHint": "What “Compare” offers under “Advanced”. People can choose another number.",
   "pipelines.moa.layers": "Layers of answers",
   "pipelines.moa.layersHint":
     "With 2 or 3, the models of the answers answer again before these are merged, with all answers of the layer before in view. Each layer costs about as much as the answers.",

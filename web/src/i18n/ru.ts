@@ -2,6 +2,7 @@
 import { account } from "./account.ru.ts";
 import { audit } from "./audit.ru.ts";
 import { beside } from "./beside.ru.ts";
+import { calls } from "./calls.ru.ts";
 import { chats } from "./chats.ru.ts";
 import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
@@ -26,6 +27,7 @@ export const ru: Dictionary = {
   ...account,
   ...audit,
   ...beside,
+  ...calls,
   ...chats,
   ...configuration,
   ...settings,
@@ -174,15 +176,17 @@ export const ru: Dictionary = {
   "turn.thinking": "Думает…",
   "turn.writing": "Пишет…",
   "turn.waiting": "Ждёт вас",
-  "turn.stopped": "Остановлено. Написанное сохранено.",
+  "turn.retryingIn": "Повтор через {seconds} с (попытка {attempt})…",
+  "turn.retrying": "Повторяет запрос (попытка {attempt})…",
+  "turn.stopped": "Вы остановили этот ответ.",
   "turn.continue": "Продолжить",
   "turn.continueWords": "Продолжай.",
-  "turn.limited": "Достигнут предел; вот что успело получиться.",
+  "turn.limited": "Достигнут предел. Показано то, что получилось.",
   "turn.failed": "Запуск не удался.",
   "turn.copyDetails": "Копировать подробности",
   "turn.gone": "Шаги этого запуска больше не хранятся.",
-  "turn.usage": "Прочитано токенов: {input}, написано: {output}",
-  "turn.usageCached": "Прочитано токенов: {input} (из кеша: {cached}), написано: {output}",
+  "turn.usage": "Входных токенов: {input}, выходных: {output}",
+  "turn.usageCached": "Входных токенов: {input} (из кеша: {cached}), выходных: {output}",
   "turn.cached": "из кеша: {tokens}",
   "turn.estimated": "оценка",
   "turn.files": "Изменённые файлы",
@@ -198,11 +202,11 @@ export const ru: Dictionary = {
   "state.done": "готово",
   "state.failed": "ошибка",
   "state.stopped": "остановлено",
-  "state.in_doubt": "неизвестно, выполнено ли это",
+  "state.in_doubt": "Исход неизвестен",
   "state.limited": "достигнут предел",
 
-  "notice.forked": "Всё, что выше, сделано другим запуском; этот продолжает отсюда.",
-  "notice.forkedWith": "Всё, что выше, сделано другим запуском; этот продолжает отсюда. Вы сказали: {text}",
+  "notice.forked": "Ответвлено здесь: шаги выше — из исходного запуска.",
+  "notice.forkedWith": "Ответвлено здесь: шаги выше — из исходного запуска. Ваши указания: {text}",
 
   "replay.start": "Повтор",
   "replay.title": "Повтор",
@@ -219,20 +223,21 @@ export const ru: Dictionary = {
 
   "fork.title": "Ответвить отсюда",
   "fork.about":
-    "Новый чат продолжит с этого шага: со всем, что было сказано и сделано до него, и с файлами, какими они были тогда. Ничего не выполняется заново, а этот чат останется как есть.",
-  "fork.guidance": "Что сказать модели в этом месте",
-  "fork.guidancePlaceholder": "Необязательно",
+    "Новый чат начнётся с этого шага: с тем же разговором и файлами, какими они были. Этот чат не изменится.",
+  "fork.guidance": "Указания (необязательно)",
   "fork.model": "Модель",
-  "fork.start": "Продолжить отсюда",
+  "fork.start": "Создать ответвление",
   "fork.chat": "{title} (ответвление)",
 
-  "notice.resumed": "Сервер был перезапущен; работа продолжается с того же места.",
+  "notice.resumed": "Сервер был перезапущен; работа продолжилась с того же места.",
+  "notice.openTools": "Открыть настройки инструментов",
 
   "compaction.summarised": "Прежние шаги сжаты: {before} → {after} токенов",
   "compaction.left": "Прежние шаги опущены: {before} → {after} токенов",
 
   "reasoning.running": "Размышляет…",
   "reasoning.done": "Размышление: {duration}",
+  "reasoning.brief": "Размышление",
 
   "plan.task": "Задача {number} из {count}",
   "plan.done": {
@@ -443,7 +448,6 @@ export const ru: Dictionary = {
   "keyboard.allow": "Разрешить то, о чём спрашивают",
   "keyboard.deny": "Отклонить то, о чём спрашивают",
 
-  "say.working": "В работе: {tool}",
   "say.approval": "Нужно разрешение: {tool}",
   "say.question": "Агент спрашивает: {text}",
   "say.answer": {

@@ -40,11 +40,21 @@ export function argumentLine(value: unknown): string {
 
 /** The same for incomplete JSON: the first string value so far. */
 export function partialLine(json: string): string {
-  const found = /:\s*"((?:[^"\\]|\\.)*)/.exec(json);
-  return found?.[1] ? oneLine(found[1].replace(/\\n/g, " ").replace(/\\(.)/g, "$1")) : "";
+  return unescaped(/:\s*"((?:[^"\\]|\\.)*)/.exec(json)?.[1]);
 }
 
-function oneLine(text: string): string {
+/** Length of the JSON in which a named argument is searched: the rest may be a long text that is still growing. */
+const maxSearched = 2000;
+
+/** A string argument in incomplete JSON, as far as it is written. */
+export function partialArgument(json: string, name: string): string {
+  const pattern = new RegExp(`"${name}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)`);
+  return unescaped(pattern.exec(json.slice(0, maxSearched))?.[1]);
+}
+
+const unescaped = (text = "") => oneLine(text.replace(/\\n/g, " ").replace(/\\(.)/g, "$1"));
+
+export function oneLine(text: string): string {
   const line = text
     .slice(0, maxLineLength * 2)
     .replace(/\s+/g, " ")

@@ -81,6 +81,9 @@ class OpenChat {
    */
   readonly sideBySide = new SvelteMap<string, boolean>();
 
+  /** A comparison that was just started and is to be scrolled into view: its first answer, and the first new one. */
+  comparisonStarted = $state.raw<{ first: string; answer: string } | null>(null);
+
   #views = new Map<string, RunView>();
   /** The ids of messages to a run that are being sent. */
   #inputIds = new Map<string, string>();
@@ -209,6 +212,10 @@ class OpenChat {
       this.sideBySide.delete(message.beside ?? message.id);
       if (this.id !== id) return;
       for (const answer of answers) this.#add([answer.assistant], answer.run);
+      const [added] = answers;
+      if (added) {
+        this.comparisonStarted = { first: message.beside ?? message.id, answer: added.assistant.id };
+      }
       // The chat still continues from the same alternative.
       this.current = message.id;
     } finally {
@@ -391,6 +398,7 @@ class OpenChat {
     this.#abort?.abort();
     for (const view of this.#views.values()) view.stopFollowing();
     this.sideBySide.clear();
+    this.comparisonStarted = null;
     this.#views.clear();
   }
 }

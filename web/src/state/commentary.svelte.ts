@@ -1,6 +1,7 @@
 /** Announces the open chat's run to screen readers: progress, pending requests, the end. */
 import { said, t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
+import { wordsOfCall } from "./call-words.ts";
 import { openChat } from "./chat.svelte.ts";
 import type { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
@@ -8,11 +9,12 @@ import { nodeOf } from "./timeline.ts";
 /** Call once during component initialization. */
 export function watchRun(): void {
   const active = $derived(openChat.active);
-  const latest = $derived(active ? nodeOf(active.nodes, active.run.latestTool, "tool")?.name : undefined);
+  const latest = $derived(active ? nodeOf(active.nodes, active.run.latestTool, "tool") : undefined);
+  const doing = $derived(latest && wordsOfCall(latest).text);
   const asked = $derived(active?.run.waiting.at(-1));
 
   $effect(() => {
-    if (latest) announcer.progress(t("say.working", { tool: latest }));
+    if (doing) announcer.progress(doing);
   });
 
   $effect(() => {

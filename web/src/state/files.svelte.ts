@@ -5,6 +5,7 @@ import type { ChatFile } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { announcer } from "./announcer.svelte.ts";
 import { asSpelt } from "./direction.ts";
+import type { FileChange } from "./nodes.ts";
 import { attempt, sentenceOf, toasts } from "./toasts.svelte.ts";
 
 const uploadLimitBytes = 10_000_000;
@@ -14,6 +15,9 @@ export const shownName = (path: string) => asSpelt(path.replace(/^\//, ""));
 
 /** Whether the file may be an image; the server checks its content before serving it as one. */
 export const seemsPicture = (path: string) => /\.(png|jpe?g|gif|webp)$/i.test(path);
+
+/** Whether a change left a file that may be an image. */
+export const isPictureMade = ({ path, deleted }: FileChange) => !deleted && seemsPicture(path);
 
 /** A file in a directory that the chat has not scanned yet gets its first version when it does. */
 const versionOf = (file: ChatFile) => Math.max(file.version, 1);

@@ -1,5 +1,6 @@
 /** Visibility of the sidebar and the panel. On a narrow page they are sheets over the thread, initially closed. */
 import { MediaQuery } from "svelte/reactivity";
+import type { FileNews } from "./nodes.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
 
 export type PanelTab = "files" | "plan" | "debug";
@@ -47,6 +48,12 @@ class Layout {
   showChange(path: string, from: number, to: number): void {
     this.showFile(path);
     this.change = { from, to };
+  }
+
+  /** Shows what a run made of a file: a new one as it is, a changed one as a diff. */
+  showFileNews({ path, from, version, deleted }: Omit<FileNews, "sizeBytes" | "lines">): void {
+    if (from === 0 && !deleted) this.showFile(path);
+    else this.showChange(path, from, version);
   }
 
   /** Closes the sheets after a selection in one. */

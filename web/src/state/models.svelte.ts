@@ -17,6 +17,9 @@ export const unsupportedBy = (model: Model | undefined): Parameter[] =>
 export const effortsListedFor = (model: Model | undefined): string[] =>
   model?.listed.abilities.reasoning_efforts ?? [];
 
+/** Names of models that do not chat: for embeddings, reranking, speech and moderation. */
+const otherKinds = /embed|rerank|moderation|whisper|(?:^|[-_/.:])(?:bge|gte|e5|minilm|tts)(?:[-_/.:]|$)/i;
+
 /** Prefix of agent IDs. */
 const agentPrefix = "glasshouse/";
 
@@ -32,6 +35,9 @@ export class Models {
   get isLoading(): boolean {
     return this.#asked > 0;
   }
+
+  /** The models that can answer, as far as their names tell: model servers list those for embeddings too. */
+  readonly answering = $derived(this.list.filter(({ name }) => !otherKinds.test(name)));
 
   /** Whether there is any model besides the tour. */
   readonly hasReal = $derived(this.list.some((model) => !model.tour));

@@ -30,6 +30,12 @@ test("where nobody has chosen, the default answers", async () => {
   expect(models.chosen?.id).toBe("tour");
 });
 
+test("models for something else than chats are not asked for answers", async () => {
+  const ids = ["qwen3:8b", "text-embedding-3-small", "BAAI/bge-m3", "jina-reranker", "tts-1", "note5-large"];
+  await load(ids, null);
+  expect(models.answering.map(({ id }) => id)).toEqual(["qwen3:8b", "note5-large", "tour"]);
+});
+
 test("a chosen model that is away stays chosen, and sending is refused", async () => {
   prefer({ model: "a" });
   await load(["b"], "b");

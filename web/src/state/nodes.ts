@@ -24,15 +24,35 @@ export interface LineCounts {
   removed: number;
 }
 
-/** Net change of a file by a run. */
-export interface FileNews {
+/** One version of a file, written by a run. */
+export interface FileChange {
   path: string;
   version: number;
-  sizeBytes: number;
   deleted: boolean;
+  lines: LineCounts | null;
+}
+
+/** Net change of a file by a run. */
+export interface FileNews extends FileChange {
+  sizeBytes: number;
   /** The version before the run's first change. */
   from: number;
-  lines: LineCounts | null;
+}
+
+/** A status line of an agent. */
+export interface Status {
+  agent: NodeId | null;
+  words: LocalizedText;
+  /** When it was set. */
+  at: number;
+}
+
+/** Attempts of an agent's current model call that have failed. */
+export interface FailedAttempts {
+  agent: NodeId | null;
+  count: number;
+  /** The latest reason. */
+  why: LocalizedText;
 }
 
 /** The run itself; always present, under the ID `run`. */
@@ -44,7 +64,9 @@ export interface RunNode {
   startedAt: number;
   endedAt: number | null;
   /** Current status lines, at most one per agent; the latest is last. */
-  statuses: { agent: NodeId | null; words: LocalizedText }[];
+  statuses: Status[];
+  /** Model calls that are being retried, at most one per agent. */
+  failedAttempts: FailedAttempts[];
   /** Steps of the main agent in order: texts, reasoning, tools, notices. */
   children: NodeId[];
   /** Texts of the main agent that are, or may turn out to be, the answer, and the inputs that it has read. */
@@ -57,6 +79,8 @@ export interface RunNode {
   forks: Record<NodeId, number>;
   todos: Todo[];
   files: FileNews[];
+  /** MCP servers that this run goes without, as they cannot be reached. */
+  unreachable: string[];
   sources: Source[];
   tools: number;
   failed: number;
@@ -115,6 +139,8 @@ export interface ToolNode {
   file: string | null;
   /** Images, audio and other files produced by the call. */
   files: readonly ToolFile[];
+  /** What the call wrote to the chat's files. */
+  changes: readonly FileChange[];
   startedAt: number;
   durationMs: number | null;
   /** Sub-agents started by this call. */
@@ -126,6 +152,8 @@ export interface ToolNode {
 export interface AgentNode {
   kind: "agent";
   name: string;
+  /** The name of its definition; `null` in older logs. */
+  type: string | null;
   task: string;
   /** The sub-agent it continues, as named by the model. */
   continues: string | null;
@@ -164,13 +192,9 @@ export interface CompactionNode {
   tokensAfter: number;
 }
 
-/** A change of a file. */
-export interface FileNode {
+/** A change of a file by something else than a call that names it. */
+export interface FileNode extends FileChange {
   kind: "file";
-  path: string;
-  version: number;
-  deleted: boolean;
-  lines: LineCounts | null;
   /** Whether it is shown in the row of the call that produced this version. */
   inCall?: boolean;
 }
@@ -264,6 +288,7 @@ export const emptyRun: RunNode = {
   startedAt: 0,
   endedAt: null,
   statuses: [],
+  failedAttempts: [],
   children: [],
   answers: [],
   unread: [],
@@ -271,6 +296,7 @@ export const emptyRun: RunNode = {
   forks: {},
   todos: [],
   files: [],
+  unreachable: [],
   sources: [],
   tools: 0,
   failed: 0,

@@ -6,6 +6,8 @@ interface Parts {
   list: () =>
     { scrollToIndex(index: number, options?: { align?: "start" | "center" | "end" }): void } | undefined;
   toBottom: () => void;
+  /** Whether its end is visible. */
+  isAtEnd: () => boolean;
 }
 
 class Thread {
@@ -14,6 +16,10 @@ class Thread {
   wanted = $state<string | null>(null);
   /** The message that is briefly highlighted. */
   marked = $state<string | null>(null);
+  /** Whether growing text does not scroll to the end, even if it is visible: until the user scrolls down. */
+  held = $state(false);
+  /** Whether a scroll to an element is still under way. */
+  isRevealing = false;
   #parts: Parts | null = null;
 
   attach(parts: Parts): () => void {
@@ -54,13 +60,37 @@ class Thread {
 
   /** Scrolls to the highlight in an element, or to the element. */
   reveal(element: HTMLElement): void {
-    this.atBottom = false;
-    // The list scrolls over several frames when it shows a turn: repeat until it has settled.
-    let frames = 30;
-    const again = () => {
+    this.#scrollUntilSettled(element, () => {
       (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
+    });
+  }
+
+  /** Scrolls to the beginning of an element and stays there while it grows. */
+  showTop(element: HTMLElement): void {
+    this.held = true;
+    this.#scrollUntilSettled(element, () => element.scrollIntoView({ block: "start" }));
+  }
+
+  /** The list scrolls over several frames when it shows a turn: repeats until it has settled, or the user scrolls. */
+  #scrollUntilSettled(element: HTMLElement, scroll: () => void): void {
+    this.atBottom = false;
+    this.isRevealing = true;
+    let frames = 30;
+    const over = new AbortController();
+    for (const type of ["wheel", "touchmove", "keydown"]) {
+      addEventListener(type, () => (frames = 0), { passive: true, signal: over.signal });
+    }
+    const again = () => {
       frames -= 1;
-      if (frames > 0 && element.isConnected) requestAnimationFrame(again);
+      if (frames < 0 || !element.isConnected) {
+        over.abort();
+        this.isRevealing = false;
+        // In a chat that fits the window nothing has scrolled.
+        this.atBottom = this.#parts?.isAtEnd() ?? false;
+        return;
+      }
+      scroll();
+      requestAnimationFrame(again);
     };
     requestAnimationFrame(again);
   }

@@ -419,7 +419,9 @@ describe("the end", () => {
       hidden: done,
     });
     const events = logOf([started, status("one"), status("two"), status("two", true)]);
-    expect(runOf(read(events.slice(0, 3))).statuses).toEqual([{ agent: null, words: { message: "two" } }]);
+    expect(runOf(read(events.slice(0, 3))).statuses).toEqual([
+      { agent: null, words: { message: "two" }, at: 1002 },
+    ]);
     expect(runOf(read(events)).statuses).toEqual([]);
   });
 
@@ -447,9 +449,43 @@ describe("the end", () => {
       [["a1"], { type: "agent_finished", outcome: "failed", result: "" }],
     ]);
     const shown = (count: number) => runOf(read(events.slice(0, count))).statuses.at(-1);
-    expect(shown(8)).toEqual({ agent: "agent a2", words: { message: "two" } });
-    expect(shown(9)).toEqual({ agent: "agent a1", words: { message: "one" } });
-    expect(shown(10)).toEqual({ agent: null, words: { message: "main" } });
+    expect(shown(8)).toMatchObject({ agent: "agent a2", words: { message: "two" } });
+    expect(shown(9)).toMatchObject({ agent: "agent a1", words: { message: "one" } });
+    expect(shown(10)).toMatchObject({ agent: null, words: { message: "main" } });
+  });
+
+  test("failed attempts are counted until the next model call, and are no steps", () => {
+    const failed: EventBody = { type: "notice", level: "warning", message: "Busy.", failed_try: true };
+    const events = logOf([
+      started,
+      { type: "model_requested", model: "m", messages: 1 },
+      failed,
+      [["a1"], failed],
+      failed,
+      { type: "model_requested", model: "m", messages: 2 },
+      completed,
+    ]);
+    const attempts = (count: number) => runOf(read(events.slice(0, count))).failedAttempts;
+    expect(attempts(3)).toEqual([{ agent: null, count: 1, why: { message: "Busy." } }]);
+    expect(attempts(5).map(({ agent, count }) => [agent, count])).toEqual([
+      ["agent a1", 1],
+      [null, 2],
+    ]);
+    expect(attempts(6).map(({ agent }) => agent)).toEqual(["agent a1"]);
+    expect(attempts(7)).toEqual([]);
+    expect(runOf(read(events)).children).toEqual([]);
+  });
+
+  test("that another model answers is a step, and so is a server that is away", () => {
+    const notice = (code: string, failed_try: boolean): EventBody => ({
+      ...{ type: "notice", level: "warning", message: "A sentence.", failed_try },
+      sentence: { code, params: { name: "files" } },
+    });
+    const run = runOf(
+      read(logOf([started, notice("mcp_server_away", false), notice("other_model", true), completed])),
+    );
+    expect(run.children).toEqual(["notice 2", "notice 3"]);
+    expect(run.unreachable).toEqual(["files"]);
   });
 
   test("usage adds up while it goes and is the server's sum at the end", () => {

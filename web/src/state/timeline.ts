@@ -4,7 +4,7 @@
  */
 import type { MessageCode, EventBody, Outcome, RunEvent, LocalizedText } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
-import { showInCall } from "./call-files.ts";
+import { callOfChange, showInCall } from "./call-files.ts";
 import { hookEnd, hookNode } from "./hooks.ts";
 import { linesOf, spent, sum } from "./sums.ts";
 import {
@@ -220,6 +220,7 @@ function openTool(timeline: Timeline, event: RunEvent, id: NodeId, call: string,
     truncated: false,
     file: null,
     files: [],
+    changes: [],
     startedAt: event.at,
     durationMs: null,
     agents: [],
@@ -330,6 +331,7 @@ function reduceAgent(
   timeline.nodes.set(id, {
     kind: "agent",
     name: body.name,
+    type: body.agent_type ?? null,
     task: body.task,
     continues: body.continues ?? null,
     call: body.call,
@@ -366,8 +368,12 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         const agent = agentId(event.agent);
         const others = withoutStatus(run, agent);
         if (body.hidden || body.done) return { statuses: others };
-        return { statuses: [...others, { agent, words: wordsOf(body.description, body.sentence) }] };
+        const words = wordsOf(body.description, body.sentence);
+        return { statuses: [...others, { agent, words, at: event.at }] };
       });
+    case "step_started":
+    case "model_requested":
+      return set((run) => ({ failedAttempts: withoutAttempts(run, agentId(event.agent)) }));
     case "plan_changed":
       // Only the main agent's plan is shown in the strip, not a sub-agent's.
       return agentId(event.agent) === null ? set(() => ({ todos: body.todos })) : undefined;
@@ -405,12 +411,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         forked: true,
       });
     case "notice":
-      return open(timeline, event, `notice ${event.seq}`, {
-        kind: "notice",
-        level: body.level,
-        message: body.message,
-        sentence: body.sentence,
-      });
+      return noteNotice(timeline, event, body);
     case "context_compacted":
       open(timeline, event, `compaction ${event.seq}`, {
         kind: "compaction",
@@ -424,6 +425,7 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
     case "run_finished":
       set(() => ({
         statuses: [],
+        failedAttempts: [],
         endedAt: event.at,
         outcome: body.outcome,
         problem: body.problem ?? null,
@@ -458,8 +460,31 @@ const withoutInput = (run: RunNode, input: string): RunNode["unread"] =>
 const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] =>
   run.statuses.filter((status) => status.agent !== agent);
 
+const withoutAttempts = (run: RunNode, agent: NodeId | null): RunNode["failedAttempts"] =>
+  run.failedAttempts.filter((attempts) => attempts.agent !== agent);
+
 const wordsOf = (message: string, sentence: MessageCode | undefined): LocalizedText =>
   sentence ? { message, sentence } : { message };
+
+function noteNotice(timeline: Timeline, event: RunEvent, body: BodyOf<"notice">): void {
+  const { level, message, sentence, failed_try: isFailedTry = false } = body;
+  // A failed attempt is replaced by its end: the answer, or the run's problem. That another model answers stays visible.
+  if (isFailedTry && sentence?.code !== "other_model") return noteFailedAttempt(timeline, event, body);
+  const away = sentence?.code === "mcp_server_away" ? sentence.params?.name : undefined;
+  if (typeof away === "string") {
+    change(timeline, runId, "run", (run) => ({ unreachable: [...run.unreachable, away] }));
+  }
+  open(timeline, event, `notice ${event.seq}`, { kind: "notice", level, message, sentence });
+}
+
+function noteFailedAttempt(timeline: Timeline, event: RunEvent, body: BodyOf<"notice">): void {
+  const agent = agentId(event.agent);
+  change(timeline, runId, "run", (run) => {
+    const before = run.failedAttempts.find((attempts) => attempts.agent === agent)?.count ?? 0;
+    const attempts = { agent, count: before + 1, why: wordsOf(body.message, body.sentence) };
+    return { failedAttempts: [...withoutAttempts(run, agent), attempts] };
+  });
+}
 
 /** A memory update: its row shows a spinner until it ends. Older logs have only the end event. */
 function changeMemory(
@@ -488,7 +513,12 @@ function changeMemory(
 function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_changed">): void {
   const { path, version, size_bytes: sizeBytes, deleted = false } = body;
   const lines = linesOf(body);
-  open(timeline, event, `file ${event.seq}`, { kind: "file", path, version, deleted, lines });
+  const made = { path, version, deleted, lines };
+  const agent = agentId(event.agent);
+  const steps = (nodeOf(timeline.nodes, agent, "agent") ?? runOf(timeline)).children;
+  const call = callOfChange(timeline.nodes, steps, made);
+  if (call === null) open(timeline, event, `file ${event.seq}`, { kind: "file", ...made });
+  else change(timeline, call, "tool", (node) => ({ changes: [...node.changes, made] }));
   change(timeline, runId, "run", (run) => {
     const before = run.files.find((file) => file.path === path);
     const both = before ? before.lines && lines && sum(before.lines, lines) : lines;
