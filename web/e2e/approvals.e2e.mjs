@@ -127,7 +127,12 @@ test("arguments are edited in fields; half-filled ones survive a reload and anot
   await page.reload();
   await hasValue(card().getByLabel("Priority"), "high");
   await page.getByRole("link", { name: /Waits for you/ }).click();
-  await hasValue(page.locator("main").getByLabel("Body"), "Line one\nLine two");
+  await hasValue(card().getByLabel("Body"), "Line one\nLine two");
+  await button("Deny…").click();
+  await page.keyboard.type("no");
+  await page.keyboard.press("Escape");
+  await hasValue(card().getByLabel("Body"), "Line one\nLine two");
+  await check(page, "the inbox");
   await page.goBack();
   await hasValue(card().getByLabel("Body"), "Line one\nLine two");
   assert.equal(await card().getByLabel("Notify").isChecked(), false);

@@ -8,6 +8,8 @@ import type { ApprovalNode } from "../../state/nodes.ts";
 import { closerOf } from "../../state/open-forms.ts";
 import { noContent, ok, refused, serve, type Request } from "../../test/server.ts";
 import ApprovalCard from "./ApprovalCard.svelte";
+// The dialog is loaded on demand, which takes its time on a busy machine.
+import "./RuleDialog.svelte";
 
 const node: ApprovalNode = {
   kind: "approval",
