@@ -34,9 +34,9 @@ function newChat(): void {
 /** Shortcuts with Ctrl (or Cmd), active also in text fields. */
 function withControl(event: KeyboardEvent): (() => void) | undefined {
   if (event.altKey) {
-    // A key that is held down decides once: the next request has not been read yet.
+    // A key that is held down decides once: the next request has not been read yet. Nor has one under a dialog.
     const decide = (selector: string) => () => {
-      if (!event.repeat) press(selector);
+      if (!event.repeat && !isCovered()) press(selector);
     };
     if (event.code === "Enter") return decide("[data-allow]");
     if (event.code === "Backspace") return decide("[data-deny]");

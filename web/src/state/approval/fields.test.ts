@@ -47,6 +47,8 @@ test("JSON must be an object", () => {
   expect(read("[]")).toEqual({ fault: "object" });
   expect(read("{")).toMatchObject({ fault: { invalid: expect.any(String) as string } });
   expect(draftOf("broken {")).toEqual({ isOpen: true, fields: [], json: "broken {" });
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`a${at}`, at]));
+  expect(draftOf(many)).toMatchObject({ fields: [], json: JSON.stringify(many, null, 2) });
 });
 
 test("a stored draft is read only if it is one", () => {

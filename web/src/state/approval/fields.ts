@@ -41,8 +41,13 @@ const isLines = (value: unknown): value is string[] =>
 
 export const fieldsOf = (given: Arguments): ArgumentField[] => Object.entries(given).map(fieldOf);
 
+/** More arguments are edited as JSON. */
+const maxFields = 100;
+
+export const hasForm = (given: Arguments) => Object.keys(given).length <= maxFields;
+
 export function draftOf(given: unknown): ArgumentsDraft {
-  if (isArguments(given)) return { isOpen: true, fields: fieldsOf(given), json: null };
+  if (isArguments(given) && hasForm(given)) return { isOpen: true, fields: fieldsOf(given), json: null };
   return { isOpen: true, fields: [], json: argumentsText(given, "") };
 }
 
