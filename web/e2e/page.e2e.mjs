@@ -162,11 +162,12 @@ test.describe("a run", () => {
 
   test("with sub-agents: approve with an edit, watch, finish, look inside", async () => {
     await say("Give me the tour");
-    const card = page.getByRole("region", { name: /Licence reader wants to run publish_note/ });
+    const card = page.getByRole("region", { name: /^Publish a note Licence reader · publish_note/ });
     await card.getByRole("button", { name: "Edit" }).click();
+    await card.getByRole("button", { name: "Edit as JSON" }).click();
     const field = card.getByLabel("Arguments as JSON");
     await field.fill("{ not json");
-    await card.getByText("This is not valid JSON").waitFor();
+    await card.getByText("Invalid JSON").waitFor();
     await field.fill('{"path": 7}');
     await card.getByRole("button", { name: "Allow with changes" }).click();
     await card.getByText("path must be a text").waitFor();
@@ -288,7 +289,7 @@ test.describe("a run", () => {
     await say("Give me the tour");
     await page.getByRole("region", { name: /publish_note/ }).waitFor();
     await page.keyboard.press("Control+Alt+Backspace");
-    await page.getByLabel(/Why not/).fill("not yet");
+    await page.getByLabel(/Tell the agent why/).fill("not yet");
     await page.keyboard.press("Enter");
     await finished();
     await unfold(steps());

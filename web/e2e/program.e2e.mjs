@@ -341,12 +341,15 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   const cards = page.locator("section.card");
   await cards.nth(1).waitFor();
   assert.equal(await cards.count(), 2);
-  await cards.first().getByRole("button", { name: "Always…" }).click();
-  await page.getByText("In all my chats").click();
-  const path = page.getByLabel("path");
+  await cards.first().getByRole("button", { name: "More ways to allow" }).click();
+  await page.getByRole("menuitem", { name: "Custom rule…" }).click();
+  await page.getByRole("dialog").getByText("In all my chats").click();
+  const path = page.getByLabel("File", { exact: true });
   await hasValue(path, "/report.md");
   await path.fill("/*.md");
-  await page.getByRole("button", { name: "Allow from now on" }).click();
+  // This call, and the one that waits in the other chat.
+  await page.getByText("Matching calls: 2 of 2").waitFor();
+  await page.getByRole("button", { name: "Allow matching calls" }).click();
   // The other run continues too: the standing approval matches what it waits for.
   await page.getByText("Nothing waits for you.").waitFor();
   await page.getByRole("link", { name: "Back to the chats" }).click();

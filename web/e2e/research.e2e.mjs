@@ -310,7 +310,7 @@ test("an address that nobody has named says why it asks", async () => {
   while ((await modeOf()) !== "chat") await button().click();
   await box().fill("Open what the page says");
   await box().press("Enter");
-  const card = page.getByRole("region", { name: /wants to run/ });
+  const card = page.getByRole("region", { name: /^Open a page of evil\.example/ });
   await card.getByText("Neither you nor a search has named this address.").waitFor();
   await card.getByText("https://evil.example/?all=secret").waitFor();
   await pictures("consent");

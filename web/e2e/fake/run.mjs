@@ -167,9 +167,9 @@ export class FakeRun extends EventEmitter {
     this.#answers.get(id)?.(value);
   }
 
-  async approval(call, name, args, agent = []) {
+  async approval(call, name, args, agent = [], more = {}) {
     const approval = this.name("p");
-    this.push({ type: "approval_asked", approval, call, name, arguments: args }, agent);
+    this.push({ type: "approval_asked", approval, call, name, arguments: args, ...more }, agent);
     const answer = await this.#wait(approval);
     const body = { type: "approval_answered", approval, decision: answer?.decision ?? "withdrawn" };
     if (answer?.reason) body.reason = answer.reason;

@@ -182,6 +182,69 @@ async function tour(run) {
   run.modelCalled();
 }
 
+const dayMs = 86_400_000;
+
+/** Calls a tool once a person has allowed it. */
+async function callIfAllowed(run, name, args, result, more = {}) {
+  const call = await run.request(name, args);
+  const decided = await run.approval(call, name, args, [], { may_remember: true, ...more });
+  if (decided.decision === "deny") {
+    run.finishTool(call, name, args, `Denied: ${decided.reason ?? "no reason given"}`, true, 0, []);
+  } else await run.execute(call, name, decided.arguments ?? args, result, { ms: 60 });
+}
+
+/** An approval of a tool of an MCP server, after a few steps. */
+async function ticket(run) {
+  await run.reason("First I look whether there is such a ticket.");
+  await run.tool("tickets__list_tickets", { project: "web" }, "3 tickets", { ms: 60 });
+  await run.text("There is no ticket for it yet, so I'll create one.");
+  const args = {
+    project: "web",
+    title: "Login button is misaligned on phones",
+    body: "On screens narrower than 400 px the button overlaps the footer.\n\nSteps:\n1. Open /login on a phone\n2. Look at the button",
+    priority: 2,
+    notify: true,
+    labels: ["bug", "ui"],
+    reporter: { name: "Ada", contact: { email: "ada@example.org" } },
+  };
+  await callIfAllowed(run, "tickets__create_ticket", args, "Created WEB-4", { expires_in_ms: 5 * dayMs });
+  await run.text("The ticket is WEB-4.", { answer: true });
+}
+
+/** Several approvals and a question at the same time. */
+async function several(run) {
+  const text = `# Report\n\nA draft.\n\n${"A line in between.\n".repeat(9)}\nThe end.\n`;
+  run.emit("file", { path: "/report.md", text });
+  await run.tool("write_file", { path: "/report.md", content: text }, "Written.", { ms: 60 });
+  const edit = (old_text, new_text) =>
+    callIfAllowed(
+      run,
+      "edit_file",
+      { path: "/report.md", old_text, new_text, replace_all: false },
+      "Edited.",
+    );
+  const question = "Which format shall the report have?";
+  await Promise.all([
+    edit("A draft.", "The final version."),
+    edit("The end.", "The end.\n\nAda"),
+    callIfAllowed(
+      run,
+      "write_file",
+      { path: "/notes/plan.py", content: "def plan():\n    return 42\n" },
+      "Written.",
+    ),
+    callIfAllowed(run, "shell", { command: 'for file in *.md; do\n  wc -l "$file"\ndone' }, "15 report.md"),
+    run
+      .request("ask_user", { question })
+      .then((call) =>
+        run
+          .question(call, question, ["Markdown", "Plain text"])
+          .then((reply) => run.finishTool(call, "ask_user", { question }, reply, false, 5, [])),
+      ),
+  ]);
+  await run.text("All is decided.", { answer: true });
+}
+
 async function ask(run) {
   const args = { question: "Which format shall the report have?" };
   const call = await run.request("ask_user", args);
@@ -286,7 +349,21 @@ async function recite(run, words) {
   run.modelCalled();
 }
 
-const scripts = { recite, overloaded, unreachable, tour, compact, flood, ask, fail, limit, hostile, count };
+const scripts = {
+  recite,
+  overloaded,
+  unreachable,
+  ticket,
+  several,
+  tour,
+  compact,
+  flood,
+  ask,
+  fail,
+  limit,
+  hostile,
+  count,
+};
 
 /** Plays the script named in the message; stopping keeps what was written. */
 export async function play(run, words) {

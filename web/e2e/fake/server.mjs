@@ -424,7 +424,7 @@ export class FakeServer {
       default:
         if (!run.isWaitingFor(item))
           throw new Refusal(409, "conflict", "This no longer waits for an answer.");
-        if (body.arguments && typeof body.arguments.path !== "string") {
+        if (typeof (body.arguments?.path ?? "") !== "string") {
           throw new Refusal(
             422,
             "invalid_request",

@@ -1,5 +1,6 @@
 /** English dictionary, which defines the keys of every other language. */
 import { account } from "./account.en.ts";
+import { approval } from "./approval.en.ts";
 import { audit } from "./audit.en.ts";
 import { beside } from "./beside.en.ts";
 import { calls } from "./calls.en.ts";
@@ -24,6 +25,7 @@ import { twoStep } from "./two-step.en.ts";
 
 export const en = {
   ...account,
+  ...approval,
   ...audit,
   ...beside,
   ...calls,
@@ -241,34 +243,10 @@ export const en = {
   "plan.in_progress": "in progress",
   "plan.completed": "done",
 
-  "approval.title": "{agent} wants to run",
-  "approval.mainAgent": "The agent",
-  "approval.arguments": "Arguments as JSON",
-  "approval.edit": "Edit",
-  "approval.undoEdit": "Undo the changes",
-  "approval.invalid": "This is not valid JSON: {problem}",
-  "approval.notObject": "The arguments must be a JSON object.",
-  "approval.allow": "Allow once",
-  "approval.allowEdited": "Allow with changes",
-  "approval.always": "Always…",
-  "approval.where": "Where",
-  "approval.inChat": "In this chat",
-  "approval.inAllChats": "In all my chats",
-  "approval.which": "Which calls",
-  "approval.everyCall": "Every call of {tool}",
-  "approval.likeThis": "Only calls like this",
-  "approval.patterns": "A star stands for any text. Calls that differ in anything else ask again.",
-  "approval.allowAlways": "Allow from now on",
-  "approval.until": "Until {date}; then it is refused.",
-  "approval.deny": "Deny…",
-  "approval.denyNow": "Deny",
-  "approval.reason": "Why not? The agent reads this.",
-  "approval.stop": "Stop run",
-  "approval.gone": "This was decided elsewhere, or the run has ended.",
   "question.title": "{agent} asks",
   "question.placeholder": "Your own answer",
   "question.send": "Answer",
-  "question.until": "Until {date}; then the agent goes on without an answer.",
+  "question.until": "Expires {date}",
   "question.decline": "No answer",
   "question.noAnswer": "No answer was wanted.",
   "question.nobody": "Nobody answered in time.",

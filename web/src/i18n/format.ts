@@ -73,6 +73,18 @@ export function formatDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
 }
 
+/** A date and time without the year, unless it is another than the current one. */
+export function formatShortDate(at: number): string {
+  const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
+  return new Intl.DateTimeFormat(language(), {
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    ...(isThisYear ? {} : { year: "numeric" }),
+  }).format(at);
+}
+
 /** The calendar day of a moment in the user's time zone. */
 export const dayOf = (at: number) => new Date(at).toDateString();
 

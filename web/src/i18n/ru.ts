@@ -1,5 +1,6 @@
 /** Russian dictionary. */
 import { account } from "./account.ru.ts";
+import { approval } from "./approval.ru.ts";
 import { audit } from "./audit.ru.ts";
 import { beside } from "./beside.ru.ts";
 import { calls } from "./calls.ru.ts";
@@ -25,6 +26,7 @@ import type { Dictionary } from "./index.svelte.ts";
 
 export const ru: Dictionary = {
   ...account,
+  ...approval,
   ...audit,
   ...beside,
   ...calls,
@@ -251,34 +253,9 @@ export const ru: Dictionary = {
   "plan.in_progress": "в работе",
   "plan.completed": "готово",
 
-  "approval.title": "{agent} хочет запустить",
-  "approval.mainAgent": "Агент",
-  "approval.arguments": "Аргументы в формате JSON",
-  "approval.edit": "Изменить",
-  "approval.undoEdit": "Отменить изменения",
-  "approval.invalid": "Это не JSON: {problem}",
-  "approval.notObject": "Аргументы должны быть объектом JSON.",
-  "approval.allow": "Разрешить один раз",
-  "approval.allowEdited": "Разрешить с изменениями",
-  "approval.always": "Всегда…",
-  "approval.where": "Где",
-  "approval.inChat": "В этом чате",
-  "approval.inAllChats": "Во всех моих чатах",
-  "approval.which": "Какие вызовы",
-  "approval.everyCall": "Любой вызов {tool}",
-  "approval.likeThis": "Только такие вызовы",
-  "approval.patterns":
-    "Звёздочка заменяет любой текст. О вызовах, которые отличаются в чём-то ещё, спросим снова.",
-  "approval.allowAlways": "Разрешать и дальше",
-  "approval.until": "До {date}; потом будет отказано.",
-  "approval.deny": "Отклонить…",
-  "approval.denyNow": "Отклонить",
-  "approval.reason": "Почему нет? Агент это прочтёт.",
-  "approval.stop": "Остановить запуск",
-  "approval.gone": "Это решили в другом месте, или запуск уже закончился.",
   "question.title": "{agent} спрашивает",
   "question.placeholder": "Свой ответ",
-  "question.until": "До {date}; потом агент продолжит без ответа.",
+  "question.until": "Истекает {date}",
   "question.send": "Ответить",
   "question.decline": "Не отвечать",
   "question.noAnswer": "Отвечать не стали.",

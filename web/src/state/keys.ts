@@ -34,8 +34,12 @@ function newChat(): void {
 /** Shortcuts with Ctrl (or Cmd), active also in text fields. */
 function withControl(event: KeyboardEvent): (() => void) | undefined {
   if (event.altKey) {
-    if (event.code === "Enter") return () => press("[data-allow]");
-    if (event.code === "Backspace") return () => press("[data-deny]");
+    // A key that is held down decides once: the next request has not been read yet. Nor has one under a dialog.
+    const decide = (selector: string) => () => {
+      if (!event.repeat && !isCovered()) press(selector);
+    };
+    if (event.code === "Enter") return decide("[data-allow]");
+    if (event.code === "Backspace") return decide("[data-deny]");
     return undefined;
   }
   // By key code, not by letter, so that they work with a Russian keyboard layout.
