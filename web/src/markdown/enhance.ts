@@ -1,7 +1,7 @@
 // Enhances rendered markup in place: formulas, highlighting of nested code, translated labels.
 
 import { colours } from "./highlight";
-import type { MarkdownLabels } from "./labels";
+import type { AlertKind, MarkdownLabels } from "./labels";
 import { fillFormulas } from "./formulas";
 
 /** External images the user has loaded, by URL; they stay loaded when their block is rendered again. */
@@ -11,8 +11,13 @@ export type LoadedImages = Map<string, Promise<string>>;
 export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
   const formulas = root.querySelectorAll<HTMLElement>("[data-tex]");
   if (formulas.length > 0) fillFormulas([...formulas]);
-  for (const button of root.querySelectorAll<HTMLElement>("[data-cite]"))
-    button.ariaLabel = labels.citation(Number(button.dataset.cite));
+  for (const cites of root.querySelectorAll<HTMLElement>("[data-cites]")) showCitations(cites, labels);
+  for (const button of root.querySelectorAll<HTMLElement>("[data-table]"))
+    button.textContent = button.dataset.table === "csv" ? labels.copyCsv : labels.copyMarkdown;
+  for (const title of root.querySelectorAll<HTMLElement>("[data-alert]"))
+    title.textContent = labels.alert(title.dataset.alert as AlertKind);
+  for (const button of root.querySelectorAll<HTMLElement>("[data-footnote]"))
+    button.ariaLabel = labels.footnote(button.dataset.footnote ?? "");
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) labelCodeButtons(button, labels);
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
     const own = labels.workspaceImage(button.dataset.src ?? "");
@@ -21,6 +26,26 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
     else button.textContent = imageLabel(button, labels.loadImage);
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
+}
+
+/** `[1, 2]` as a button for each number if all have sources, else as text: it may be an interval or an index. */
+function showCitations(cites: HTMLElement, labels: MarkdownLabels): void {
+  const numbers = cites.dataset.cites?.match(/\d+/g)?.map(Number) ?? [];
+  const isCitation = numbers.every((n) => labels.isSource(n));
+  if (isCitation === cites.classList.contains("md-cites")) return;
+  cites.classList.toggle("md-cites", isCitation);
+  if (!isCitation) {
+    cites.textContent = cites.dataset.cites ?? "";
+    return;
+  }
+  const buttons = numbers.map((n) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "md-cite" });
+    button.dataset.cite = String(n);
+    button.textContent = String(n);
+    button.ariaLabel = labels.citation(n);
+    return button;
+  });
+  cites.replaceChildren(...buttons);
 }
 
 /** The buttons of a nested code block, of which the markup has only the last. */
