@@ -21,9 +21,17 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) labelCodeButtons(button, labels);
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
     const own = labels.workspaceImage(button.dataset.src ?? "");
-    if (own !== undefined) showOwn(button, own);
+    if (own !== undefined) showOwn(button, own, labels);
     else if (loaded.has(button.dataset.src ?? "")) void showImage(button, labels, loaded);
     else button.textContent = imageLabel(button, labels.loadImage);
+  }
+  for (const image of root.querySelectorAll<HTMLImageElement>("img")) {
+    // Not inside a link, which would be followed.
+    if (!image.closest(".md-open, a")) {
+      const place = document.createComment("");
+      image.replaceWith(place);
+      place.replaceWith(openable(image, labels));
+    }
   }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
 }
@@ -76,17 +84,23 @@ function imageLabel(button: HTMLElement, words: (host: string) => string): strin
 }
 
 /** An image from the user's own files loads without a click; if it does not exist, its alt text stays. */
-function showOwn(button: HTMLElement, address: string | Promise<string>): void {
+function showOwn(button: HTMLElement, address: string | Promise<string>, labels: MarkdownLabels): void {
   const image = new Image();
   image.alt = button.dataset.alt ?? "";
-  image.onerror = () => image.replaceWith(image.alt);
+  const fail = () => image.closest(".md-open")?.replaceWith(image.alt);
+  image.onerror = fail;
   if (typeof address === "string") image.src = address;
-  else
-    address.then(
-      (known) => (image.src = known),
-      () => image.replaceWith(image.alt),
-    );
-  button.replaceWith(image);
+  else address.then((known) => (image.src = known), fail);
+  button.replaceWith(openable(image, labels));
+}
+
+/** An image as a button that shows it large. */
+function openable(image: HTMLImageElement, labels: MarkdownLabels): HTMLElement {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "md-open" });
+  button.dataset.open = "";
+  button.ariaLabel = labels.openImage(image.alt);
+  button.append(image);
+  return button;
 }
 
 /** Replaces the button with the image once it has loaded; a failed button can be clicked again. */
@@ -105,7 +119,7 @@ export async function showImage(
   try {
     image.src = await fetched;
     await image.decode();
-    button.replaceWith(image);
+    button.replaceWith(openable(image, labels));
   } catch (error) {
     loaded.delete(src);
     const reason = error instanceof Error ? error.message : "";

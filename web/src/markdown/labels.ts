@@ -32,6 +32,9 @@ export interface MarkdownLabels {
   alert: (kind: AlertKind) => string;
   /** Accessible name of a reference to a footnote. */
   footnote: (name: string) => string;
+  /** Accessible name of the button that is an image, and what it does. */
+  openImage: (name: string) => string;
+  showLarge: (picture: { src: string; name: string; isDrawing: boolean }) => void;
   /** Accessible name of a rendered diagram. */
   diagram: string;
   /** Above the source of a diagram that could not be rendered. */
@@ -63,6 +66,8 @@ export const englishLabels: MarkdownLabels = {
   isSource: () => false,
   alert: (kind) => kind.charAt(0).toUpperCase() + kind.slice(1),
   footnote: (name) => `Footnote ${name}`,
+  openImage: (name) => `Open ${name} large`,
+  showLarge: () => {},
   diagram: "Diagram",
   diagramFailed: "This diagram could not be drawn",
   diagramSlow: "This diagram takes too long to draw",

@@ -32,11 +32,21 @@ export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Dr
     maxTextSize: MAX_SOURCE_CHARS,
     maxEdges: MAX_EDGES,
   });
-  const { svg } = await mermaid.render(`diagram-${count++}`, withoutSettings(source));
+  const { svg } = await mermaid.render(`diagram-${count++}`, titleOf(source) + withoutSettings(source));
   const drawing = sanitizeDrawing(svg);
   // Lines that use `currentColor`; an image inherits no text colour.
   drawing.style.color = isDark ? "#e8eaee" : "#16181d";
   return asDrawing(drawing);
+}
+
+/** The title of the front matter, as front matter; JSON is YAML. */
+function titleOf(source: string): string {
+  const front = /^\s*---\n([^]*?)\n---[ \t]*\n/.exec(source)?.[1] ?? "";
+  const title = /^title:[ \t]*(["']?)([^\n]{1,200})\1[ \t]*$/m
+    .exec(front)?.[2]
+    ?.replace(/[%{}<>\\]/g, "")
+    .trim();
+  return title ? `---\ntitle: ${JSON.stringify(title)}\n---\n` : "";
 }
 
 /** Removes front matter and directives; removing one may expose another. */

@@ -1,6 +1,7 @@
 /** Keyboard shortcuts of the main page. */
 import { openChat } from "./chat.svelte.ts";
 import { isCovered, isField, typeInComposer } from "./composer-focus.ts";
+import { find } from "./find/find.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
@@ -46,6 +47,9 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   switch (event.code) {
     case "KeyK":
       return searchChats;
+    case "KeyF":
+      // Closed dialogs and empty chats leave it to the browser, and so does a second press.
+      return !thread.scroller || isCovered() || !find.press() ? undefined : () => undefined;
     case "KeyB":
       return () => (layout.sidebar = !layout.sidebar);
     case "Period":
