@@ -69,8 +69,11 @@ async function picture(name) {
 test("Ctrl+F finds words in messages that are not drawn", async () => {
   await page.locator("#composer").focus();
   await page.keyboard.press("Control+f");
-  await isFocused(field());
+  // Keys that come while the bar loads are not lost.
   await page.keyboard.type("walrus");
+  await hasValue(field(), "walrus");
+  await hasValue(page.locator("#composer"), "");
+  await isFocused(field());
   await says("1 of 9");
   await marks("walrus");
   assert.equal(await page.evaluate(() => CSS.highlights.get("find-hit").size > 1), true);

@@ -119,6 +119,7 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
 function escape(event: KeyboardEvent): (() => void) | undefined {
   // The browser closes these itself.
   if (isCovered()) return undefined;
+  if (find.isOpen && !find.focus) return () => (find.isOpen = false);
   const close = closerOf(event.target);
   if (close) return close;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
@@ -150,7 +151,7 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
 export function handleKey(event: KeyboardEvent): void {
   noteMove(event);
   if (event.defaultPrevented || isInputMethod(event)) return;
-  const action = actionOf(event);
+  const action = find.hold(event) ? () => undefined : actionOf(event);
   if (!action) {
     if (!player.replay) typeInComposer(event);
     return;
