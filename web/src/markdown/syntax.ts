@@ -159,7 +159,7 @@ const marked = new Marked({
       const alert = asAlert(tokens);
       if (!alert) return `<blockquote>\n${this.parser.parse(tokens)}</blockquote>\n`;
       const title = `<p class="md-alert-title" data-alert="${alert.kind}">${alert.kind}</p>`;
-      return `<blockquote class="md-alert md-${alert.kind}">\n${title}${this.parser.parse(alert.tokens)}</blockquote>\n`;
+      return `<blockquote class="md-alert md-alert-${alert.kind}">\n${title}${this.parser.parse(alert.tokens)}</blockquote>\n`;
     },
     code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
     codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
