@@ -58,9 +58,9 @@ test("a file is sent, read, and known to the model", async () => {
   await page.reload();
   // Documents given to the model are listed as sources, and a number without a source is plain text.
   await page.getByRole("button", { name: "Sources · 1" }).waitFor();
-  await page.locator("[data-cite]:disabled").getByText("7").waitFor();
+  await page.getByText("[7]").waitFor();
   // A file given in full is cited by its number, which links to it.
-  const cited = page.locator("[data-cite]:enabled").getByText("1", { exact: true });
+  const cited = page.locator("[data-cite]").getByText("1", { exact: true });
   await cited.hover();
   const card = page.getByRole("tooltip");
   await card.getByText("[1] walrus.md").waitFor();

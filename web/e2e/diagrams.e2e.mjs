@@ -29,6 +29,10 @@ const KINDS = [
   "journey\n  title Day\n  section Morning\n    Rise: 5: me",
   "timeline\n  2001 : a\n  2002 : b",
   "gitGraph\n  commit\n  branch x\n  commit",
+  "sequenceDiagram\n  Client->>Server: data: payload\n  Server-->>Client: ok",
+  "%%{init: {'theme': 'forest'}}%%\ngraph TD\n  A --> B\n  style A fill:#f9f,stroke:#333\n  click A \"https://example.org\"",
+  "graph LR\n  A[Client] -->|https://api.example.org| B[Server]",
+  "---\ntitle: My Title\n---\ngraph TD\n  A --> B",
   "architecture-beta\n  service db(database)[Data]\n  service s(server)[Server]\n  db:L -- R:s",
 ];
 
@@ -128,6 +132,29 @@ test("a diagram is an image in the colours of the page, and its source can be co
   assert.equal(copied.trim(), FLOW);
 });
 
+test("a diagram opens large, by mouse and keys, and closes", async () => {
+  const open = blocks().first().getByRole("button", { name: "Open Diagram large" });
+  const large = page.getByRole("dialog", { name: "Diagram" });
+  const image = large.getByRole("img");
+  const widthOf = () => image.evaluate((shown) => shown.getBoundingClientRect().width);
+  const small = await diagram().evaluate((shown) => shown.getBoundingClientRect().width);
+  await open.click();
+  await until("it is larger", async () => (await widthOf()) > small * 1.2);
+  await picture("large");
+  await check(page, "a large diagram");
+  const fitted = await widthOf();
+  await page.keyboard.press("+");
+  await until("it is larger still", async () => (await widthOf()) > fitted);
+  await page.keyboard.press("0");
+  await until("it fits again", async () => (await widthOf()) === fitted);
+  await page.keyboard.press("Escape");
+  await large.waitFor({ state: "detached" });
+  await open.and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Enter");
+  await image.click();
+  await large.waitFor({ state: "detached" });
+});
+
 test("on a phone it is as wide as the text, and the frame that draws it takes no room", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await diagram(1).scrollIntoViewIfNeeded();
@@ -154,6 +181,7 @@ test("every kind of diagram is drawn", async () => {
     await drawn(image);
     const size = await image.evaluate(({ naturalWidth, naturalHeight }) => naturalWidth * naturalHeight);
     assert.ok(size > 1000, source);
+    if (source.includes("My Title")) assert.match(await drawn(image), /My Title/);
   }
   await picture("kinds");
 });

@@ -39,6 +39,16 @@ const html = [
   `<![CDATA[<img src=x onerror=${run}>]]>`,
   `<?php ${run} ?><!DOCTYPE x [<!ENTITY y "z">]>`,
   `<br onload=${run}> <br/onload=${run}>`,
+  `<b onclick=${run}>x</b> <b/onclick=${run}>x</b> <kbd\nonclick=${run}>x</kbd>`,
+  `<sub><img src=x onerror=${run}></sub><mark><script>${run}</script></mark>`,
+  `<b></b ><img src=x onerror=${run}></b>`,
+  `<details><summary><img src=x onerror=${run}></summary><script>${run}</script></details>`,
+  `<details open ontoggle=${run}><summary onclick=${run}>x</summary>y</details>`,
+  `<details><summary>x</summary>\n\n<iframe src="javascript:parent.${run}"></iframe>\n\n</details>`,
+  `Text[^"onclick=${run}].\n\n[^"onclick=${run}]: <img src=x onerror=${run}>`,
+  `[^<svg/onload=${run}>]\n\n[^<svg/onload=${run}>]: x`,
+  `> [!NOTE]\n> <img src=x onerror=${run}>`,
+  `\\begin{align}\\href{javascript:${run}}{x}\\end{align}`,
 ];
 
 const links = [

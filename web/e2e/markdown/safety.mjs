@@ -7,7 +7,7 @@ import { buildPage, openPage } from "./browser.mjs";
 import { hostile } from "./hostile.mjs";
 
 const ALLOWED_TAGS =
-  /^(?:a|blockquote|br|button|code|col|colgroup|del|div|em|h[1-6]|hr|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul|math|semantics|m[a-z]+|svg|path|line|g|rect|circle|polygon|polyline|ellipse|text|tspan|defs|marker|style|title|desc|linearGradient|radialGradient|stop|filter|fe[A-Za-z]+|clipPath|pattern|symbol|use|switch)$/i;
+  /^(?:a|b|blockquote|br|button|code|col|colgroup|del|details|div|em|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|pre|s|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|math|semantics|m[a-z]+|svg|path|line|g|rect|circle|polygon|polyline|ellipse|text|tspan|defs|marker|style|title|desc|linearGradient|radialGradient|stop|filter|fe[A-Za-z]+|clipPath|pattern|symbol|use|switch)$/i;
 
 const folder = await buildPage();
 const { page, context, origin, close } = await openPage(folder);

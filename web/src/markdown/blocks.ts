@@ -67,7 +67,7 @@ export function toBlock(token: Token, id: number, joined = false): Block {
 /** Longer tails are too expensive to repair on every update. */
 const MAX_REPAIRED_CHARS = 8192;
 
-const CLOSABLE = new Set(["paragraph", "heading", "list", "blockquote"]);
+const CLOSABLE = new Set(["paragraph", "heading", "list", "blockquote", "details", "footnote"]);
 
 /** Renders the last token of a streaming text: code stays open, unclosed marks are closed temporarily. */
 export function toOpenBlock(token: Token, id: number, joined: boolean, links: Links): Block {

@@ -1,5 +1,7 @@
 // Bounds the depth and the work of parsing Markdown: what exceeds them stays plain text with its words intact.
 
+import { endsQuoted, openingOf } from "./emphasis";
+import { cellCount, escapeFormulaPipes } from "./formula-syntax";
 import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
 
 /** Maximum nesting of quotes and lists, and of inline marks. */
@@ -103,10 +105,46 @@ class BoundedTokenizer extends Tokenizer {
     const delimiters = DELIMITER_ROW.exec(source)?.[1];
     if (delimiters === undefined) return undefined;
     (this.lexer as BoundedLexer).chargeBlocks(source.length);
-    return isOversized(source, delimiters) ? undefined : super.table(source);
+    if (isOversized(source, delimiters)) return undefined;
+    return source.includes("$") ? this.#tableWithFormulas(source, delimiters) : super.table(source);
+  }
+
+  /** A pipe inside a formula does not end the cell where the row would have too many of them. */
+  #tableWithFormulas(source: string, delimiters: string): Tokens.Table | undefined {
+    const columns = cellCount(delimiters);
+    const lines = source.split("\n");
+    const escaped = lines.map((line) => escapeFormulaPipes(line, columns));
+    const table = super.table(escaped.join("\n"));
+    if (!table) return undefined;
+    const count = table.raw.split("\n").length;
+    return { ...table, raw: lines.slice(0, count).join("\n") };
+  }
+
+  override emStrong(source: string, masked: string, previous = ""): Tokens.Em | Tokens.Strong | undefined {
+    const at = masked.length - source.length;
+    const opening = openingOf(source, masked.slice(Math.max(0, at - 3), at));
+    if (opening === "never") return undefined;
+    const found = super.emStrong(source, masked, opening === "ordinary" ? previous : "");
+    return opening === "quoted" && found && !endsQuoted(found.text) ? undefined : found;
+  }
+
+  /** Only two tildes: one is "about", as in "~3 or ~4". */
+  override del(source: string, masked: string, previous = ""): Tokens.Del | undefined {
+    if (!source.startsWith("~~")) return undefined;
+    const at = masked.length - source.length;
+    const opening = openingOf(source, masked.slice(Math.max(0, at - 3), at));
+    return super.del(source, masked, opening === "ordinary" ? previous : "");
+  }
+
+  /** A bare address ends before Chinese and Japanese punctuation. */
+  override url(source: string): Tokens.Link | undefined {
+    const address = BARE_ADDRESS.exec(source)?.[0];
+    return super.url(address ?? source);
   }
 }
 
+const BARE_ADDRESS =
+  /^(?:https?:\/\/|ftp:\/\/|www\.)[^\s<\u3000-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\u2018-\u201d\u2026]*/i;
 const DELIMITER_ROW = /^[^\n]*\n {0,3}([|: -]+)(?:\n|$)/;
 
 /** Whether the table that starts here is too wide, or has far more cells than its source has characters. */

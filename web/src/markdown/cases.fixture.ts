@@ -80,6 +80,20 @@ export const cases: Record<string, string> = {
   tabs: "-\ta\n-\tb\n\n\tcode\n",
   trailing: "a\n\n\n\nb   \n\n\n",
   footnote: "Text[^1].\n\n[^1]: Note.\n",
+  footnotes:
+    "A[^1], B[^note] and C[^none].\n\n[^1]: One\n    more.\n\n    Second paragraph.\n\n[^note]: **Two**\n[^3]: Three\n\nend",
+  footnoteAfterText: "A[^a]\n[^a]: b\n",
+  details: "a\n\n<details><summary>More **b**</summary>\n\n- c\n- d\n\n```js\nx\n```\n\n</details>\n\ne",
+  detailsNested:
+    "<details>\n<summary>A</summary>\n<details>\n<summary>B</summary>\nx\n</details>\ny\n</details>\nz",
+  detailsOpen: "a\n\n<details><summary>b</summary>\n\n**c**\n\nd",
+  inlineTags: "H<sub>2</sub>O <kbd>**x**</kbd> <b>open <i>x</b> <b onclick=x>y</b> `<b>`",
+  alerts: "> [!NOTE]\n> Text **b**.\n\n> [!warning]\n>\n> - a\n> - b\n\n> [!OTHER]\n> x\n\n> [!TIP]",
+  tablePipesInMaths: "| a | b |\n|---|---|\n| $|x|$ | c |\n| $5 | $6 | 7 |\n",
+  cjkMarks: "含**「重点」**内容，**具体：**与。\n下一行~~「删」~~完\n第三行",
+  odd: "`a\n**<b>x\n[^1]: <details>\n> [!NOTE]\n<details><summary>",
+  environment: "a\n\\begin{align}\na &= b\n\n\\end{align}\n\n\\begin{gather*}\nx",
+  words: "\\[Your Name\\] and\n\n\\[Your\n\nx = 2\n\\]\n\nend",
   colonLine: "a\n\n:\n\n: b\n",
   nul: "a\u0000b **c\u0000**",
 };

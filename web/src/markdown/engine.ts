@@ -31,6 +31,8 @@ export class StreamMarkdown {
   /** Set after a split: the next block continues the last one. */
   #joined = false;
   #nextNumber: number | undefined;
+  /** Set by a `<details>` that did not close in time. */
+  #isDetailsText = false;
   /** How much of the unsettled tail has been parsed, and the result. */
   #tailChars = 0;
   #readTail: readonly Block[] = [];
@@ -101,7 +103,7 @@ export class StreamMarkdown {
     const slice = this.#source.slice(this.#settledTo, end);
     const isLast = done && atEnd;
     if (!isLast && slice.length < this.#window && this.#isReadEnough(slice)) return false;
-    const tokens = lex(slice, this.#links, !isLast);
+    const tokens = lex(slice, this.#links, !isLast, this.#isDetailsText);
     const settled = isLast ? tokens.length : settledCount(tokens, slice);
     const cut = takenCount(tokens, slice, settled);
     if (cut > 0) {
@@ -198,6 +200,11 @@ export class StreamMarkdown {
     if (point === 0) {
       if (slice.length < longest(token, slice)) {
         this.#window *= 2;
+        return;
+      }
+      if (token?.type === "details") {
+        this.#isDetailsText = true;
+        this.#window = WINDOW_CHARS;
         return;
       }
       this.#tailChars = 0;

@@ -1,7 +1,7 @@
 // Enhances rendered markup in place: formulas, highlighting of nested code, translated labels.
 
 import { colours } from "./highlight";
-import type { MarkdownLabels } from "./labels";
+import type { AlertKind, MarkdownLabels } from "./labels";
 import { fillFormulas } from "./formulas";
 
 /** External images the user has loaded, by URL; they stay loaded when their block is rendered again. */
@@ -11,16 +11,49 @@ export type LoadedImages = Map<string, Promise<string>>;
 export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: LoadedImages): void {
   const formulas = root.querySelectorAll<HTMLElement>("[data-tex]");
   if (formulas.length > 0) fillFormulas([...formulas]);
-  for (const button of root.querySelectorAll<HTMLElement>("[data-cite]"))
-    button.ariaLabel = labels.citation(Number(button.dataset.cite));
+  for (const cites of root.querySelectorAll<HTMLElement>("[data-cites]")) showCitations(cites, labels);
+  for (const button of root.querySelectorAll<HTMLElement>("[data-table]"))
+    button.textContent = button.dataset.table === "csv" ? labels.copyCsv : labels.copyMarkdown;
+  for (const title of root.querySelectorAll<HTMLElement>("[data-alert]"))
+    title.textContent = labels.alert(title.dataset.alert as AlertKind);
+  for (const button of root.querySelectorAll<HTMLElement>("[data-footnote]"))
+    button.ariaLabel = labels.footnote(button.dataset.footnote ?? "");
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) labelCodeButtons(button, labels);
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
     const own = labels.workspaceImage(button.dataset.src ?? "");
-    if (own !== undefined) showOwn(button, own);
+    if (own !== undefined) showOwn(button, own, labels);
     else if (loaded.has(button.dataset.src ?? "")) void showImage(button, labels, loaded);
     else button.textContent = imageLabel(button, labels.loadImage);
   }
+  for (const image of root.querySelectorAll<HTMLImageElement>("img")) {
+    // Not inside a link, which would be followed.
+    if (!image.closest(".md-open, a")) {
+      const place = document.createComment("");
+      image.replaceWith(place);
+      place.replaceWith(openable(image, labels));
+    }
+  }
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
+}
+
+/** `[1, 2]` as a button for each number if all have sources, else as text: it may be an interval or an index. */
+function showCitations(cites: HTMLElement, labels: MarkdownLabels): void {
+  const numbers = cites.dataset.cites?.match(/\d+/g)?.map(Number) ?? [];
+  const isCitation = numbers.every((n) => labels.isSource(n));
+  if (isCitation === cites.classList.contains("md-cites")) return;
+  cites.classList.toggle("md-cites", isCitation);
+  if (!isCitation) {
+    cites.textContent = cites.dataset.cites ?? "";
+    return;
+  }
+  const buttons = numbers.map((n) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "md-cite" });
+    button.dataset.cite = String(n);
+    button.textContent = String(n);
+    button.ariaLabel = labels.citation(n);
+    return button;
+  });
+  cites.replaceChildren(...buttons);
 }
 
 /** The buttons of a nested code block, of which the markup has only the last. */
@@ -51,17 +84,23 @@ function imageLabel(button: HTMLElement, words: (host: string) => string): strin
 }
 
 /** An image from the user's own files loads without a click; if it does not exist, its alt text stays. */
-function showOwn(button: HTMLElement, address: string | Promise<string>): void {
+function showOwn(button: HTMLElement, address: string | Promise<string>, labels: MarkdownLabels): void {
   const image = new Image();
   image.alt = button.dataset.alt ?? "";
-  image.onerror = () => image.replaceWith(image.alt);
+  const fail = () => image.closest(".md-open")?.replaceWith(image.alt);
+  image.onerror = fail;
   if (typeof address === "string") image.src = address;
-  else
-    address.then(
-      (known) => (image.src = known),
-      () => image.replaceWith(image.alt),
-    );
-  button.replaceWith(image);
+  else address.then((known) => (image.src = known), fail);
+  button.replaceWith(openable(image, labels));
+}
+
+/** An image as a button that shows it large. */
+function openable(image: HTMLImageElement, labels: MarkdownLabels): HTMLElement {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "md-open" });
+  button.dataset.open = "";
+  button.ariaLabel = labels.openImage(image.alt);
+  button.append(image);
+  return button;
 }
 
 /** Replaces the button with the image once it has loaded; a failed button can be clicked again. */
@@ -80,7 +119,7 @@ export async function showImage(
   try {
     image.src = await fetched;
     await image.decode();
-    button.replaceWith(image);
+    button.replaceWith(openable(image, labels));
   } catch (error) {
     loaded.delete(src);
     const reason = error instanceof Error ? error.message : "";

@@ -4,4 +4,4 @@ export { default as Markdown } from "./Markdown.svelte";
 export { StreamMarkdown } from "./engine";
 export { formulasDone } from "./formulas";
 export type { Block, CodeBlock, HtmlBlock, TableBlock, TextBlock } from "./blocks";
-export { englishLabels, type MarkdownLabels } from "./labels";
+export { englishLabels, type AlertKind, type MarkdownLabels } from "./labels";

@@ -1,5 +1,7 @@
 // Translated labels used in rendered text.
 
+export type AlertKind = "note" | "tip" | "important" | "warning" | "caution";
+
 export interface MarkdownLabels {
   copy: string;
   copied: string;
@@ -24,6 +26,15 @@ export interface MarkdownLabels {
   workspaceImage: (path: string) => string | Promise<string> | undefined;
   /** Accessible name of the `[n]` button. */
   citation: (n: number) => string;
+  /** Whether there is a source with this number; without one, `[n]` is text. Read in effects. */
+  isSource: (n: number) => boolean;
+  /** Title of an alert such as `> [!NOTE]`. */
+  alert: (kind: AlertKind) => string;
+  /** Accessible name of a reference to a footnote. */
+  footnote: (name: string) => string;
+  /** Accessible name of the button that is an image, and what it does. */
+  openImage: (name: string) => string;
+  showLarge: (picture: { src: string; name: string; isDrawing: boolean }) => void;
   /** Accessible name of a rendered diagram. */
   diagram: string;
   /** Above the source of a diagram that could not be rendered. */
@@ -52,6 +63,11 @@ export const englishLabels: MarkdownLabels = {
   fetchImage: () => Promise.reject(new Error("images of other sites are not loaded here")),
   workspaceImage: () => undefined,
   citation: (n) => `Source ${n}`,
+  isSource: () => false,
+  alert: (kind) => kind.charAt(0).toUpperCase() + kind.slice(1),
+  footnote: (name) => `Footnote ${name}`,
+  openImage: (name) => `Open ${name} large`,
+  showLarge: () => {},
   diagram: "Diagram",
   diagramFailed: "This diagram could not be drawn",
   diagramSlow: "This diagram takes too long to draw",

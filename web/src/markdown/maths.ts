@@ -9,6 +9,14 @@ let loading: Promise<void> | undefined;
 const cache = new Map<string, string>();
 const CACHE_FORMULAS = 500;
 
+/** KaTeX's own macros expand to little each time; those of a formula could make it endless. */
+const MAX_EXPANSIONS = 5000;
+const MAX_OWN_EXPANSIONS = 200;
+const DEFINES_MACROS = /\\(?:[gex]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![a-zA-Z])/;
+
+/** Names for references from elsewhere, which KaTeX does not know. */
+const LABEL = /\\label\{[^{}]*\}/g;
+
 /** Whether formulas can be typeset synchronously. */
 export function mathsReady(): boolean {
   return katex !== undefined;
@@ -31,12 +39,12 @@ export function typeset(tex: string, display: boolean): string | undefined {
   let html = "";
   try {
     html = sanitizeMath(
-      katex.renderToString(tex, {
+      katex.renderToString(tex.replace(LABEL, ""), {
         displayMode: display,
         throwOnError: true,
         strict: false,
         trust: false,
-        maxExpand: 200,
+        maxExpand: DEFINES_MACROS.test(tex) ? MAX_OWN_EXPANSIONS : MAX_EXPANSIONS,
         maxSize: 20,
       }),
     );

@@ -39,10 +39,12 @@ const MARKDOWN: Config = {
       "ul",
       "#text",
     ],
+    ...["sub", "sup", "kbd", "mark", "u", "b", "i", "s", "ins", "small", "details", "summary"],
   ],
   ALLOWED_ATTR: [
     ...["align", "alt", "class", "dir", "href", "rel", "src", "start", "tabindex", "target", "title", "type"],
-    ...["data-alt", "data-cite", "data-copy", "data-lang", "data-src", "data-tex"],
+    ...["data-alert", "data-alt", "data-cites", "data-copy", "data-footnote", "data-lang"],
+    ...["data-src", "data-table", "data-tex"],
   ],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,

@@ -18,7 +18,8 @@ export function settledCount(tokens: Token[], slice: string): number {
   const lastLine = slice.slice(slice.lastIndexOf("\n") + 1);
   const last = solid.at(-1) ?? 0;
   const mayBelong =
-    (lastLine.trim() !== "" && UNDECIDED.test(lastLine)) || tokens[last]?.type === "mathBlock";
+    (lastLine.trim() !== "" && UNDECIDED.test(lastLine)) ||
+    ["mathBlock", "details"].includes(tokens[last]?.type ?? "");
   return mayBelong ? (solid.at(-2) ?? 0) : last;
 }
 

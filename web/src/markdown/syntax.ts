@@ -1,4 +1,5 @@
-// The Markdown dialect: GFM without raw HTML, plus maths, citations and safe links; tokens in, unsanitised HTML out.
+// The Markdown dialect: GFM with few HTML tags, plus maths, citations, footnotes, alerts and safe links; tokens in,
+// unsanitised HTML out.
 //
 // A block has the direction of its first strong character: its view has `dir="auto"`. Code, formulas and bare addresses
 // are left-to-right wherever they stand; the `dir` that says so also keeps them from deciding about their block.
@@ -6,22 +7,18 @@
 import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
 import { BoundedLexer, plainToken } from "./bounds";
-
-/** Longer formulas are plain text: this bounds how far an unclosed `$$` can reach. */
-const MATH_LIMIT_CHARS = 3000;
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Escapes text for element content and for quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
-}
+import { joinLines, maskClosers, PYTHON_NAME } from "./emphasis";
+import { escapeHtml, escapeText } from "./escape";
+import { footnoteExtensions, footnoteKey } from "./footnotes";
+import {
+  blockFormula,
+  blockFormulaStart,
+  bracketFormula,
+  dollarFormula,
+  lastCharacter,
+  type Formula,
+} from "./formula-syntax";
+import { closeOpenTags, htmlExtensions, type DetailsRead } from "./inline-html";
 
 /** Returns the URL if a link may point there (http, https, mailto, `#…`, `/…`), else `undefined`. */
 export function safeHref(address: string): string | undefined {
@@ -75,59 +72,27 @@ function mathHtml(tex: string, display: boolean): string {
     : `<span class="md-math" dir="ltr" data-tex="${source}">${source}</span>`;
 }
 
-interface Formula extends Tokens.Generic {
-  tex: string;
-  display: boolean;
-  open?: boolean;
-}
-
-/** The source being lexed if more text may follow: a formula that reaches its end may still close. */
+/** The source being lexed if more text may follow. */
 let unfinished: string | undefined;
 
-function lastCharacter(tokens: Token[]): string {
-  return tokens.at(-1)?.raw.at(-1) ?? "";
-}
+/** How `<details>` are read now. */
+let detailsRead: DetailsRead = { isText: false, unfinished };
 
-/** `$…$` as pandoc parses it, ignoring the dollars of "US$5 and A$7". */
-function dollarFormula(src: string, before: string): Formula | undefined {
-  const match = /^\$(?![\s$])((?:\\.|[^$\n\\])+?)(?<!\s)\$(?!\d)/.exec(src);
-  const tex = match?.[1];
-  if (!match || tex === undefined || /[\p{L}\d]/u.test(before)) return undefined;
-  if (/^\d/.test(tex) && /\s/.test(tex) && !/[\\^_=+<>{]/.test(tex)) return undefined;
-  return { type: "mathInline", raw: match[0], tex, display: false };
-}
+/** The first line of a quote that is an alert, as GitHub has them. */
+const ALERT = /^\[!(note|tip|important|warning|caution)\](?:\n|$)/i;
 
-const CLOSERS: Record<string, string> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" };
-
-/** For each closer, the last text that had none: its remainder has none either. */
-const withoutCloser = new Map<string, string>();
-
-function bracketFormula(src: string): Formula | undefined {
-  const opener = src.slice(0, 2);
-  const closer = CLOSERS[opener];
-  if (closer === undefined || withoutCloser.get(closer)?.endsWith(src)) return undefined;
-  const end = src.indexOf(closer, 2);
-  if (end < 0) withoutCloser.set(closer, src);
-  if (end < 0 || end + 2 > MATH_LIMIT_CHARS) return undefined;
-  const inside = src.slice(2, end);
-  const tex = inside.trim();
-  if (!tex || /\n\s*\n/.test(inside) || (closer === "$$" && inside.includes("$"))) return undefined;
-  return { type: "mathInline", raw: src.slice(0, end + 2), tex, display: opener !== "\\(" };
-}
-
-function blockFormula(src: string): Formula | undefined {
-  const start = /^ {0,3}(\$\$|\\\[)/.exec(src);
-  if (!start) return undefined;
-  const close = start[1] === "$$" ? "$$" : "\\]";
-  const end = src.indexOf(close, start[0].length);
-  if (end < 0) {
-    if (src.length > MATH_LIMIT_CHARS || !unfinished?.endsWith(src)) return undefined;
-    return { type: "mathBlock", raw: src, tex: src.slice(start[0].length).trim(), display: true, open: true };
-  }
-  const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end + 2));
-  const tex = src.slice(start[0].length, end).trim();
-  if (!rest || !tex || end > MATH_LIMIT_CHARS) return undefined;
-  return { type: "mathBlock", raw: src.slice(0, end + 2) + rest[0], tex, display: true };
+/** The quote without that line, and the alert's kind; `undefined` for an ordinary quote. */
+function asAlert(tokens: Token[]): { kind: string; tokens: Token[] } | undefined {
+  const [first, ...rest] = tokens;
+  if (first?.type !== "paragraph") return undefined;
+  const [text, ...others] = (first as Tokens.Paragraph).tokens;
+  const match = text?.type === "text" ? ALERT.exec(text.raw) : null;
+  const kind = match?.[1]?.toLowerCase();
+  if (!text || !match || kind === undefined) return undefined;
+  const left = { ...text, text: (text as Tokens.Text).text.slice(match[0].length) };
+  const paragraph = { ...first, tokens: [left, ...others] };
+  const isEmpty = left.text.trim() === "" && others.length === 0;
+  return { kind, tokens: isEmpty ? rest : [paragraph, ...rest] };
 }
 
 const extensions: MarkedExtension["extensions"] = [
@@ -138,22 +103,20 @@ const extensions: MarkedExtension["extensions"] = [
       const match = /^\[(\d{1,3}(?:, ?\d{1,3})*)\](?![(:])/.exec(src);
       const list = match?.[1];
       if (!match || list === undefined || list in this.lexer.tokens.links) return undefined;
-      return { type: "cite", raw: match[0], numbers: list.split(/, ?/) };
+      return this.lexer.state.inLink
+        ? undefined
+        : { type: "cite", raw: match[0], numbers: list.split(/, ?/) };
     },
-    renderer: ({ numbers }) =>
-      (numbers as string[])
-        .map((n) => `<button type="button" class="md-cite" data-cite="${n}">${n}</button>`)
-        .join(""),
+    // The component makes buttons of those that have sources.
+    renderer: ({ raw }) => `<span data-cites="${raw}">${raw}</span>`,
   },
   {
-    // The one HTML tag that models cannot do without, inside table cells.
-    name: "lineBreak",
+    name: "pythonName",
     level: "inline",
     tokenizer(src) {
-      const match = /^<br ?\/?>/i.exec(src);
-      return match ? { type: "lineBreak", raw: match[0] } : undefined;
+      const raw = PYTHON_NAME.exec(src)?.[0];
+      return raw === undefined ? undefined : { type: "text", raw, text: raw };
     },
-    renderer: () => "<br>",
   },
   {
     name: "mathInline",
@@ -167,8 +130,8 @@ const extensions: MarkedExtension["extensions"] = [
   {
     name: "mathBlock",
     level: "block",
-    start: (src) => src.search(/\n {0,3}(?:\$\$|\\\[)/),
-    tokenizer: (src) => blockFormula(src),
+    start: blockFormulaStart,
+    tokenizer: (src) => blockFormula(src, unfinished),
     renderer: (token) =>
       (token as Formula).open
         ? `<p class="md-source" dir="ltr">${escapeHtml((token as Formula).tex)}</p>`
@@ -179,12 +142,25 @@ const extensions: MarkedExtension["extensions"] = [
     name: "plain",
     renderer: ({ raw }) => `<p class="md-plain">${escapeHtml(raw)}</p>`,
   },
+  ...(htmlExtensions(() => detailsRead) ?? []),
+  ...(footnoteExtensions ?? []),
 ];
 
 const marked = new Marked({
   gfm: true,
   extensions,
+  hooks: { emStrongMask: maskClosers },
   renderer: {
+    text(token) {
+      if ("tokens" in token && token.tokens) return this.parser.parseInline(token.tokens);
+      return "escaped" in token && token.escaped ? token.text : joinLines(escapeText(token.text));
+    },
+    blockquote({ tokens }) {
+      const alert = asAlert(tokens);
+      if (!alert) return `<blockquote>\n${this.parser.parse(tokens)}</blockquote>\n`;
+      const title = `<p class="md-alert-title" data-alert="${alert.kind}">${alert.kind}</p>`;
+      return `<blockquote class="md-alert md-alert-${alert.kind}">\n${title}${this.parser.parse(alert.tokens)}</blockquote>\n`;
+    },
     code: ({ text, lang }) => codeHtml(text, fenceLanguage(lang)),
     codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
     listitem(item) {
@@ -203,7 +179,11 @@ const marked = new Marked({
     },
     table(token) {
       const { head, rows } = tableRows(token);
-      return `<div class="md-table"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>`;
+      // Inside a list or quote; the component sets the labels in the page's language.
+      return (
+        `<div class="md-tablebox"><div class="md-table" tabindex="0"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>` +
+        `<div class="md-tools"><button type="button" data-table="csv"></button><button type="button" data-table="markdown"></button></div></div>`
+      );
     },
   },
 });
@@ -217,13 +197,15 @@ export interface LexedTokens extends Array<Token> {
 }
 
 /**
- * Splits source into block tokens; `open` means more text may follow. `links` are the known definitions. The work is
+ * Splits source into block tokens; `open` means more text may follow. `links` are the known definitions.
+ * With `isDetailsText`, `<details>` is text. The work is
  * proportional to the source, and it never throws: what cannot be parsed becomes a plain-text token.
  */
-export function lex(source: string, links: Links, open: boolean): LexedTokens {
+export function lex(source: string, links: Links, open: boolean, isDetailsText = false): LexedTokens {
   const lexer = new BoundedLexer(marked.defaults, source);
   Object.assign(lexer.tokens.links, links);
   unfinished = open ? source : undefined;
+  detailsRead = { isText: isDetailsText, unfinished };
   try {
     return Object.assign(lexer.lex(source), { isExceeded: lexer.isExceeded });
   } catch {
@@ -256,8 +238,10 @@ export function collectLinks(tokens: Token[], links: Links): void {
   let count = Object.keys(links).length;
   if (count >= MAX_DEFINITIONS) return;
   marked.walkTokens(tokens, (token) => {
-    if (token.type !== "def" || count >= MAX_DEFINITIONS) return;
-    const { tag, href, title } = token as Tokens.Def;
+    const footnote = footnoteKey(token);
+    if ((token.type !== "def" && footnote === undefined) || count >= MAX_DEFINITIONS) return;
+    const { tag, href, title } =
+      footnote === undefined ? (token as Tokens.Def) : { tag: footnote, href: "", title: "" };
     if (tag in links) return;
     links[tag] = { href, title };
     count += 1;
@@ -266,11 +250,12 @@ export function collectLinks(tokens: Token[], links: Links): void {
 
 /** Closes what is still open at the end of a growing block, so that `**bol` is bold at once. */
 export function closeOpenMarks(source: string): string {
-  return remend(source, {
+  const closed = remend(source, {
     linkMode: "text-only",
     htmlTags: false,
     comparisonOperators: false,
     singleTilde: false,
     katex: false,
   });
+  return closeOpenTags(closed);
 }

@@ -9,6 +9,36 @@ const MAX_SOURCE_CHARS = 20_000;
 const MAX_EDGES = 300;
 let count = 0;
 
+/** The colours of the page. A line stops at its label and does not run through the text. */
+const LIGHT = {
+  darkMode: false,
+  background: "#fff",
+  edgeLabelBackground: "#fff",
+  primaryColor: "#eaf2fd",
+  primaryBorderColor: "#1f5fbf",
+  primaryTextColor: "#16181d",
+  secondaryColor: "#e9f6ec",
+  tertiaryColor: "#fdf6e7",
+  lineColor: "#4a5361",
+  textColor: "#16181d",
+  noteBkgColor: "#fdf6e7",
+  noteTextColor: "#16181d",
+};
+const DARK = {
+  darkMode: true,
+  background: "#14161a",
+  edgeLabelBackground: "#14161a",
+  primaryColor: "#1b2637",
+  primaryBorderColor: "#7ab0ff",
+  primaryTextColor: "#e8eaee",
+  secondaryColor: "#16271b",
+  tertiaryColor: "#272216",
+  lineColor: "#aab3c0",
+  textColor: "#e8eaee",
+  noteBkgColor: "#272216",
+  noteTextColor: "#e8eaee",
+};
+
 /** Settings inside a diagram can change neither its colours nor the allowed content. */
 const LOCKED = [
   ...["secure", "securityLevel", "startOnLoad", "maxTextSize", "suppressErrorRendering", "maxEdges"],
@@ -24,19 +54,28 @@ export async function drawMermaid({ source, isDark }: RenderRequest): Promise<Dr
     securityLevel: "strict",
     suppressErrorRendering: true,
     htmlLabels: false,
-    theme: isDark ? "dark" : "neutral",
-    // A line stops at its label and does not run through the text.
-    themeVariables: { edgeLabelBackground: isDark ? "#14161a" : "#fff" },
+    theme: "base",
+    themeVariables: isDark ? DARK : LIGHT,
     themeCSS: ".edgeLabel rect { opacity: 1 }",
     fontFamily: "system-ui, sans-serif",
     maxTextSize: MAX_SOURCE_CHARS,
     maxEdges: MAX_EDGES,
   });
-  const { svg } = await mermaid.render(`diagram-${count++}`, withoutSettings(source));
+  const { svg } = await mermaid.render(`diagram-${count++}`, titleOf(source) + withoutSettings(source));
   const drawing = sanitizeDrawing(svg);
   // Lines that use `currentColor`; an image inherits no text colour.
   drawing.style.color = isDark ? "#e8eaee" : "#16181d";
   return asDrawing(drawing);
+}
+
+/** The title of the front matter, as front matter; JSON is YAML. */
+function titleOf(source: string): string {
+  const front = /^\s*---\n([^]*?)\n---[ \t]*\n/.exec(source)?.[1] ?? "";
+  const title = /^title:[ \t]*(["']?)([^\n]{1,200})\1[ \t]*$/m
+    .exec(front)?.[2]
+    ?.replace(/[%{}<>\\]/g, "")
+    .trim();
+  return title ? `---\ntitle: ${JSON.stringify(title)}\n---\n` : "";
 }
 
 /** Removes front matter and directives; removing one may expose another. */

@@ -1,6 +1,7 @@
 /** Keyboard shortcuts of the main page. */
 import { openChat } from "./chat.svelte.ts";
 import { isCovered, isField, typeInComposer } from "./composer-focus.ts";
+import { find } from "./find/find.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
 import { preferences } from "./preferences.svelte.ts";
@@ -50,6 +51,9 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   switch (event.code) {
     case "KeyK":
       return searchChats;
+    case "KeyF":
+      // Closed dialogs and empty chats leave it to the browser, and so does a second press.
+      return !thread.scroller || isCovered() || !find.press() ? undefined : () => undefined;
     case "KeyB":
       return () => (layout.sidebar = !layout.sidebar);
     case "Period":
@@ -119,6 +123,7 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
 function escape(event: KeyboardEvent): (() => void) | undefined {
   // The browser closes these itself.
   if (isCovered()) return undefined;
+  if (find.isOpen && !find.focus) return () => (find.isOpen = false);
   const close = closerOf(event.target);
   if (close) return close;
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
@@ -150,7 +155,7 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
 export function handleKey(event: KeyboardEvent): void {
   noteMove(event);
   if (event.defaultPrevented || isInputMethod(event)) return;
-  const action = actionOf(event);
+  const action = find.hold(event) ? () => undefined : actionOf(event);
   if (!action) {
     if (!player.replay) typeInComposer(event);
     return;

@@ -1,10 +1,16 @@
 /** Scroll state of the thread: whether its end is visible, and moving between turns. */
 import { openChat } from "./chat.svelte.ts";
 
+interface List {
+  scrollToIndex(index: number, options?: { align?: "start" | "center" | "end" | "nearest" }): void;
+  getItemOffset(index: number): number;
+  getItemSize(index: number): number;
+  getScrollSize(): number;
+}
+
 interface Parts {
   element: () => HTMLElement | undefined;
-  list: () =>
-    { scrollToIndex(index: number, options?: { align?: "start" | "center" | "end" }): void } | undefined;
+  list: () => List | undefined;
   toBottom: () => void;
   /** Whether its end is visible. */
   isAtEnd: () => boolean;
@@ -31,6 +37,30 @@ class Thread {
 
   toBottom(): void {
     this.#parts?.toBottom();
+  }
+
+  /** The scrolled element. */
+  get scroller(): HTMLElement | undefined {
+    return this.#parts?.element();
+  }
+
+  /** The drawn turn with this index in the branch. */
+  turn(index: number): HTMLElement | null {
+    return this.scroller?.querySelector<HTMLElement>(`article[data-turn="${index}"]`) ?? null;
+  }
+
+  /** Scrolls to a turn, which is drawn in one of the next frames. */
+  reach(index: number): void {
+    this.atBottom = false;
+    if (!this.turn(index)) this.#parts?.list()?.scrollToIndex(index, { align: "start" });
+  }
+
+  /** Where in the whole thread a place is, from 0 to 1: a turn, and how far into it. */
+  placeOf(index: number, into: number): number {
+    const list = this.#parts?.list();
+    const size = list?.getScrollSize() ?? 0;
+    if (!list || size === 0) return 0;
+    return (list.getItemOffset(index) + list.getItemSize(index) * into) / size;
   }
 
   /** The turn that has or contains the focus. */
@@ -101,9 +131,7 @@ class Thread {
     this.#parts?.list()?.scrollToIndex(target, { align: "start" });
     // The list renders the turn in its next frame.
     requestAnimationFrame(() =>
-      requestAnimationFrame(() =>
-        element.querySelector<HTMLElement>(`article[data-turn="${target}"]`)?.focus({ preventScroll: true }),
-      ),
+      requestAnimationFrame(() => this.turn(target)?.focus({ preventScroll: true })),
     );
   }
 }

@@ -44,7 +44,9 @@ function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
   const still = answer.cloneNode(true) as HTMLElement;
   for (const button of still.querySelectorAll("button")) {
     const number = button.dataset.cite;
-    if (number === undefined) button.remove();
+    const image = button.querySelector("img");
+    if (image) button.replaceWith(image);
+    else if (number === undefined) button.remove();
     else button.replaceWith(citation(number, known, button.hasAttribute("data-unverified")));
   }
   // An image that is not inlined, such as one of the chat's files, would be missing elsewhere.

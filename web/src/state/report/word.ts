@@ -100,6 +100,21 @@ function sourceLines(source: Source, words: SourceWords): Paragraph[] {
   ];
 }
 
+/** Tags with a counterpart in Word. */
+const TAGS: Record<string, IRunOptions> = {
+  sub: { subScript: true },
+  sup: { superScript: true },
+  b: { bold: true },
+  strong: { bold: true },
+  i: { italics: true },
+  em: { italics: true },
+  s: { strike: true },
+  del: { strike: true },
+  u: { underline: {} },
+  ins: { underline: {} },
+  mark: { highlight: "yellow" },
+};
+
 class Writer {
   /** Each numbered list has its own counter: reference names and start numbers. */
   readonly lists = new Map<string, number>();
@@ -144,6 +159,19 @@ class Writer {
         return [this.#table(token as unknown as Tokens.Table)];
       case "mathBlock":
         return [new Paragraph({ ...within, children: [this.#formula(token)] })];
+      case "details":
+        return [
+          new Paragraph({ ...within, children: this.#inline(token.summary as Token[], { bold: true }) }),
+          ...this.blocks(token.tokens ?? [], level, within),
+        ];
+      case "footnote":
+        return [
+          new Paragraph({
+            ...within,
+            children: [new TextRun({ text: clean(String(token.name)), superScript: true })],
+          }),
+          ...this.blocks(token.tokens ?? [], level, within),
+        ];
       default:
         return [
           new Paragraph({
@@ -220,6 +248,10 @@ class Writer {
           return within({ italics: true });
         case "del":
           return within({ strike: true });
+        case "tag":
+          return within(TAGS[String(token.tag)] ?? {});
+        case "footnoteReference":
+          return [new TextRun({ ...run, text: clean(String(token.name)), superScript: true })];
         case "codespan":
           return [
             new TextRun({ ...run, text: clean((token as unknown as Tokens.Codespan).text), font: mono }),
@@ -228,7 +260,7 @@ class Writer {
         case "lineBreak":
           return [new TextRun({ break: 1 })];
         case "cite":
-          return this.#cite(token.numbers as string[], run);
+          return this.#cite(token.raw, token.numbers as string[], run);
         case "mathInline":
         case "mathBlock":
           return [this.#formula(token)];
@@ -247,12 +279,16 @@ class Writer {
     });
   }
 
-  #cite(numbers: string[], run: IRunOptions): ParagraphChild[] {
-    return numbers.map((number) => {
-      const shown = new TextRun({ ...run, text: `[${number}]`, superScript: true });
-      return this.#known.has(number)
-        ? new InternalHyperlink({ anchor: `source-${number}`, children: [shown] })
-        : shown;
-    });
+  /** Numbers without sources are text: an interval, or an index. */
+  #cite(raw: string, numbers: string[], run: IRunOptions): ParagraphChild[] {
+    if (!numbers.every((number) => this.#known.has(number)))
+      return [new TextRun({ ...run, text: clean(raw) })];
+    return numbers.map(
+      (number) =>
+        new InternalHyperlink({
+          anchor: `source-${number}`,
+          children: [new TextRun({ ...run, text: `[${number}]`, superScript: true })],
+        }),
+    );
   }
 }

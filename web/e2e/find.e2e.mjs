@@ -1,0 +1,153 @@
+/** Finding words in a chat: in messages that are not drawn too, with keys alone. */
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+import { check } from "./axe.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
+import { FakeServer } from "./fake/server.mjs";
+
+test.describe.configure({ mode: "serial" });
+
+const MESSAGES = 400;
+
+let browser, server, page, chat;
+
+function messages() {
+  return Array.from({ length: MESSAGES }, (_, n) => {
+    const isUser = n % 2 === 0;
+    const words = [
+      `Message ${n} about rivers.`,
+      n % 100 === 51 ? "The **wal**rus sings; a Walrus listens." : "",
+      n === 120 ? "Ёлка и МОРЕ" : "",
+      n === 201
+        ? "```\nwalrus in code\n```\n\n<details><summary>More</summary>\n\nhidden أهلا 数据库\n\n</details>"
+        : "",
+    ];
+    return {
+      id: `m${n}`,
+      parent: n === 0 ? null : `m${n - 1}`,
+      role: isUser ? "user" : "assistant",
+      content: [{ type: "text", text: words.filter(Boolean).join("\n\n") }],
+      created_at: 1_780_000_000_000 + n,
+      run: null,
+    };
+  });
+}
+
+test.beforeAll(async () => {
+  browser = await launch();
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  chat = server.addChat("A long chat", { messages: messages() });
+  page = await openPage(browser, { url: server.url });
+  await page.goto(`/c/${chat.id}`);
+  await page.getByText(`Message ${MESSAGES - 1} about`).waitFor();
+});
+test.afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const field = () => page.getByRole("textbox", { name: "Find in the chat" });
+const count = () => page.getByRole("search").getByRole("status");
+const says = (words) => until(words, async () => (await count().textContent()) === words);
+const isFocused = (what) => what.and(page.locator(":focus")).waitFor();
+
+/** The text of the current mark, once it is in view. */
+const shown = () =>
+  page.evaluate(() => {
+    const [range] = CSS.highlights.get("find-current") ?? [];
+    if (!range) return "";
+    const { top, bottom } = range.getBoundingClientRect();
+    return top > 50 && bottom < innerHeight ? range.toString() : "";
+  });
+const marks = (words) => until(`“${words}” is marked`, async () => (await shown()) === words);
+
+async function picture(name) {
+  const folder = process.env.E2E_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/find-${name}.png` });
+}
+
+test("Ctrl+F finds words in messages that are not drawn", async () => {
+  await page.locator("#composer").focus();
+  await page.keyboard.press("Control+f");
+  // Keys that come while the bar loads are not lost.
+  await page.keyboard.type("walrus");
+  await hasValue(field(), "walrus");
+  await hasValue(page.locator("#composer"), "");
+  await isFocused(field());
+  await says("1 of 9");
+  await marks("walrus");
+  assert.equal(await page.evaluate(() => CSS.highlights.get("find-hit").size > 1), true);
+  await until("hits at the scroll bar", async () => (await page.locator(".places i").count()) >= 4);
+  await picture("light");
+  await check(page, "the find bar");
+});
+
+test("Enter, Shift+Enter and F3 go on, around the end", async () => {
+  await page.keyboard.press("Enter");
+  await says("2 of 9");
+  await marks("Walrus");
+  await page.keyboard.press("Shift+Enter");
+  await says("1 of 9");
+  await page.keyboard.press("Shift+Enter");
+  await says("9 of 9");
+  await marks("Walrus");
+  await page.keyboard.press("F3");
+  await says("1 of 9");
+  await page.keyboard.press("Shift+F3");
+  await says("9 of 9");
+  await page.getByRole("button", { name: "Next result" }).click();
+  await says("1 of 9");
+  await marks("walrus");
+});
+
+test("any script, without regard to case", async () => {
+  await field().fill("елка и море");
+  await says("1 of 1");
+  await marks("Ёлка и МОРЕ");
+  await field().fill("数据");
+  await says("1 of 1");
+  // The details that hide it are opened.
+  await marks("数据");
+  await field().fill("أهلا");
+  await says("1 of 1");
+  await marks("أهلا");
+  await field().fill("nowhere to be found");
+  await says("No results");
+  assert.equal(await shown(), "");
+});
+
+test("a second Ctrl+F is the browser's, Escape closes and gives the focus back", async () => {
+  const fallsThrough = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          addEventListener("keydown", (event) => setTimeout(() => resolve(!event.defaultPrevented)), {
+            once: true,
+          });
+        }),
+    );
+  const second = fallsThrough();
+  await page.keyboard.press("Control+f");
+  assert.equal(await second, true);
+  await page.keyboard.press("Escape");
+  await field().waitFor({ state: "detached" });
+  await isFocused(page.locator("#composer"));
+  assert.equal(await page.evaluate(() => CSS.highlights.has("find-hit")), false);
+  // Once more: it is found by its key's place, on a Russian layout too.
+  await page.keyboard.press("Control+f");
+  await isFocused(field());
+  await hasValue(field(), "");
+  await page.keyboard.press("Escape");
+});
+
+test("on a phone, in the dark", async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("walrus");
+  await marks("walrus");
+  await picture("phone-dark");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await page.keyboard.press("Escape");
+  assert.deepEqual(page.complaints, []);
+});
