@@ -16,6 +16,21 @@ const CASES = [
     contains: "Count slowly",
     turns: [turn(text("One two three four five six seven eight nine ten", 2))],
   },
+  {
+    contains: "Delegate",
+    turns: [
+      turn(calls(["task", { description: "Help me here", subagent_type: "general" }])),
+      turn(text("Delegated and done.")),
+    ],
+  },
+  {
+    contains: "Help me here",
+    turns: [
+      turn(text("I am waiting in the helper for a while before I look", 4), calls(["ls", {}])),
+      turn(text("Helped.")),
+    ],
+  },
+  { contains: "For the helper", turns: [turn(text("Helped as told."))] },
   { contains: "In French!", turns: [turn(text("In French then."))] },
   { contains: "Decide", turns: [turn(ask), over] },
   { contains: "shorter", turns: [over] },
@@ -123,6 +138,22 @@ test("the menu interrupts, and keeps what is written", async () => {
   await page.getByText("One two").first().waitFor();
   await said("In French!").first().waitFor();
   assert.equal(await page.getByText("nine ten").count(), 0);
+});
+
+test("a sub-agent is addressed from its row", async () => {
+  await begin("Delegate", "I am waiting in the helper");
+  await page.getByRole("button", { name: "Message this sub-agent" }).click();
+  const message = page.getByRole("textbox", { name: /^Message to/ });
+  await message.fill("Half-written");
+  await page.keyboard.press("Escape");
+  await message.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Message this sub-agent" }).click();
+  await hasValue(message, "Half-written");
+  await message.fill("For the helper");
+  await page.keyboard.press("Enter");
+  await unread().filter({ hasText: "Sends to sub-agent" }).waitFor();
+  await page.getByText("Delegated and done.").waitFor();
+  await unread().waitFor({ state: "detached" });
 });
 
 test("somebody who can reply writes under their own name", async () => {

@@ -19,7 +19,7 @@ export const inputs = {
   "inputs.read": "Sent while the agent was working",
   "inputs.readBy": "{name}, while the agent was working",
   "inputs.placeholder": "Add something while it works",
-  "inputs.messageAgent": "Send a message to this sub-agent",
+  "inputs.messageAgent": "Message this sub-agent",
   "inputs.messageTo": "Message to {name}",
   "inputs.fromYou": "You",
 };
