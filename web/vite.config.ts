@@ -17,6 +17,12 @@ export default defineConfig(({ mode }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What most parts of the page use is one file: each request of the first load costs more than its bytes.
+        codeSplitting: { groups: [{ name: "common", minShareCount: 6 }] },
+      },
+    },
   },
   // Without this vitest would pick Svelte's server build.
   resolve: mode === "test" ? { conditions: ["browser"] } : {},

@@ -5,6 +5,8 @@ import { chats } from "./chats.svelte.ts";
 
 /** Changes within this time cause a single request. */
 const pauseMs = 100;
+/** How long the first request waits for the activity stream, whose opening causes one. */
+const openingMs = 1000;
 
 class Inbox {
   items = $state.raw<InboxItem[]>([]);
@@ -24,7 +26,7 @@ class Inbox {
 
   /** Keeps the inbox up to date until the returned function is called. */
   watch(): () => void {
-    this.#soon();
+    this.#soon(openingMs);
     const unlisten = chats.listen(({ run, state }) => {
       if (state === "waiting" || this.items.some((item) => item.run === run)) this.#soon();
     });
@@ -39,9 +41,9 @@ class Inbox {
     };
   }
 
-  #soon(): void {
+  #soon(waitMs = pauseMs): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.load().catch(() => {}), pauseMs);
+    this.#timer = setTimeout(() => void this.load().catch(() => {}), waitMs);
   }
 }
 
