@@ -421,7 +421,6 @@ export interface Messages {
   only_localhost: [];
   only_name: [];
   only_own_usage: [];
-  only_reader: [];
   only_text_from_readers: [];
   only_words: ["why"];
   other_format: ["format", "known"];
@@ -563,7 +562,6 @@ export interface Messages {
   title_in_other_language: [];
   title_missing: [];
   title_of_lines: [];
-  title_too_short: [];
   title_without_words: [];
   token_instead: [];
   tokens: ["count"];

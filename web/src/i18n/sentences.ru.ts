@@ -120,7 +120,6 @@ export const sentences: Record<keyof Messages, Entry> = {
   title_missing: "нет заголовка",
   title_of_lines: "в заголовке несколько строк",
   title_without_words: "в заголовке нет слов, или их слишком много",
-  title_too_short: "в заголовке должно быть от 3 до 5 слов",
   title_in_other_language: "заголовок не на языке чата",
   tags_missing: "нет меток",
   follow_ups_missing: "нет продолжений",

@@ -140,8 +140,6 @@ pub enum Runs {
     TitleOfLines,
     #[error("the title has no words, or far too many")]
     TitleWithoutWords,
-    #[error("the title must have 3 to 5 words")]
-    TitleTooShort,
     #[error("the title is not in the language of the chat")]
     TitleInOtherLanguage,
     #[error("there are no tags")]

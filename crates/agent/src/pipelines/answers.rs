@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Pipeline, Said,
-    title::{NoTitle, is_quote, read_title},
+    title::{is_quote, read_title},
 };
 use crate::{
     loose_json::{object, texts},
@@ -79,10 +79,7 @@ impl Notes {
                         notes.title = Some(title);
                         None
                     }
-                    Err(NoTitle { fault, instead }) => {
-                        notes.title = instead;
-                        Some(fault)
-                    }
+                    Err(fault) => Some(fault),
                 },
                 Pipeline::Tags => {
                     notes.tags = tags(value.as_ref());

@@ -46,6 +46,7 @@ impl World {
                 .unwrap()
                 .pop()
                 .unwrap_or_else(|| Reply::error(500, "nothing to say")),
+            false if request.body.to_string().contains("Break it.") => Reply::error(400, "No."),
             false => Reply::text("By eating light."),
         });
         let upstream = ScriptedServer::start(behaviour).await.unwrap();
@@ -132,6 +133,19 @@ impl World {
 
 fn prompt(request: &Value) -> &str {
     request["messages"][0]["content"].as_str().unwrap()
+}
+
+/// A chat whose answer has failed or was stopped gets a title too, and nothing else.
+#[tokio::test]
+async fn a_failed_chat_gets_a_title() {
+    let world = World::new().await;
+    world.will_answer(vec![Reply::text(r#"{"title": "Breaking Things"}"#)]);
+    let (chat, run) = world.say(None, "Break it. How do plants grow?").await;
+    let calls = world.beside(&run, 1).await;
+    assert_eq!(calls[0]["pipelines"], json!(["title"]));
+    let view = world.chat(&chat).await;
+    assert_eq!(view["title"], "Breaking Things");
+    assert_eq!(view["messages"][1]["summary"]["outcome"], "failed");
 }
 
 #[tokio::test]

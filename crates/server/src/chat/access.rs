@@ -178,13 +178,11 @@ impl ChatAccess {
     /// Another user's chat that the caller may write in.
     ///
     /// # Errors
-    /// 403 if they may only read it, 404 if they may not read it either.
+    /// 404 otherwise, as if there were no such chat.
     pub(crate) async fn writable(&self, caller: &Caller, chat: ChatId) -> Result<Chat, ApiError> {
         let (shared, _) = self.of_others(caller, chat).await?;
-        match shared.may_reply {
-            true => Ok(shared.chat),
-            false => Err(ApiError::forbidden(messages::Chats::OnlyReader)),
-        }
+        let writable = Some(shared).filter(|shared| shared.may_reply);
+        Ok(writable.ok_or(StoreError::NotFound)?.chat)
     }
 
     /// The run, if it is the viewer's or in a chat that they may read.

@@ -47,6 +47,8 @@ struct Answer {
     chat: Chat,
     message: MessageId,
     said: Vec<Said>,
+    /// Whether the answer was finished.
+    is_complete: bool,
 }
 
 impl AfterAnswer {
@@ -105,13 +107,14 @@ impl AfterAnswer {
     /// The chat that the run has answered, if any.
     async fn answered_by(&self, run: RunId) -> Result<Option<Answer>, StoreError> {
         let run = self.pipelines.store.run(run).await?;
-        let completed = run
-            .summary
-            .as_ref()
-            .is_some_and(|summary| summary.outcome == Some(Outcome::Completed));
-        let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else {
+        let outcome = run.summary.as_ref().and_then(|summary| summary.outcome);
+        let (Some(chat), Some(message), Some(outcome)) = (run.chat, run.message, outcome) else {
             return Ok(None);
         };
+        // It continues with the caller's next request.
+        if outcome == Outcome::HandedOver {
+            return Ok(None);
+        }
         let chat = self.pipelines.store.chat(&run.principal, chat).await?;
         let said = said_up_to(&self.pipelines.store.messages(chat.id).await?, message);
         Ok(Some(Answer {
@@ -119,6 +122,7 @@ impl AfterAnswer {
             chat,
             message,
             said,
+            is_complete: outcome == Outcome::Completed,
         }))
     }
 
@@ -186,6 +190,8 @@ impl AfterAnswer {
             alternatives.is_some_and(|alternatives| alternatives.made_of.is_empty());
         due.retain(|set| match set.pipeline {
             Pipeline::Title => !is_named,
+            // An answer that was stopped or has failed says too little.
+            _ if !answer.is_complete => false,
             Pipeline::Tags => !is_named || is_first,
             Pipeline::FollowUps => !is_one_of_several,
             _ => true,

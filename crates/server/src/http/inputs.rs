@@ -128,7 +128,8 @@ async fn author(app: &App, caller: &Caller, run: RunId) -> Result<InputAuthor, A
     }
     let run = app.store.run(run).await.map_err(|_| missing())?;
     let chat = run.chat.ok_or_else(missing)?;
-    app.access.writable(caller, chat).await?;
+    let writable = app.access.writable(caller, chat).await;
+    writable.map_err(|error| if error.is_ours() { error } else { missing() })?;
     Ok(caller.as_author(false))
 }
 

@@ -32,8 +32,6 @@ pub enum Chats {
     ParentGone,
     #[error("Answer not found in this chat.")]
     NoSuchAnswer,
-    #[error("You can read this chat, but not write in it. Ask its owner.")]
-    OnlyReader,
     #[error("In a chat of somebody else you can send text only.")]
     OnlyTextFromReaders,
     #[error("This run belongs to no chat, so there is no next turn to queue a message for.")]

@@ -401,6 +401,10 @@ pub(super) const CASES: &[Case] = &[
         .at("/runs/{run}/events?format=responses&after=1")
         .for_readers(),
     case("GET", "/runs/{run}/calls/{call}", Missing, 200).for_readers(),
+    case("POST", "/runs/{run}/input", Missing, 202)
+        .at("/runs/{waiting}/input")
+        .sends(r#"{"id":"m1","content":"Hi"}"#),
+    case("DELETE", "/runs/{run}/input/{input}", Missing, 204).at("/runs/{waiting}/input/m1"),
     case("POST", "/runs/{run}/approvals/{approval}", Missing, 204)
         .at("/runs/{waiting}/approvals/{approval}")
         .sends(r#"{"decision":"allow","remember":"always"}"#),
