@@ -4,10 +4,7 @@ use domain::{LocalizedText, Role};
 use serde_json::Value;
 
 use super::Said;
-use crate::{
-    messages,
-    script::{self, writes_without_blanks},
-};
+use crate::{messages, script};
 
 /// Maximum length of a title, characters. A longer one ends with an ellipsis after a whole word.
 const MAX_TITLE_CHARS: usize = 60;
