@@ -1,5 +1,6 @@
 //! Approval of tool calls by a person: whether it is required, and requesting it.
 
+mod argument_info;
 mod rules;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::{
     tool::{Tool, ToolFailure, Toolbox},
     turns::AgentContext,
 };
+use argument_info::argument_info;
 use rules::Requirement;
 
 /// How a call was approved.
@@ -148,6 +150,7 @@ impl Ask for AskApproval {
             arguments: self.waiting.arguments.clone(),
             may_remember: self.waiting.may_remember,
             new_address: self.new_address,
+            argument_info: argument_info(&self.waiting.tool.spec().parameters.to_value()),
             expires_in_ms,
         }
     }

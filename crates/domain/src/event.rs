@@ -229,6 +229,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         new_address: bool,
+        /// What the tool's schema says of its arguments, for people; those of which it says nothing are left out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ArgumentInfo>>"))]
+        argument_info: Vec<ArgumentInfo>,
         /// How long it waits, milliseconds; without an end where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]

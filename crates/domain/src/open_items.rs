@@ -672,6 +672,7 @@ mod tests {
                     arguments: Value::Null,
                     may_remember: false,
                     new_address: false,
+                    argument_info: Vec::new(),
                     expires_in_ms: None,
                 },
             ),

@@ -3,6 +3,18 @@
 /** The path from the main agent (empty) to a sub-agent: one id per level. Its length is the depth. */
 export type AgentPath = Array<string>;
 
+/** What a tool's schema says of one argument. */
+export type ArgumentInfo = {
+  /** The argument. */
+  name: string;
+  /** What it is called. */
+  title?: string;
+  /** What it is. */
+  description?: string;
+  /** Its possible values, if it is one of several texts. */
+  choices?: Array<string>;
+};
+
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
@@ -192,6 +204,8 @@ export type EventBody =
       may_remember?: boolean;
       /** Whether it opens an address that neither a person nor a search has named: that alone needs consent. */
       new_address?: boolean;
+      /** What the tool's schema says of its arguments, for people; those of which it says nothing are left out. */
+      argument_info?: Array<ArgumentInfo>;
       /** How long it waits, milliseconds; without an end where absent. */
       expires_in_ms?: number;
     }

@@ -8,6 +8,7 @@ type BodyOf<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
 export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: NodeId | null): ApprovalNode {
   const { approval, call, name, expires_in_ms } = body;
   const { may_remember: mayRemember = false, new_address: newAddress = false } = body;
+  const { argument_info: info = [] } = body;
   const expiresAt = expires_in_ms === undefined ? null : at + expires_in_ms;
   const asked = {
     approval,
@@ -17,6 +18,7 @@ export function approvalNode(body: BodyOf<"approval_asked">, at: number, agent: 
     agent,
     mayRemember,
     newAddress,
+    info,
     expiresAt,
   };
   return { kind: "approval", ...asked, decision: null, reason: null, edited: false };

@@ -1,5 +1,6 @@
 /** Node types of a run's timeline; nodes are replaced, never mutated, so that changes are detected. */
 import type {
+  ArgumentInfo,
   MessageCode,
   Decision,
   HookEvent,
@@ -235,6 +236,8 @@ export interface ApprovalNode {
   mayRemember: boolean;
   /** It opens a URL that came neither from the user nor from a search. */
   newAddress: boolean;
+  /** What the tool says of its arguments. */
+  info: readonly ArgumentInfo[];
   /** When the approval expires, if ever. */
   expiresAt: number | null;
 }

@@ -479,6 +479,7 @@ impl Writer {
                         arguments,
                         may_remember: true,
                         new_address: false,
+                        argument_info: Vec::new(),
                         expires_in_ms: None,
                     }
                 };

@@ -23,6 +23,7 @@ const node: ApprovalNode = {
   edited: false,
   mayRemember: true,
   newAddress: false,
+  info: [],
   expiresAt: null,
 };
 
@@ -82,6 +83,23 @@ test("the call is shown in words, with who asks and its arguments by their names
   expect(screen.getAllByRole("listitem").map((item) => item.textContent?.trim())).toEqual(["bug", "ui"]);
   expect(screen.getByText("Page URL")).toBeVisible();
   expect(screen.getByText("Yes")).toBeVisible();
+});
+
+test("the tool's schema names the arguments, and offers the values that one can have", async () => {
+  const asked = decisions();
+  const user = show({
+    arguments: { title: "Hello", level: "low" },
+    info: [
+      { name: "title", title: "Title of the post", description: "Shown in the list" },
+      { name: "level", choices: ["low", "high"] },
+    ],
+  });
+  expect(screen.getByText("Title of the post")).toHaveAttribute("title", "title: Shown in the list");
+  await user.click(button("Edit"));
+  await user.selectOptions(screen.getByRole("combobox", { name: "Level" }), "high");
+  await user.click(button("Allow with changes"));
+  const changed = { title: "Hello", level: "high" };
+  expect(asked).toEqual([{ call: path(), body: { decision: "allow", arguments: changed } }]);
 });
 
 test("hidden characters and line breaks in a text are shown", () => {

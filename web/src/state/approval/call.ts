@@ -1,4 +1,5 @@
 /** What a tool call would do: its heading in words, and its arguments by how they are shown best. */
+import type { ArgumentInfo } from "../../api/events.ts";
 import { language, t, type Key } from "../../i18n/index.svelte.ts";
 import { approval as texts } from "../../i18n/approval.en.ts";
 import { argumentLine, programOf } from "../arguments.ts";
@@ -89,11 +90,25 @@ export function allowAllOf(tool: string, count: number): string {
   return Object.hasOwn(texts, key) ? t(key as Key, { count }) : t("approval.all.calls", { count, tool });
 }
 
-/** The label of an argument. Only those of Glasshouse's own tools are translated. */
-export function labelOf(tool: string, argument: string): string {
+/**
+ * The label of an argument: the title in the tool's schema, or its name in words. Only those of Glasshouse's own tools are
+ * translated.
+ */
+export function labelOf(tool: string, argument: string, info: readonly ArgumentInfo[] = []): string {
   const key = `approval.argument.${argument}`;
   if (Object.hasOwn(headings, tool) && Object.hasOwn(texts, key)) return t(key as Key);
-  return shortened(readable(argument)) ?? argument;
+  const title = infoOf(argument, info)?.title;
+  return (title && shortened(unhidden(title))) || (shortened(readable(argument)) ?? argument);
+}
+
+/** What the tool's schema says of an argument. */
+export const infoOf = (argument: string, info: readonly ArgumentInfo[]) =>
+  info.find(({ name }) => name === argument);
+
+/** An argument's name and description, for a tooltip. */
+export function hintOf(argument: string, info: readonly ArgumentInfo[]): string {
+  const description = infoOf(argument, info)?.description;
+  return description ? `${argument}: ${unhidden(description)}` : argument;
 }
 
 /** Names by which tools call the text to replace and its replacement. */

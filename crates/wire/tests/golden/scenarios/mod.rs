@@ -392,6 +392,7 @@ fn approval() -> Vec<RunEvent> {
         arguments: asked,
         may_remember: true,
         new_address: false,
+        argument_info: Vec::new(),
         expires_in_ms: Some(3_600_000),
     });
     log.main(EventBody::ApprovalAnswered {
@@ -451,6 +452,7 @@ fn cancelled_at_work() -> Vec<RunEvent> {
         arguments,
         may_remember: false,
         new_address: false,
+        argument_info: Vec::new(),
         expires_in_ms: None,
     });
     log.add(
@@ -536,6 +538,7 @@ fn hostile_text() -> Vec<RunEvent> {
         arguments: arguments.clone(),
         may_remember: false,
         new_address: false,
+        argument_info: Vec::new(),
         expires_in_ms: None,
     });
     log.main(EventBody::ApprovalAnswered {
