@@ -366,6 +366,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/runs/{run}/cancel", Access::Chat),
     ("POST", "/runs/{run}/finish", Access::Chat),
     ("POST", "/runs/{run}/agents/{agent}/stop", Access::Chat),
+    ("POST", "/runs/{run}/input", Access::Chat),
+    ("DELETE", "/runs/{run}/input/{input}", Access::Chat),
     ("POST", "/runs/{run}/approvals/{approval}", Access::Chat),
     ("POST", "/runs/{run}/questions/{question}", Access::Chat),
     ("POST", "/chat/stream", Access::Chat),

@@ -48,6 +48,7 @@ mod pauses;
 mod pgvector;
 mod pipelines;
 mod principals;
+mod queued_turns;
 mod run_inputs;
 mod runs;
 mod schedules;

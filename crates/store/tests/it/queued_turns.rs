@@ -1,0 +1,118 @@
+//! What people wrote to a run and no agent has read.
+
+use domain::{
+    RunSummary, UserId,
+    event::{InputAuthor, InputMode, ReceivedInput},
+};
+use store::{QueuedTurn, Store, StoreError};
+
+use crate::fixtures::{add_chat, add_run, add_user, new_turn, summary};
+
+on_every_database!(
+    begin_with_the_end_of_the_run,
+    gain_what_comes_late,
+    are_only_of_chats,
+    name_guests
+);
+
+fn input(id: &str) -> ReceivedInput {
+    ReceivedInput {
+        input_id: id.to_owned(),
+        mode: InputMode::Queue,
+        agent: None,
+        by: InputAuthor {
+            id: UserId::generate(),
+            name: "Ann".to_owned(),
+            is_owner: true,
+        },
+        content: "And then?".to_owned(),
+    }
+}
+
+async fn begin_with_the_end_of_the_run(store: Store) {
+    let owner = add_user(&store).await;
+    let chat = add_chat(&store, owner, "Plans", 5).await;
+    let turn = new_turn(&chat, None, "Hi", 6);
+    store.begin_turn(&turn).await.unwrap();
+    let first = input("i1");
+    let end = RunSummary {
+        unread: vec![first.clone()],
+        ..summary("Hello")
+    };
+    store.finish_run(turn.run.id, 7, &end).await.unwrap();
+    let queued = QueuedTurn {
+        run: turn.run.id,
+        request: Some("{}".to_owned()),
+        inputs: vec![first],
+    };
+    assert_eq!(store.queued_turns(10).await.unwrap(), [queued]);
+    assert_eq!(
+        store.finish_run(turn.run.id, 8, &end).await,
+        Err(StoreError::Conflict("finished"))
+    );
+    store.forget_queued_turn(turn.run.id).await.unwrap();
+    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+}
+
+async fn gain_what_comes_late(store: Store) {
+    let owner = add_user(&store).await;
+    let chat = add_chat(&store, owner, "Plans", 5).await;
+    let turn = new_turn(&chat, None, "Hi", 6);
+    store.begin_turn(&turn).await.unwrap();
+    store
+        .finish_run(turn.run.id, 7, &summary("Hello"))
+        .await
+        .unwrap();
+    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    let (first, second) = (input("i1"), input("i2"));
+    for late in [&first, &first, &second] {
+        store
+            .queue_turn(turn.run.id, std::slice::from_ref(late), 9)
+            .await
+            .unwrap();
+    }
+    let queued = store.queued_turns(10).await.unwrap();
+    assert_eq!(queued[0].inputs, [first, second]);
+    assert_eq!(queued[0].request, None);
+}
+
+async fn are_only_of_chats(store: Store) {
+    let owner = add_user(&store).await;
+    let run = add_run(&store, owner).await;
+    let end = RunSummary {
+        unread: vec![input("i1")],
+        ..summary("Hello")
+    };
+    store.finish_run(run, 7, &end).await.unwrap();
+    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    assert_eq!(
+        store.queue_turn(run, &[input("i2")], 8).await,
+        Err(StoreError::NotFound)
+    );
+}
+
+async fn name_guests(store: Store) {
+    let owner = add_user(&store).await;
+    let guest = add_user(&store).await;
+    let chat = add_chat(&store, owner, "Plans", 5).await;
+    store
+        .add_reader(owner, chat.id, guest, false, 10, 1)
+        .await
+        .unwrap();
+    assert!(!store.shared_chat(guest, chat.id).await.unwrap().may_reply);
+    store
+        .add_reader(owner, chat.id, guest, true, 10, 2)
+        .await
+        .unwrap();
+    assert!(store.shared_chat(guest, chat.id).await.unwrap().may_reply);
+    assert!(store.sharing(owner, chat.id).await.unwrap().readers[0].may_reply);
+    let mut turn = new_turn(&chat, None, "Hi", 6);
+    let author = input("i1").by;
+    if let Some(user) = &mut turn.user {
+        user.author = Some(author.clone());
+    }
+    store.begin_turn(&turn).await.unwrap();
+    let messages = store.messages(chat.id).await.unwrap();
+    assert_eq!(messages[0].author, Some(author));
+    assert_eq!(messages[1].author, None);
+}
