@@ -116,6 +116,75 @@ test.describe("the focus", () => {
   });
 });
 
+/** What in these places a finger would miss: controls lower than 44 pixels, or beyond the edge of the page. */
+const missedByFinger = (places) =>
+  page.evaluate((places) => {
+    const controls = places.flatMap((place) => [
+      ...document.querySelectorAll(`${place} :is(button, a, select, input:not(.visually-hidden))`),
+    ]);
+    return controls
+      .filter((control) => control.checkVisibility())
+      .map((control) => ({ control, box: control.getBoundingClientRect() }))
+      .filter(({ box }) => box.height < 44 || box.left < 0 || box.right > innerWidth)
+      .map(({ control, box }) => `${control.ariaLabel ?? control.textContent}: ${Math.round(box.height)}`);
+  }, places);
+
+test.describe("on a phone", () => {
+  let chat;
+  const open = (width) => begin({ ...phone, viewport: { width, height: 844 } }, `/c/${chat.id}`);
+
+  test.beforeEach(async () => {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    const messages = [
+      said("msg_1", null, "user", "Which tide is the highest?"),
+      said("msg_2", "msg_1", "assistant", "The spring tide."),
+      said("msg_3", "msg_1", "assistant", "The one after a new moon."),
+    ];
+    chat = server.addChat("Tides of the North Sea and of the Channel", { messages });
+  });
+
+  test("a new chat is one tap away, and the keyboard stays closed", async () => {
+    await open(390);
+    await page.getByText("The one after a new moon.").waitFor();
+    await page.getByRole("button", { name: "New chat" }).tap();
+    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.waitForURL(server.url + "/");
+    assert.equal(await page.locator("#composer:focus").count(), 0);
+    // Nothing would happen here.
+    assert.equal(await page.getByRole("button", { name: "New chat" }).count(), 0);
+  });
+
+  for (const width of [390, 360]) {
+    test(`everything has the height of a finger at ${width} pixels, and fits`, async () => {
+      await open(width);
+      await page.getByText("The one after a new moon.").waitFor();
+      await picture(`phone-${width}`);
+      assert.deepEqual(await missedByFinger(["header", ".composer", "article"]), []);
+      const title = await page.getByRole("heading", { level: 1 }).boundingBox();
+      assert.ok(title.width > 70, `the title has ${title.width} pixels`);
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(await wide(), false);
+      await page.getByRole("button", { name: "Open the sidebar" }).tap();
+      await page.getByRole("link", { name: "Tides of" }).waitFor();
+      await picture(`phone-${width}-sidebar`);
+      assert.deepEqual(await missedByFinger(["nav"]), []);
+      assert.equal(await wide(), false);
+    });
+  }
+});
+
+test("with the sidebar closed, a new chat is one click away", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  const chat = server.addChat("Tide tables");
+  await begin({}, `/c/${chat.id}`);
+  const pencil = page.locator("header").getByRole("button", { name: "New chat" });
+  assert.equal(await pencil.count(), 0);
+  await page.keyboard.press("Control+b");
+  await pencil.click();
+  await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+  await isFocused(composer());
+});
+
 const said = (id, parent, role, text, at = Date.now()) => ({
   ...{ id, parent, role, created_at: at },
   content: [{ type: "text", text }],
