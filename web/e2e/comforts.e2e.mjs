@@ -173,6 +173,43 @@ test.describe("on a phone", () => {
   }
 });
 
+test("chats are listed by day, then by month", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  const now = new Date();
+  const daysAgo = (days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).getTime();
+  for (const days of [0, 1, 5, 20]) server.addChat(`${days} days ago`, { updated_at: daysAgo(days) });
+  server.addChat("Long ago", { updated_at: new Date(2024, 2, 31).getTime() });
+  await begin();
+  const headings = page.getByRole("navigation", { name: "Chats" }).getByRole("heading");
+  await headings.filter({ hasText: "March 2024" }).waitFor();
+  const expected = ["Folders", "Today", "Yesterday", "Previous 7 days", "Previous 30 days", "March 2024"];
+  assert.deepEqual(await headings.allInnerTexts(), expected);
+  await picture("periods");
+});
+
+test("the card of the tour goes with the first answer of a real model; the user menu has it", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.05 }).listen();
+  await begin();
+  const card = page.getByRole("list", { name: "Examples" }).getByRole("button", { name: "Take the tour" });
+  await card.waitFor();
+  await composer().fill("What is a tide?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Regenerate" }).first().waitFor();
+  const forGood = async () => {
+    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.getByRole("button", { name: "Compare in parallel" }).waitFor();
+    assert.equal(await card.count(), 0);
+  };
+  await page.getByRole("button", { name: "New chat" }).click();
+  await forGood();
+  await page.reload();
+  await forGood();
+  await page.getByRole("button", { name: "Ada Lovelace: account and settings" }).click();
+  await page.getByRole("button", { name: "Take the tour" }).click();
+  await page.getByText("Give me the tour").first().waitFor();
+  await page.waitForURL(/\/c\/chat_/);
+});
+
 test("with the sidebar closed, a new chat is one click away", async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   const chat = server.addChat("Tide tables");
