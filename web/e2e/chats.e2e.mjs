@@ -214,6 +214,8 @@ test("a folder is made in the sidebar, and a chat is dragged onto it", async () 
   // A click after the drag opens the chat as ever.
   await chat.locator("a").click();
   await page.locator("header").getByText("Приливы и отливы").waitFor();
+  await page.goBack();
+  await page.locator("header").getByText("Show me how Glasshouse works").waitFor();
 });
 
 test("many are deleted at once, after a question that counts", async () => {
