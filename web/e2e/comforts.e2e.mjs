@@ -269,6 +269,7 @@ test.describe("messages", () => {
 
   test("each has its time, with the whole date as its title", async () => {
     const times = page.locator("article time");
+    await times.nth(3).waitFor();
     assert.equal(await times.count(), 4);
     const words = await times.allInnerTexts();
     const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
