@@ -176,6 +176,48 @@ test("chats are pinned, filed, tagged and put away", async () => {
   await nav().getByRole("button", { name: "All chats" }).click();
 });
 
+test("a folder is made in the sidebar, and a chat is dragged onto it", async () => {
+  const add = nav().getByRole("button", { name: "New folder" });
+  const name = nav().getByRole("textbox", { name: "Name of the folder" });
+  await add.click();
+  await page.keyboard.type("Oce");
+  await check(page, "the name of a new folder");
+  // Escape closes the field and keeps what is in it.
+  await page.keyboard.press("Escape");
+  await name.waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  assert.equal(await name.inputValue(), "Oce");
+  await page.keyboard.press("End");
+  await page.keyboard.type("ans");
+  await page.keyboard.press("Enter");
+  const folder = nav().getByRole("button", { name: "Oceans", exact: false }).first();
+  await folder.waitFor();
+  await name.waitFor({ state: "detached" });
+  assert.equal((await api("get", "/folders")).folders.filter((one) => one.name === "Oceans").length, 1);
+
+  const chat = row("Приливы и отливы");
+  await chat.locator("a").hover();
+  await page.mouse.down();
+  await folder.hover();
+  await folder.hover();
+  await nav().locator("li.target").waitFor();
+  await picture("chats-drag");
+  await page.mouse.up();
+  await nav().locator("li.target").waitFor({ state: "detached" });
+  await until("it is in the folder", async () => {
+    const { chats } = await api("get", "/chats");
+    return chats.find(({ title }) => title === "Приливы и отливы").folder !== null;
+  });
+  await chat.waitFor({ state: "detached" });
+  await folder.click();
+  await chat.waitFor();
+  // A click after the drag opens the chat as ever.
+  await chat.locator("a").click();
+  await page.locator("header").getByText("Приливы и отливы").waitFor();
+  await page.goBack();
+  await page.locator("header").getByText("Show me how Glasshouse works").waitFor();
+});
+
 test("many are deleted at once, after a question that counts", async () => {
   await choose("Old notes", "Select several");
   await nav().getByLabel("Select “Older notes”").check();

@@ -116,6 +116,112 @@ test.describe("the focus", () => {
   });
 });
 
+/** What in these places a finger would miss: controls lower than 44 pixels, or beyond the edge of the page. */
+const missedByFinger = (places) =>
+  page.evaluate((places) => {
+    const controls = places.flatMap((place) => [
+      ...document.querySelectorAll(`${place} :is(button, a, select, input:not(.visually-hidden))`),
+    ]);
+    return controls
+      .filter((control) => control.checkVisibility())
+      .map((control) => ({ control, box: control.getBoundingClientRect() }))
+      .filter(({ box }) => box.height < 44 || box.left < 0 || box.right > innerWidth)
+      .map(({ control, box }) => `${control.ariaLabel ?? control.textContent}: ${Math.round(box.height)}`);
+  }, places);
+
+test.describe("on a phone", () => {
+  let chat;
+  const open = (width) => begin({ ...phone, viewport: { width, height: 844 } }, `/c/${chat.id}`);
+
+  test.beforeEach(async () => {
+    server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+    const messages = [
+      said("msg_1", null, "user", "Which tide is the highest?"),
+      said("msg_2", "msg_1", "assistant", "The spring tide."),
+      said("msg_3", "msg_1", "assistant", "The one after a new moon."),
+    ];
+    chat = server.addChat("Tides of the North Sea and of the Channel", { messages });
+  });
+
+  test("a new chat is one tap away, and the keyboard stays closed", async () => {
+    await open(390);
+    await page.getByText("The one after a new moon.").waitFor();
+    await page.getByRole("button", { name: "New chat" }).tap();
+    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.waitForURL(server.url + "/");
+    assert.equal(await page.locator("#composer:focus").count(), 0);
+    // Nothing would happen here.
+    assert.equal(await page.getByRole("button", { name: "New chat" }).count(), 0);
+  });
+
+  for (const width of [390, 360]) {
+    test(`everything has the height of a finger at ${width} pixels, and fits`, async () => {
+      await open(width);
+      await page.getByText("The one after a new moon.").waitFor();
+      await picture(`phone-${width}`);
+      assert.deepEqual(await missedByFinger(["header", ".composer", "article"]), []);
+      const title = await page.getByRole("heading", { level: 1 }).boundingBox();
+      assert.ok(title.width > 70, `the title has ${title.width} pixels`);
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(await wide(), false);
+      await page.getByRole("button", { name: "Open the sidebar" }).tap();
+      await page.getByRole("link", { name: "Tides of" }).waitFor();
+      await picture(`phone-${width}-sidebar`);
+      assert.deepEqual(await missedByFinger(["nav"]), []);
+      assert.equal(await wide(), false);
+    });
+  }
+});
+
+test("chats are listed by day, then by month", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  const now = new Date();
+  const daysAgo = (days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).getTime();
+  for (const days of [0, 1, 5, 20]) server.addChat(`${days} days ago`, { updated_at: daysAgo(days) });
+  server.addChat("Long ago", { updated_at: new Date(2024, 2, 31).getTime() });
+  await begin();
+  const headings = page.getByRole("navigation", { name: "Chats" }).getByRole("heading");
+  await headings.filter({ hasText: "March 2024" }).waitFor();
+  const expected = ["Folders", "Today", "Yesterday", "Previous 7 days", "Previous 30 days", "March 2024"];
+  assert.deepEqual(await headings.allInnerTexts(), expected);
+  await picture("periods");
+});
+
+test("the card of the tour goes with the first answer of a real model; the user menu has it", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.05 }).listen();
+  await begin();
+  const card = page.getByRole("list", { name: "Examples" }).getByRole("button", { name: "Take the tour" });
+  await card.waitFor();
+  await composer().fill("What is a tide?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Regenerate" }).first().waitFor();
+  const forGood = async () => {
+    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.getByRole("button", { name: "Compare in parallel" }).waitFor();
+    assert.equal(await card.count(), 0);
+  };
+  await page.getByRole("button", { name: "New chat" }).click();
+  await forGood();
+  await page.reload();
+  await forGood();
+  await page.getByRole("button", { name: "Ada Lovelace: account and settings" }).click();
+  await page.getByRole("button", { name: "Take the tour" }).click();
+  await page.getByText("Give me the tour").first().waitFor();
+  await page.waitForURL(/\/c\/chat_/);
+});
+
+test("with the sidebar closed, a new chat is one click away", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
+  const chat = server.addChat("Tide tables");
+  await begin({}, `/c/${chat.id}`);
+  const pencil = page.locator("header").getByRole("button", { name: "New chat" });
+  assert.equal(await pencil.count(), 0);
+  await page.keyboard.press("Control+b");
+  await pencil.click();
+  await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+  await isFocused(composer());
+});
+
 const said = (id, parent, role, text, at = Date.now()) => ({
   ...{ id, parent, role, created_at: at },
   content: [{ type: "text", text }],
@@ -163,6 +269,7 @@ test.describe("messages", () => {
 
   test("each has its time, with the whole date as its title", async () => {
     const times = page.locator("article time");
+    await times.nth(3).waitFor();
     assert.equal(await times.count(), 4);
     const words = await times.allInnerTexts();
     const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });

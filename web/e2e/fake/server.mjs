@@ -336,6 +336,7 @@ export class FakeServer {
       ...this.row(chat),
       parameters: chat.parameters,
       current: chat.current,
+      may_reply: true,
       messages: chat.messages.map((item) => this.#shown(item)),
     };
   }

@@ -117,3 +117,13 @@ export function formatDay(day: string): string {
     Date.parse(day),
   );
 }
+
+/** The name of the month, with its year unless that is the current one: `March`, `March 2025`. */
+export function formatMonth(at: number): string {
+  const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
+  const name = new Intl.DateTimeFormat(language(), {
+    month: "long",
+    ...(isThisYear ? {} : { year: "numeric" }),
+  }).format(at);
+  return name.slice(0, 1).toLocaleUpperCase(language()) + name.slice(1);
+}

@@ -1,24 +1,43 @@
 /** Groups of chats in the sidebar. */
 import type { ChatRow } from "../api/types.ts";
 
-export type GroupName = "running" | "today" | "yesterday" | "earlier";
+export type Period = "running" | "today" | "yesterday" | "week" | "month";
 export interface Group {
-  name: GroupName;
+  id: string;
+  /** A recent period, or the first day of a calendar month. */
+  title: Period | Date;
   chats: ChatRow[];
 }
 
-/** Groups the chats by day; running and waiting ones come first. */
+/** Groups the chats by their last change, newest first; running and waiting ones come before all others. */
 export function groupChats(chats: ChatRow[], now: Date): Group[] {
-  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1).getTime();
-  const groups: Record<GroupName, ChatRow[]> = { running: [], today: [], yesterday: [], earlier: [] };
-  for (const chat of chats) {
-    if (chat.state !== "idle") groups.running.push(chat);
-    else if (chat.updated_at >= today) groups.today.push(chat);
-    else if (chat.updated_at >= yesterday) groups.yesterday.push(chat);
-    else groups.earlier.push(chat);
+  const daysAgo = (days: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).getTime();
+  const starts: [Period, number][] = [
+    ["today", daysAgo(0)],
+    ["yesterday", daysAgo(1)],
+    ["week", daysAgo(7)],
+    ["month", daysAgo(30)],
+  ];
+  const running: ChatRow[] = [];
+  const groups = new Map<string, Group>();
+  for (const chat of [...chats].sort((a, b) => b.updated_at - a.updated_at)) {
+    if (chat.state !== "idle") {
+      running.push(chat);
+      continue;
+    }
+    const period = starts.find(([, start]) => chat.updated_at >= start)?.[0];
+    const title = period ?? monthOf(chat.updated_at);
+    const id = String(title);
+    const group = groups.get(id) ?? { id, title, chats: [] };
+    groups.set(id, group);
+    group.chats.push(chat);
   }
-  return (Object.keys(groups) as GroupName[])
-    .map((name) => ({ name, chats: groups[name] }))
-    .filter((group) => group.chats.length > 0);
+  const first: Group[] = running.length > 0 ? [{ id: "running", title: "running", chats: running }] : [];
+  return [...first, ...groups.values()];
+}
+
+function monthOf(at: number): Date {
+  const date = new Date(at);
+  return new Date(date.getFullYear(), date.getMonth());
 }

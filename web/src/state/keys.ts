@@ -4,6 +4,7 @@ import { isCovered, isField, typeInComposer } from "./composer-focus.ts";
 import { find } from "./find/find.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
+import { openNewChat } from "./new-chat.ts";
 import { preferences } from "./preferences.svelte.ts";
 import { closerOf } from "./open-forms.ts";
 import { player } from "./replay/replay.svelte.ts";
@@ -26,9 +27,7 @@ function searchChats(): void {
 }
 
 function newChat(): void {
-  layout.closeSheets();
-  research.reset();
-  router.go("/");
+  openNewChat();
   requestAnimationFrame(() => focusOn("composer"));
 }
 

@@ -39,6 +39,8 @@ export class Models {
   /** The models that can answer, as far as their names tell: model servers list those for embeddings too. */
   readonly answering = $derived(this.list.filter(({ name }) => !otherKinds.test(name)));
 
+  readonly tour = $derived(this.list.find((model) => model.tour));
+
   /** Whether there is any model besides the tour. */
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
 

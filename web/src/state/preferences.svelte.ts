@@ -20,6 +20,8 @@ export interface Preferences {
   model: string | null;
   /** The last real model used. */
   lastModel: string | null;
+  /** Whether a model other than the tour has answered; the tour is then only in the user menu. */
+  hasRealAnswer: boolean;
 }
 
 const storageKey = "glasshouse.preferences";
@@ -41,6 +43,7 @@ function read(): Preferences {
     completions: true,
     model: null,
     lastModel: null,
+    hasRealAnswer: false,
   };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>) };

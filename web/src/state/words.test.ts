@@ -50,14 +50,13 @@ describe("arguments", () => {
   });
 });
 
-test("chats stand under running, today, yesterday, earlier", () => {
+test("chats are grouped by day, then by month; running and waiting ones come first", () => {
   const now = new Date(2026, 10, 21, 9);
-  const at = (day: number, hour: number) => new Date(2026, 10, day, hour).getTime();
-  const row = (id: string, updated_at: number, state: ChatRow["state"] = "idle"): ChatRow => ({
+  const row = (id: string, at: Date, state: ChatRow["state"] = "idle"): ChatRow => ({
     id,
     title: id,
     created_at: 0,
-    updated_at,
+    updated_at: at.getTime(),
     state,
     unread: false,
     pinned: false,
@@ -66,15 +65,29 @@ test("chats stand under running, today, yesterday, earlier", () => {
     tags: [],
   });
   const groups = groupChats(
-    [row("a", at(21, 8)), row("b", at(20, 23)), row("c", at(19, 1)), row("d", at(1, 1), "waiting")],
+    [
+      row("today", new Date(2026, 10, 21, 8)),
+      row("yesterday", new Date(2026, 10, 20, 23)),
+      row("two days ago", new Date(2026, 10, 19, 1)),
+      row("seven days ago", new Date(2026, 10, 14)),
+      row("eight days ago", new Date(2026, 10, 13, 23, 59)),
+      row("thirty days ago", new Date(2026, 9, 22)),
+      row("earlier in October", new Date(2026, 9, 21, 23)),
+      row("waiting", new Date(2026, 9, 1), "waiting"),
+      row("October of another year", new Date(2025, 9, 21)),
+    ],
     now,
   );
-  expect(groups.map(({ name, chats }) => [name, chats.map(({ id }) => id)])).toEqual([
-    ["running", ["d"]],
-    ["today", ["a"]],
-    ["yesterday", ["b"]],
-    ["earlier", ["c"]],
+  expect(groups.map(({ title, chats }) => [title, chats.map(({ id }) => id)])).toEqual([
+    ["running", ["waiting"]],
+    ["today", ["today"]],
+    ["yesterday", ["yesterday"]],
+    ["week", ["two days ago", "seven days ago"]],
+    ["month", ["eight days ago", "thirty days ago"]],
+    [new Date(2026, 9), ["earlier in October"]],
+    [new Date(2025, 9), ["October of another year"]],
   ]);
+  expect(new Set(groups.map(({ id }) => id)).size).toBe(groups.length);
 });
 
 describe("routes", () => {
