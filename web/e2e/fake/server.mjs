@@ -335,6 +335,7 @@ export class FakeServer {
     return {
       ...this.row(chat),
       parameters: chat.parameters,
+      may_reply: true,
       current: chat.current,
       messages: chat.messages.map((item) => this.#shown(item)),
     };
