@@ -188,6 +188,48 @@ test("a chat that fits the window offers no way to its end", async () => {
   await until("no marks", () => page.evaluate(() => !CSS.highlights.has("find-hit")));
 });
 
+const outline = () => page.getByRole("button", { name: "Go to a message" });
+const entry = () => page.locator("[role=menuitem]:focus");
+
+test("the outline of a long chat goes to a message, with keys alone", async () => {
+  await page.locator("article[data-turn='399']").waitFor();
+  await outline().focus();
+  await page.keyboard.press("Enter");
+  // The newest message is in view, which is the current one.
+  await entry().filter({ hasText: "Message 398 about rivers." }).waitFor();
+  assert.equal(await entry().getAttribute("aria-current"), "true");
+  await check(page, "the outline");
+  await picture("outline");
+  await page.keyboard.press("Home");
+  await entry().filter({ hasText: "Message 0 about" }).waitFor();
+  for (let n = 0; n < 60; n += 1) await page.keyboard.press("ArrowDown");
+  await entry().filter({ hasText: "Message 120 about rivers. Ёлка и МОРЕ" }).waitFor();
+  await page.keyboard.press("Enter");
+  const turn = page.locator("article[data-turn='120']");
+  await turn.and(page.locator(":focus")).waitFor();
+  await until("it is in view", () =>
+    turn.evaluate((element) => {
+      const { top } = element.getBoundingClientRect();
+      return top > 0 && top < innerHeight / 2;
+    }),
+  );
+  // It is the current one now; Escape closes the list and gives the focus back.
+  await outline().click();
+  await entry().filter({ hasText: "Message 120 about" }).waitFor();
+  await page.keyboard.press("Escape");
+  await entry().waitFor({ state: "detached" });
+  await outline().and(page.locator(":focus")).waitFor();
+});
+
+test("a short chat has no outline", async () => {
+  const short = server.addChat("Three questions", { messages: messages().slice(0, 6) });
+  await page.goto(`/c/${short.id}`);
+  await page.getByText("Message 5 about").waitFor();
+  assert.equal(await outline().count(), 0);
+  await page.goto(`/c/${chat.id}`);
+  await page.getByText(`Message ${MESSAGES - 1} about`).waitFor();
+});
+
 test("on a phone, in the dark", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
@@ -195,6 +237,11 @@ test("on a phone, in the dark", async () => {
   await page.keyboard.type("walrus");
   await marks("walrus");
   await picture("phone-dark");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await page.keyboard.press("Escape");
+  await outline().click();
+  await entry().waitFor();
+  await picture("outline-phone-dark");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   await page.keyboard.press("Escape");
   assert.deepEqual(page.complaints, []);
