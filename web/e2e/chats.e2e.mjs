@@ -95,7 +95,19 @@ test("what was said is found, in a tool's answer too, and opened where it stands
   const answer = hits.filter({ hasText: "Answer" }).first();
   await answer.press("Enter");
   await page.waitForURL(/message=msg_/);
-  await page.locator("article.assistant.marked").waitFor();
+  await until("the words are marked in the answer", () =>
+    page.evaluate(() => {
+      const [range] = CSS.highlights.get("find-hit") ?? [];
+      const turn = range?.startContainer.parentElement.closest("article.assistant");
+      return turn === document.activeElement && /^rain/i.test(range.toString());
+    }),
+  );
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle),
+    "none",
+    "the marks show where it is, no frame",
+  );
+  await picture("chats-search-marks");
   // A hit in a tool result: its steps are expanded, including those of a sub-agent, and the words are highlighted.
   for (const [tool, query] of [
     ["read_file", "rain"],

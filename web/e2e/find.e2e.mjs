@@ -140,6 +140,96 @@ test("a second Ctrl+F is the browser's, Escape closes and gives the focus back",
   await page.keyboard.press("Escape");
 });
 
+/** The words marked in the message of a search hit, and whether the first of them is in view. */
+const marked = () =>
+  page.evaluate(() => {
+    const ranges = [...(CSS.highlights.get("find-hit") ?? [])];
+    const { top = 0, bottom = 0 } = ranges[0]?.getBoundingClientRect() ?? {};
+    const words = ranges.map(String).join(" ");
+    return top > 50 && bottom < innerHeight ? words : `${words} out of view`;
+  });
+const marksAre = (words) => until(`“${words}” are marked`, async () => (await marked()) === words);
+
+test("a search hit marks its words in the message, without a frame", async () => {
+  await page.goto(`/c/${chat.id}?message=m51&q=listens+walrus`);
+  await marksAre("walrus Walrus listens");
+  const turn = page.locator("article[data-turn='51']");
+  await turn.and(page.locator(":focus")).waitFor();
+  const look = await turn.evaluate((element) => {
+    const { outlineStyle, animationName, backgroundColor } = getComputedStyle(element);
+    return [outlineStyle, animationName, backgroundColor];
+  });
+  assert.deepEqual(look, ["none", "none", "rgba(0, 0, 0, 0)"]);
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
+  await check(page, "a search hit");
+  await picture("hit");
+  // The find bar has marks of its own, for as long as it is open.
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("rivers");
+  await until("“rivers” is marked", async () => (await shown()) === "rivers");
+  await page.keyboard.press("Escape");
+  await until("the words of the hit", async () => (await marked()).startsWith("walrus Walrus listens"));
+});
+
+test("a chat that fits the window offers no way to its end", async () => {
+  const short = server.addChat("A short chat", { messages: messages().slice(0, 4) });
+  await page.goto(`/c/${short.id}?message=m0&q=rivers`);
+  await marksAre("rivers");
+  assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
+  // Keys that move between the messages show a frame, and offer none either.
+  await page.keyboard.press("Alt+ArrowDown");
+  const next = page.locator("article[data-turn='1']:focus");
+  await next.waitFor();
+  assert.equal(await next.evaluate((element) => getComputedStyle(element).outlineStyle), "solid");
+  assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
+  await picture("hit-short");
+  await page.goto(`/c/${chat.id}`);
+  await page.getByText(`Message ${MESSAGES - 1} about`).waitFor();
+  await until("no marks", () => page.evaluate(() => !CSS.highlights.has("find-hit")));
+});
+
+const outline = () => page.getByRole("button", { name: "Go to a message" });
+const entry = () => page.locator("[role=menuitem]:focus");
+
+test("the outline of a long chat goes to a message, with keys alone", async () => {
+  await page.locator("article[data-turn='399']").waitFor();
+  await outline().focus();
+  await page.keyboard.press("Enter");
+  // The newest message is in view, which is the current one.
+  await entry().filter({ hasText: "Message 398 about rivers." }).waitFor();
+  assert.equal(await entry().getAttribute("aria-current"), "true");
+  await check(page, "the outline");
+  await picture("outline");
+  await page.keyboard.press("Home");
+  await entry().filter({ hasText: "Message 0 about" }).waitFor();
+  for (let n = 0; n < 60; n += 1) await page.keyboard.press("ArrowDown");
+  await entry().filter({ hasText: "Message 120 about rivers. Ёлка и МОРЕ" }).waitFor();
+  await page.keyboard.press("Enter");
+  const turn = page.locator("article[data-turn='120']");
+  await turn.and(page.locator(":focus")).waitFor();
+  await until("it is in view", () =>
+    turn.evaluate((element) => {
+      const { top } = element.getBoundingClientRect();
+      return top > 0 && top < innerHeight / 2;
+    }),
+  );
+  // It is the current one now; Escape closes the list and gives the focus back.
+  await outline().click();
+  await entry().filter({ hasText: "Message 120 about" }).waitFor();
+  await page.keyboard.press("Escape");
+  await entry().waitFor({ state: "detached" });
+  await outline().and(page.locator(":focus")).waitFor();
+});
+
+test("a short chat has no outline", async () => {
+  const short = server.addChat("Three questions", { messages: messages().slice(0, 6) });
+  await page.goto(`/c/${short.id}`);
+  await page.getByText("Message 5 about").waitFor();
+  assert.equal(await outline().count(), 0);
+  await page.goto(`/c/${chat.id}`);
+  await page.getByText(`Message ${MESSAGES - 1} about`).waitFor();
+});
+
 test("on a phone, in the dark", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
@@ -147,6 +237,11 @@ test("on a phone, in the dark", async () => {
   await page.keyboard.type("walrus");
   await marks("walrus");
   await picture("phone-dark");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await page.keyboard.press("Escape");
+  await outline().click();
+  await entry().waitFor();
+  await picture("outline-phone-dark");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   await page.keyboard.press("Escape");
   assert.deepEqual(page.complaints, []);

@@ -8,4 +8,7 @@
   }
   var dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
+  document.querySelectorAll('meta[name="theme-color"]').forEach(function (meta) {
+    meta.content = dark ? "#14161a" : "#ffffff";
+  });
 })();

@@ -23,6 +23,8 @@ const types = {
   ".js": "text/javascript",
   ".css": "text/css",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
   ".woff2": "font/woff2",
 };
 
@@ -335,6 +337,7 @@ export class FakeServer {
     return {
       ...this.row(chat),
       parameters: chat.parameters,
+      may_reply: true,
       current: chat.current,
       may_reply: true,
       messages: chat.messages.map((item) => this.#shown(item)),

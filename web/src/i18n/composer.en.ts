@@ -1,5 +1,6 @@
 /** English texts for the composer. */
 export const composer = {
+  "composer.context": "Context: {used} of {window} tokens used",
   "composer.label": "Message",
   "composer.placeholder": "Ask something",
   "composer.send": "Send",

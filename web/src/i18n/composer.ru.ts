@@ -1,5 +1,6 @@
 /** Russian texts for the composer. */
 export const composer = {
+  "composer.context": "Контекст: занято {used} из {window} токенов",
   "composer.label": "Сообщение",
   "composer.placeholder": "Спросите что-нибудь",
   "composer.send": "Отправить",

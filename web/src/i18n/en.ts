@@ -416,6 +416,8 @@ export const en = {
   "picture.open": "Open {name} large",
   "picture.zoomIn": "Zoom in",
   "picture.zoomOut": "Zoom out",
+  "outline.open": "Go to a message",
+  "outline.noText": "Message without text",
   "find.label": "Find in the chat",
   "find.count": "{at} of {count}",
   "find.many": "{at} of more than {count}",

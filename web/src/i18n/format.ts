@@ -49,6 +49,9 @@ export function formatSize(bytes: number): string {
   return t("size.mb", { value: number(bytes / 1_000_000, 1) });
 }
 
+/** `12,000`. */
+export const formatCount = (count: number): string => number(count, 0);
+
 /** `812`, `31.4k`, `1.2M`. */
 export function formatTokens(count: number): string {
   if (count < 1000) return number(count, 0);

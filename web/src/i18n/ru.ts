@@ -441,6 +441,8 @@ export const ru: Dictionary = {
   "picture.open": "Открыть крупно: {name}",
   "picture.zoomIn": "Увеличить",
   "picture.zoomOut": "Уменьшить",
+  "outline.open": "Перейти к сообщению",
+  "outline.noText": "Сообщение без текста",
   "find.label": "Найти в чате",
   "find.count": "{at} из {count}",
   "find.many": "{at} из более чем {count}",

@@ -91,6 +91,8 @@ export interface RunNode {
   outcome: Outcome | null;
   problem: Problem | null;
   usage: Usage;
+  /** Size of the main agent's conversation in tokens, after its last model call; `null` before the first. */
+  contextTokens: number | null;
   costMicroUsd: number | null;
 }
 
@@ -309,5 +311,6 @@ export const emptyRun: RunNode = {
   outcome: null,
   problem: null,
   usage: { input_tokens: 0, output_tokens: 0 },
+  contextTokens: null,
   costMicroUsd: null,
 };

@@ -70,6 +70,9 @@ const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 function applyTheme(): void {
   const dark = preferences.theme === "dark" || (preferences.theme === "system" && darkSystem.matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
+  // The colours of the window around an installed app, as `theme.js` sets them first.
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]'))
+    meta.content = dark ? "#14161a" : "#ffffff";
 }
 
 /** Keeps the theme in sync with the preference and the system. */

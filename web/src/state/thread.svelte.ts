@@ -20,7 +20,7 @@ class Thread {
   atBottom = $state(true);
   /** The message to scroll to; `null` once done. */
   wanted = $state<string | null>(null);
-  /** The message that is briefly highlighted. */
+  /** The message in which the words of a search hit are marked; they show where the focus is. */
   marked = $state<string | null>(null);
   /** Whether growing text does not scroll to the end, even if it is visible: until the user scrolls down. */
   held = $state(false);
@@ -47,6 +47,14 @@ class Thread {
   /** The drawn turn with this index in the branch. */
   turn(index: number): HTMLElement | null {
     return this.scroller?.querySelector<HTMLElement>(`article[data-turn="${index}"]`) ?? null;
+  }
+
+  /** Index of the first turn that reaches below a line, in pixels from the top of the view. */
+  turnInView(linePx = 0): number {
+    const { scroller } = this;
+    const top = (scroller?.getBoundingClientRect().top ?? 0) + linePx;
+    const turns = [...(scroller?.querySelectorAll<HTMLElement>("article[data-turn]") ?? [])];
+    return Number(turns.find((turn) => turn.getBoundingClientRect().bottom > top)?.dataset.turn ?? 0);
   }
 
   /** Scrolls to a turn, which is drawn in one of the next frames. */
@@ -77,13 +85,13 @@ class Thread {
     const target = now === undefined ? last : Math.min(last, Math.max(0, Number(now) + step));
     if (target < 0) return;
     if (target < last) this.atBottom = false;
+    this.marked = null;
     this.#focus(target);
   }
 
   /** Scrolls to the requested message, which has this index in the branch. */
   show(target: number): void {
     this.atBottom = false;
-    this.marked = this.wanted;
     this.wanted = null;
     this.#focus(target);
   }

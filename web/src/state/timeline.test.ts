@@ -496,6 +496,21 @@ describe("the end", () => {
     });
     expect(runOf(read(logOf([started, called, called, completed]))).usage).toEqual(usage);
   });
+
+  test("the size of the conversation is that of the main agent's last model call", () => {
+    const called = (input_tokens: number, more = {}) => ({
+      type: "model_called" as const,
+      model: "m",
+      usage: { input_tokens, output_tokens: 5 },
+      duration_ms: 1,
+      ...more,
+    });
+    const events = logOf([started, called(10), called(20), called(30), called(0, { broken_off: true })]);
+    const [, , , third] = events;
+    if (third) third.agent = ["a1"];
+    expect(runOf(read(events)).contextTokens).toBe(25);
+    expect(runOf(read(logOf([started]))).contextTokens).toBeNull();
+  });
 });
 
 test("ten thousand events, measured", () => {

@@ -419,9 +419,16 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
         tokensBefore: body.tokens_before,
         tokensAfter: body.tokens_after,
       });
-      return set((run) => spent(run, body));
+      return set((run) => ({
+        ...spent(run, body),
+        ...(agentId(event.agent) === null && { contextTokens: body.tokens_after }),
+      }));
     case "model_called":
-      return set((run) => spent(run, body));
+      return set((run) => ({
+        ...spent(run, body),
+        ...(agentId(event.agent) === null &&
+          !body.broken_off && { contextTokens: body.usage.input_tokens + body.usage.output_tokens }),
+      }));
     case "run_finished":
       set(() => ({
         statuses: [],

@@ -1,5 +1,6 @@
 /** Finding words in several scripts, and the words of Markdown as they are shown. */
 import { describe, expect, test } from "vitest";
+import { wordHits } from "./chat-hit.ts";
 import { fold, foldQuery, hitsIn } from "./hits.ts";
 import { drawnIn, rangeOf, wordsOf } from "./words.ts";
 
@@ -37,4 +38,20 @@ test("a hit across elements has one range", () => {
   expect(hit && rangeOf(drawn, hit.start, hit.end)?.toString()).toBe("two");
   expect(hitsIn(fold(drawn.text), foldQuery("three four"))).toHaveLength(1);
   expect(hitsIn(fold(drawn.text), foldQuery("no"))).toHaveLength(0);
+});
+
+test.each([
+  ["Rivers rise; the river sinks", "rivers", ["Rivers", "river"]],
+  ["Приливы и отливы прилива", "прилив", ["Приливы", "прилива"]],
+  ["我在京都看雨", "京都", ["京都"]],
+  ["two of the words, and these words", "the words", ["words", "words"]],
+  ["none", "", []],
+])("the words of a search hit in %s: %s", (text, query, expected) =>
+  expect(wordHits(text, query).map(({ start, end }) => text.slice(start, end))).toEqual(expected),
+);
+
+test("a hostile query costs little", () => {
+  const started = performance.now();
+  expect(wordHits("word ".repeat(50_000), "word ".repeat(100_000))).toHaveLength(2000);
+  expect(performance.now() - started).toBeLessThan(2000);
 });

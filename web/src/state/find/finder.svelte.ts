@@ -3,7 +3,9 @@ import type { ChatMessage } from "../../api/types.ts";
 import { thread } from "../thread.svelte.ts";
 import { textOf } from "../tree.ts";
 import { fold, foldQuery, hitsIn, MAX_HITS, type Folded } from "./hits.ts";
-import { drawnIn, rangeOf, wordsOf } from "./words.ts";
+import { CURRENT, drawnTurns, HIT, mark, unmark, wordsDrawnIn } from "./marks.ts";
+import { reveal } from "./reveal.ts";
+import { rangeOf, wordsOf } from "./words.ts";
 
 /** A hit: the message by its index in the branch, and which of the hits in it. */
 export interface Found {
@@ -14,15 +16,6 @@ export interface Found {
 }
 
 const SLICE_MS = 8;
-/** How many frames a message may take until it is drawn where it stays, and when it counts as staying. */
-const SETTLING_FRAMES = 120;
-const STEADY_FRAMES = 12;
-
-/** Height of the bar over the thread. */
-const UNDER_BAR_PX = 60;
-
-const HIT = "find-hit";
-const CURRENT = "find-current";
 
 /** The words of the messages, which only change as a whole. */
 const known = new WeakMap<ChatMessage, { source: string; words: Folded }>();
@@ -38,52 +31,8 @@ function wordsOfMessage(message: ChatMessage): Folded {
 
 /** Ranges of the hits in a drawn message. */
 function rangesIn(turn: HTMLElement, query: string): Range[] {
-  const drawn = drawnIn(turn.querySelectorAll(".bubble, .answer .md"));
+  const drawn = wordsDrawnIn(turn);
   return hitsIn(fold(drawn.text), query).flatMap(({ start, end }) => rangeOf(drawn, start, end) ?? []);
-}
-
-function mark(name: string, ranges: readonly Range[], priority = 0): void {
-  if (!("highlights" in CSS)) return;
-  const highlight = new Highlight(...ranges);
-  highlight.priority = priority;
-  CSS.highlights.set(name, highlight);
-}
-
-/** Removes all marks. */
-export function unmark(): void {
-  if (!("highlights" in CSS)) return;
-  CSS.highlights.delete(HIT);
-  CSS.highlights.delete(CURRENT);
-}
-
-/** Whether a hit is drawn inside the thread, and inside a block that scrolls sideways. */
-function isInView(range: Range): boolean {
-  const { top, bottom, left, right, height } = range.getBoundingClientRect();
-  const view = thread.scroller?.getBoundingClientRect();
-  if (!view || height === 0 || top < view.top + UNDER_BAR_PX || bottom > view.bottom) return false;
-  const wide = range.startContainer.parentElement
-    ?.closest("pre, .md-table, .folded")
-    ?.getBoundingClientRect();
-  return !wide || (left >= wide.left && right <= wide.right && bottom <= wide.bottom);
-}
-
-/** Scrolls a hit to the middle, also inside a wide block, and opens what hides it. */
-function bringIntoView(range: Range): void {
-  const parent = range.startContainer.parentElement;
-  for (let fold = parent?.closest("details"); fold; fold = fold.parentElement?.closest("details"))
-    fold.open = true;
-  parent?.scrollIntoView({ block: "center", inline: "nearest" });
-  const box = range.getBoundingClientRect();
-  const wide = parent?.closest<HTMLElement>("pre, .md-table");
-  if (wide) {
-    const { left, right } = wide.getBoundingClientRect();
-    if (box.left < left || box.right > right) wide.scrollLeft += box.left - (left + right) / 2;
-  }
-  const { scroller } = thread;
-  if (!scroller) return;
-  const { top, height } = scroller.getBoundingClientRect();
-  const now = range.getBoundingClientRect();
-  if (!isInView(range)) scroller.scrollTop += now.top - top - height / 2;
 }
 
 export class Finder {
@@ -92,7 +41,7 @@ export class Finder {
   at = $state(-1);
   #query = "";
   #run = 0;
-  #shown: Found | undefined;
+  #stopReveal: (() => void) | undefined;
 
   /** Searches anew, and shows the first hit from the turn on that one sees. */
   async search(text: string, messages: readonly ChatMessage[], from: number): Promise<void> {
@@ -127,9 +76,7 @@ export class Finder {
 
   /** Marks the hits of all drawn messages. */
   markDrawn(): void {
-    const ranges = [...(thread.scroller?.querySelectorAll<HTMLElement>("article[data-turn]") ?? [])].flatMap(
-      (turn) => (this.#query === "" ? [] : rangesIn(turn, this.#query)),
-    );
+    const ranges = drawnTurns().flatMap((turn) => (this.#query === "" ? [] : rangesIn(turn, this.#query)));
     mark(HIT, ranges);
     const range = this.#rangeOf(this.hits[this.at]);
     mark(CURRENT, range ? [range] : [], 1);
@@ -137,7 +84,7 @@ export class Finder {
 
   stop(): void {
     this.#run += 1;
-    this.#shown = undefined;
+    this.#stopReveal?.();
     unmark();
   }
 
@@ -150,25 +97,14 @@ export class Finder {
   }
 
   #show(): void {
-    const hit = (this.#shown = this.hits[this.at]);
+    const hit = this.hits[this.at];
+    this.#stopReveal?.();
     this.markDrawn();
     if (!hit) return;
-    thread.reach(hit.turn);
-    let frames = SETTLING_FRAMES;
-    let steady = 0;
-    const again = (): void => {
-      if (this.#shown !== hit) return;
-      frames -= 1;
-      const range = this.#rangeOf(hit);
-      steady = range && isInView(range) ? steady + 1 : 0;
-      if (steady >= STEADY_FRAMES || frames === 0) {
-        this.markDrawn();
-        return;
-      }
-      if (range && steady === 0) bringIntoView(range);
-      else if (!range && frames % STEADY_FRAMES === 0) thread.reach(hit.turn);
-      requestAnimationFrame(again);
-    };
-    requestAnimationFrame(again);
+    this.#stopReveal = reveal(
+      hit.turn,
+      () => this.#rangeOf(hit),
+      () => this.markDrawn(),
+    );
   }
 }
