@@ -17,7 +17,7 @@ import { noContent, ok, serve } from "../../test/server.ts";
 import Composer from "./Composer.svelte";
 import { textFile } from "./paste.ts";
 
-const model = { id: "m1", name: "Model One", tour: false } as Model;
+const model = { id: "m1", name: "Model One", tour: false, listed: { context_tokens: null } } as Model;
 const modelList = { models: [model], agents: [], default_model: "m1" };
 const collections = ["Handbook", "My handbook", "Prices"].map(
   (name, at) => ({ id: `c${at}`, name, owner: "u1", documents: at + 1 }) as ListedCollection,
