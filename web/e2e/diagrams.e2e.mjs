@@ -174,8 +174,11 @@ test("every kind of diagram is drawn", async () => {
   assert.equal(await blocks().count(), KINDS.length);
   for (const [at, source] of KINDS.entries()) {
     const block = blocks().nth(at);
-    await block.scrollIntoViewIfNeeded();
-    await block.locator(".md-diagram:not([hidden]), .md-note").first().waitFor();
+    // While diagrams become taller, the end stays in view: a single scroll can be undone in the same frame.
+    await until(`this is drawn: ${source}`, async () => {
+      await block.scrollIntoViewIfNeeded();
+      return block.locator(".md-diagram:not([hidden]), .md-note").first().isVisible();
+    });
     assert.equal(await block.locator(".md-note").count(), 0, source);
     const image = block.getByRole("img");
     await drawn(image);

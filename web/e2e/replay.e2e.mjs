@@ -83,8 +83,16 @@ test("a finished answer is played back, and nothing is sent", async () => {
   await page.keyboard.press("Space");
   await bar().getByRole("button", { name: "Play", exact: true }).waitFor();
   // Step by step to the question, which is shown as it was and cannot be answered.
+  // The card is loaded on demand.
+  const isFrozen = () =>
+    frozen()
+      .waitFor({ timeout: 400 })
+      .then(
+        () => true,
+        () => false,
+      );
   for (let steps = 0; steps < 40; steps += 1) {
-    if (await frozen().isVisible()) break;
+    if (await isFrozen()) break;
     await bar().getByRole("button", { name: "One step forward" }).click();
   }
   await frozen().waitFor();

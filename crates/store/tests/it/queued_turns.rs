@@ -29,16 +29,19 @@ fn input(id: &str) -> ReceivedInput {
     }
 }
 
+fn ends_with(unread: &ReceivedInput) -> RunSummary {
+    let mut end = summary("Hello");
+    end.unread = vec![unread.clone()];
+    end
+}
+
 async fn begin_with_the_end_of_the_run(store: Store) {
     let owner = add_user(&store).await;
     let chat = add_chat(&store, owner, "Plans", 5).await;
     let turn = new_turn(&chat, None, "Hi", 6);
     store.begin_turn(&turn).await.unwrap();
     let first = input("i1");
-    let end = RunSummary {
-        unread: vec![first.clone()],
-        ..summary("Hello")
-    };
+    let end = ends_with(&first);
     store.finish_run(turn.run.id, 7, &end).await.unwrap();
     let queued = QueuedTurn {
         run: turn.run.id,
@@ -79,10 +82,7 @@ async fn gain_what_comes_late(store: Store) {
 async fn are_only_of_chats(store: Store) {
     let owner = add_user(&store).await;
     let run = add_run(&store, owner).await;
-    let end = RunSummary {
-        unread: vec![input("i1")],
-        ..summary("Hello")
-    };
+    let end = ends_with(&input("i1"));
     store.finish_run(run, 7, &end).await.unwrap();
     assert_eq!(store.queued_turns(10).await.unwrap(), []);
     assert_eq!(
