@@ -145,6 +145,7 @@ test("a level that the model lacks stays to be seen where it was set", async () 
   await picture(page, "parameters-lacking");
   await page.keyboard.press("Escape");
   await set("high");
+  await hasValue(effort, "high");
   await dialog().getByText("Not supported by tiny").nth(1).waitFor({ state: "detached" });
   await page.keyboard.press("Escape");
 });
