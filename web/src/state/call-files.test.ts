@@ -57,7 +57,7 @@ function shown(...bodies: EventBody[]) {
   };
 }
 
-test("a change stands in the row of the call that names the file, also among parallel ones", () => {
+test("a change is shown in the row of the call that names the file, also with parallel calls", () => {
   const edits = [
     ...started("c1", "edit_file", { path: "a.md" }),
     ...started("c2", "write_file", { path: "/b.md" }),
@@ -70,7 +70,7 @@ test("a change stands in the row of the call that names the file, also among par
   });
 });
 
-test("a change of nobody knows which program has a row of its own", () => {
+test("a change that no call can be found for has a row of its own", () => {
   const programs = [...started("c1", "shell", { command: "a" }), ...started("c2", "python", { code: "b" })];
   expect(shown(...programs, change("/a.md"))).toEqual({ calls: [], rows: ["/a.md"] });
   expect(shown(change("/b.md"))).toEqual({ calls: [], rows: ["/b.md"] });
