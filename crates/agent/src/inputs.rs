@@ -135,12 +135,6 @@ impl RunInputs {
         Ok(())
     }
 
-    /// The inputs that no agent has read, oldest first.
-    #[must_use]
-    pub fn unread(&self) -> Vec<ReceivedInput> {
-        self.lock().unread.clone()
-    }
-
     /// Whether the run accepts inputs now.
     #[must_use]
     pub fn is_open(&self) -> bool {

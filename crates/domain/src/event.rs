@@ -493,7 +493,7 @@ pub enum EventBody {
     },
     /// A person has written to the run while it goes.
     InputReceived(Box<ReceivedInput>),
-    /// The agent of the event has read an input: it stands in its conversation before step `step`.
+    /// The agent has read an input, which is in its conversation from step `step` on.
     InputApplied {
         /// The input.
         input_id: String,

@@ -98,7 +98,7 @@ struct State {
     seen: HashSet<String>,
     agents: HashSet<AgentPath>,
     waiting: HashSet<String>,
-    /// The inputs that no agent has read and nobody has removed.
+    /// The inputs that are neither read nor removed.
     unread: HashSet<String>,
     finished: bool,
 }

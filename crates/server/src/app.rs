@@ -469,6 +469,7 @@ impl App {
             store: store.clone(),
         });
         let queued_turns = Arc::new(QueuedTurns {
+            clock: clock.clone(),
             commands: commands.clone(),
             gateway: gateway.clone(),
             idempotency: idempotency.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{
-    ChatId, MessageId, Part, Role, RunId, RunSummary, event::InputAuthor, message::plain_text,
+    ChatId, MessageId, Part, Role, RunId, RunSummary, event::Author, message::plain_text,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct ChatMessage {
     /// The name of the schedule that created it, for a message that the person did not write.
     pub schedule: Option<String>,
     /// Who wrote it, if that is not the chat's owner.
-    pub author: Option<InputAuthor>,
+    pub author: Option<Author>,
 }
 
 /// A person's turn.

@@ -1,6 +1,6 @@
 //! What people wrote to a run and no agent has read. It begins the next turn of the run's chat.
 
-use domain::{RunId, event::ReceivedInput};
+use domain::{RunId, UserId, event::ReceivedInput};
 
 use crate::{
     Store, StoreError,
@@ -16,6 +16,8 @@ pub struct QueuedTurn {
     pub request: Option<String>,
     /// What was written, oldest first.
     pub inputs: Vec<ReceivedInput>,
+    /// When the run ended.
+    pub queued_at: i64,
 }
 
 impl Store {
@@ -24,7 +26,7 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn queued_turns(&self, limit: u32) -> Result<Vec<QueuedTurn>, StoreError> {
-        let sql = "SELECT run, request, inputs FROM queued_turns ORDER BY queued_at, run LIMIT $1";
+        let sql = "SELECT run, request, inputs, queued_at FROM queued_turns ORDER BY queued_at, run LIMIT $1";
         let rows = self
             .db()
             .read(sql)
@@ -55,6 +57,41 @@ impl Store {
         }
         insert(&mut tx, run, &all, now).await?;
         tx.commit().await
+    }
+
+    /// Removes an input from a queued turn; if `by` is given, only one of this author. Returns whether it was there.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn unqueue_input(
+        &self,
+        run: RunId,
+        input_id: &str,
+        by: Option<UserId>,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let sql = "SELECT inputs FROM queued_turns WHERE run = $1";
+        let Some(row) = tx.query(sql).id(run).fetch_optional().await? else {
+            return Ok(false);
+        };
+        let mut inputs: Vec<ReceivedInput> = row.json("inputs")?;
+        let is_it = |input: &ReceivedInput| {
+            input.input_id == input_id && by.is_none_or(|author| input.by.id == author)
+        };
+        let before = inputs.len();
+        inputs.retain(|input| !is_it(input));
+        if inputs.len() == before {
+            return Ok(false);
+        }
+        if inputs.is_empty() {
+            let sql = "DELETE FROM queued_turns WHERE run = $1";
+            tx.query(sql).id(run).execute().await?;
+        } else {
+            let sql = "UPDATE queued_turns SET inputs = $2 WHERE run = $1";
+            tx.query(sql).id(run).json(&inputs)?.execute().await?;
+        }
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Deletes a queued turn that has begun, or cannot begin.
@@ -91,5 +128,6 @@ fn read_queued(row: &Row) -> Result<QueuedTurn, StoreError> {
         run: row.id("run")?,
         request: row.get("request")?,
         inputs: row.json("inputs")?,
+        queued_at: row.get("queued_at")?,
     })
 }

@@ -20,7 +20,7 @@
 
 use domain::{
     ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role,
-    RunEvent, RunId, RunSummary, ScheduleId, event::InputAuthor,
+    RunEvent, RunId, RunSummary, ScheduleId, event::Author,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -162,7 +162,7 @@ pub struct Message {
     pub schedule: Option<String>,
     /// Who wrote it, if that is not the chat's owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub author: Option<InputAuthor>,
+    pub author: Option<Author>,
     /// The first of its alternative answers, if it is not that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<MessageId>,

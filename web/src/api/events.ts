@@ -15,6 +15,16 @@ export type ArgumentInfo = {
   choices?: Array<string>;
 };
 
+/** Who wrote a message. */
+export type Author = {
+  /** The account. */
+  id: UserId;
+  /** The name. */
+  name: string;
+  /** Whether it is the owner of the run and its chat. */
+  is_owner: boolean;
+};
+
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
@@ -487,16 +497,6 @@ export type HookEvent =
   | "before_answer"
   | "after_answer";
 
-/** Who wrote an input. */
-export type InputAuthor = {
-  /** The account. */
-  id: UserId;
-  /** The name. */
-  name: string;
-  /** Whether it is the person that the run works for. */
-  is_owner: boolean;
-};
-
 /** When an input to a running run is read. */
 export type InputMode = "steer" | "queue" | "interrupt";
 
@@ -638,7 +638,7 @@ export type ReceivedInput = {
   /** The sub-agent that it is for, such as `a2.1`; the main agent where absent. */
   agent?: string;
   /** Who wrote it. */
-  by: InputAuthor;
+  by: Author;
   /** The text. */
   content: string;
 };
@@ -677,7 +677,7 @@ export type RunSummary = {
   compactions?: number;
   /** The number of the run's sources. */
   sources?: number;
-  /** The number of inputs that the main agent has read while it worked. */
+  /** The number of inputs to the run that were not removed. */
   inputs?: number;
   /** From the first event to the last, milliseconds. */
   duration_ms: number;

@@ -4,7 +4,7 @@ export const inputs = {
   "inputs.steer": "Sends at the next step",
   "inputs.queue": "Sends after this answer",
   "inputs.interrupt": "Interrupting…",
-  "inputs.nextTurn": "Sending…",
+  "inputs.nextTurn": "Sends as soon as possible",
   "inputs.toAgent": "Sends to sub-agent {agent} at its next step",
   "inputs.edit": "Edit",
   "inputs.remove": "Remove",

@@ -4,7 +4,7 @@ export const inputs = {
   "inputs.steer": "Уйдёт на следующем шаге",
   "inputs.queue": "Уйдёт после этого ответа",
   "inputs.interrupt": "Прерываем…",
-  "inputs.nextTurn": "Отправляется…",
+  "inputs.nextTurn": "Уйдёт, как только станет возможно",
   "inputs.toAgent": "Уйдёт субагенту {agent} на его следующем шаге",
   "inputs.edit": "Изменить",
   "inputs.remove": "Убрать",

@@ -4,7 +4,7 @@ import type {
   MessageCode,
   Decision,
   HookEvent,
-  InputAuthor,
+  Author,
   NoticeLevel,
   Outcome,
   Problem,
@@ -107,7 +107,7 @@ export interface TextNode {
 /** What a person wrote to the run, and an agent has read. */
 export interface InputNode {
   kind: "input";
-  by: InputAuthor;
+  by: Author;
   text: string;
   at: number;
 }

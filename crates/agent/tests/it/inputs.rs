@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agent::{InputError, RunInputs, Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{
     EventBody, Message, Role, RunEvent, RunSummary, UserId,
-    event::{InputAuthor, InputMode, ReceivedInput},
+    event::{Author, InputMode, ReceivedInput},
     laws,
 };
 use llm::{
@@ -23,7 +23,7 @@ fn input(id: &str, mode: InputMode, content: &str) -> ReceivedInput {
         input_id: id.to_owned(),
         mode,
         agent: None,
-        by: InputAuthor {
+        by: Author {
             id: UserId::generate(),
             name: "Ann".to_owned(),
             is_owner: true,

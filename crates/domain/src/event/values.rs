@@ -82,13 +82,13 @@ pub struct ReceivedInput {
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub agent: Option<String>,
     /// Who wrote it.
-    pub by: InputAuthor,
+    pub by: Author,
     /// The text.
     pub content: String,
 }
 
 impl ReceivedInput {
-    /// The text as the model reads it: with the author's name where that is not the person the run works for.
+    /// The text as the model reads it: with the author's name, unless the author owns the run.
     #[must_use]
     pub fn text_for_model(&self) -> String {
         if self.by.is_owner {
@@ -111,19 +111,19 @@ pub enum InputMode {
     Interrupt,
 }
 
-/// Who wrote an input.
+/// Who wrote a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct InputAuthor {
+pub struct Author {
     /// The account.
     pub id: UserId,
     /// The name.
     pub name: String,
-    /// Whether it is the person that the run works for.
+    /// Whether it is the owner of the run and its chat.
     pub is_owner: bool,
 }
 
-impl InputAuthor {
+impl Author {
     /// The name on one line.
     #[must_use]
     pub fn plain_name(&self) -> String {

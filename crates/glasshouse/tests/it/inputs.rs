@@ -207,6 +207,35 @@ async fn what_is_not_read_begins_the_next_turn() {
     assert_eq!(it.messages().await.len(), 4);
 }
 
+/// A turn that cannot begin loses no words: they wait, and can be taken back.
+#[tokio::test]
+async fn what_cannot_begin_can_be_taken_back() {
+    let it = Asking::new().await;
+    for id in ["one", "two"] {
+        let input = json!({"id": id, "content": id, "mode": "queue"});
+        it.send(&it.cookie, &input).await.expect(202);
+    }
+    let connections = it
+        .server
+        .get("/api/v1/connections", &it.cookie)
+        .await
+        .json();
+    let connection = connections["connections"][0]["id"].as_str().unwrap();
+    let path = format!("/api/v1/connections/{connection}");
+    it.server.delete(&path, &it.cookie).await.expect(204);
+    it.answer_question().await;
+    it.log_of(&it.run).await;
+    let bob = it.server.key_of_plain_user(BOB).await;
+    it.remove(&bob, "one").await.expect(404);
+    it.remove(&it.cookie, "one").await.expect(204);
+    it.remove(&it.cookie, "one").await.expect(409);
+    let left = it.server.app.store.queued_turns(10).await.unwrap();
+    assert_eq!(left[0].inputs.len(), 1);
+    let messages = it.messages().await;
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[1]["summary"]["inputs"], 2);
+}
+
 #[tokio::test]
 async fn a_message_wakes_a_run_that_rests() {
     let it = Asking::new().await;

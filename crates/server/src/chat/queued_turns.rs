@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::RunSpec;
 use domain::{
     MessageId, Part, ProblemCode,
-    event::{InputAuthor, ReceivedInput},
+    event::{Author, ReceivedInput},
 };
 use store::{ChatMessage, IdempotencyKey, QueuedTurn, Run, Store, StoreError};
 
@@ -17,15 +17,21 @@ use crate::{
     error::ApiError,
     gateway::Gateway,
     identity::auth::Authority,
-    platform::jobs::{Failure, Steps},
+    platform::{
+        clock::Clock,
+        jobs::{Failure, Steps},
+    },
     runtime::commands::Commands,
 };
 
 /// Maximum number of turns begun in one pass.
 const AT_ONCE: u32 = 100;
+/// How long a turn is tried that cannot begin, for example because its model is gone, milliseconds.
+const MAX_AGE_MS: i64 = 24 * 3600 * 1000;
 
 /// Begins queued turns.
 pub struct QueuedTurns {
+    pub(crate) clock: Clock,
     pub(crate) commands: Arc<Commands>,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) idempotency: Arc<Idempotency>,
@@ -52,6 +58,7 @@ impl QueuedTurns {
         if !self.commands.going_in(chat).await?.is_empty() {
             return Ok(());
         }
+        let age_ms = self.clock.now_ms().saturating_sub(turn.queued_at);
         let key = Some(key_of(&run));
         let begin = async |key| self.say(&run, message, turn, key).await;
         let begun = self
@@ -62,9 +69,13 @@ impl QueuedTurns {
             Err(error) if error.is_ours() => return Err(error),
             // A limit that passes.
             Err(error) if error.problem().code == ProblemCode::RateLimited => return Ok(()),
+            // The page shows what waits, and lets people take it back.
+            Err(error) if age_ms < MAX_AGE_MS => {
+                tracing::debug!(run = %run.id, %error, "cannot begin a queued turn yet");
+                return Ok(());
+            }
             Err(error) => {
-                // The page still shows the inputs of the ended run, and lets people send them.
-                tracing::warn!(run = %run.id, %error, "cannot begin a queued turn");
+                tracing::warn!(run = %run.id, %error, "giving up a queued turn that cannot begin");
             }
             Ok(()) => {}
         }
@@ -116,7 +127,7 @@ fn key_of(run: &Run) -> IdempotencyKey {
 
 /// The inputs as one message, and its author if that is not the chat's owner. If several people wrote, each input names
 /// its author.
-fn together(inputs: &[ReceivedInput]) -> (String, Option<InputAuthor>) {
+fn together(inputs: &[ReceivedInput]) -> (String, Option<Author>) {
     let first = inputs.first().map(|input| &input.by);
     let is_of_one = inputs.iter().all(|input| Some(&input.by) == first);
     let text = |input: &ReceivedInput| match is_of_one {
@@ -153,7 +164,7 @@ mod tests {
             input_id: content.to_owned(),
             mode: InputMode::Queue,
             agent: None,
-            by: InputAuthor {
+            by: Author {
                 id: UserId::generate(),
                 name: name.to_owned(),
                 is_owner,

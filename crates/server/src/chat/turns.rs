@@ -5,7 +5,7 @@ mod api_runs;
 mod message_rules;
 
 use agent::RunSpec;
-use domain::{ChatId, Message, MessageId, Part, Role, RunId, event::InputAuthor};
+use domain::{ChatId, Message, MessageId, Part, Role, RunId, event::Author};
 use run_registry::{NewLiveRun, Runs};
 use std::sync::Arc;
 use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
@@ -43,7 +43,7 @@ pub struct NewMessage {
     /// The name of the schedule that sends it; `None` if the user does.
     pub schedule: Option<String>,
     /// Who wrote it, if that is not the chat's owner.
-    pub author: Option<InputAuthor>,
+    pub author: Option<Author>,
     /// The run that answers it.
     pub spec: RunSpec,
 }

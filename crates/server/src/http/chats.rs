@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{
     ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId,
-    event::InputAuthor,
+    event::Author,
 };
 use run_registry::{ActivityState, Runs};
 use schemars::JsonSchema;
@@ -122,7 +122,7 @@ pub(super) struct MessageView {
     schedule: Option<String>,
     /// Who wrote it, if that is not the chat's owner.
     #[serde(skip_serializing_if = "Option::is_none")]
-    author: Option<InputAuthor>,
+    author: Option<Author>,
     /// Suggested follow-up messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     follow_ups: Vec<String>,

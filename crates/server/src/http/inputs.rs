@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{
     MessageId, RunId,
-    event::{InputAuthor, InputMode, ReceivedInput},
+    event::{Author, InputMode, ReceivedInput},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::StoreError;
 
 use crate::{
     app::App,
@@ -84,7 +85,7 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn read(body: NewInput, by: InputAuthor) -> Result<ReceivedInput, ApiError> {
+fn read(body: NewInput, by: Author) -> Result<ReceivedInput, ApiError> {
     if body.content.trim().is_empty() {
         return Err(ApiError::invalid(messages::Chats::EmptyMessage).with_field(Some("content")));
     }
@@ -110,7 +111,7 @@ fn read(body: NewInput, by: InputAuthor) -> Result<ReceivedInput, ApiError> {
 }
 
 /// The caller as the author of messages to the run: its owner, or a reader who may write in its chat.
-async fn author(app: &App, caller: &Caller, run: RunId) -> Result<InputAuthor, ApiError> {
+async fn author(app: &App, caller: &Caller, run: RunId) -> Result<Author, ApiError> {
     // No database query for the caller's own run on this server.
     if let Some(live) = app.runs.live(run)
         && caller.may_change(&live.principal)
@@ -126,9 +127,11 @@ async fn author(app: &App, caller: &Caller, run: RunId) -> Result<InputAuthor, A
         Err(error) if error.is_ours() => return Err(error),
         Err(_) => {}
     }
-    let run = app.store.run(run).await.map_err(|_| missing())?;
-    let chat = run.chat.ok_or_else(missing)?;
-    let writable = app.access.writable(caller, chat).await;
+    let chat = match app.store.run(run).await {
+        Err(StoreError::NotFound) => None,
+        run => run?.chat,
+    };
+    let writable = app.access.writable(caller, chat.ok_or_else(missing)?).await;
     writable.map_err(|error| if error.is_ours() { error } else { missing() })?;
     Ok(caller.as_author(false))
 }
@@ -159,6 +162,6 @@ pub(super) fn operations(api: &mut Operations) {
         remove,
         "Withdraws a message to a run that no agent has read",
     )
-    .details("409 if an agent has read it, or the run has ended.")
+    .details("Also after the run, until the next turn has begun with it. 409 if it is too late.")
     .errors(&[409]);
 }

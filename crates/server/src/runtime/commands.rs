@@ -177,7 +177,7 @@ impl Commands {
             return self.obey(&live, command).await;
         }
         if !self.may_go_unseen() {
-            return without_recipient(&command);
+            return self.tell_ended(run, &command).await;
         }
         let set_aside = self.set_aside.lock().await;
         // It may have resumed in the meantime.
@@ -189,7 +189,7 @@ impl Commands {
         let keep_aside = stops.then_some(set_aside);
         let row = match self.store.run(run).await {
             Ok(row) if row.finished_at.is_none() => row,
-            Ok(_) | Err(StoreError::NotFound) => return without_recipient(&command),
+            Ok(_) | Err(StoreError::NotFound) => return self.tell_ended(run, &command).await,
             Err(error) => return Err(error.into()),
         };
         let Some(mut set_aside) = keep_aside else {
@@ -198,6 +198,16 @@ impl Commands {
         self.runs.cancel_left_open(&row).await?;
         set_aside.remove(&run);
         Ok(())
+    }
+
+    /// A command to a run that has ended: what was left for the chat's next turn can still be withdrawn.
+    async fn tell_ended(&self, run: RunId, command: &Command) -> Result<(), ApiError> {
+        if let Command::RemoveInput { input_id, by } = command
+            && self.store.unqueue_input(run, input_id, *by).await?
+        {
+            return Ok(());
+        }
+        without_recipient(command)
     }
 
     /// Whether a run would accept the command now.

@@ -2,7 +2,7 @@
 
 use domain::{
     RunSummary, UserId,
-    event::{InputAuthor, InputMode, ReceivedInput},
+    event::{Author, InputMode, ReceivedInput},
 };
 use store::{QueuedTurn, Store, StoreError};
 
@@ -20,7 +20,7 @@ fn input(id: &str) -> ReceivedInput {
         input_id: id.to_owned(),
         mode: InputMode::Queue,
         agent: None,
-        by: InputAuthor {
+        by: Author {
             id: UserId::generate(),
             name: "Ann".to_owned(),
             is_owner: true,
@@ -47,6 +47,7 @@ async fn begin_with_the_end_of_the_run(store: Store) {
         run: turn.run.id,
         request: Some("{}".to_owned()),
         inputs: vec![first],
+        queued_at: 7,
     };
     assert_eq!(store.queued_turns(10).await.unwrap(), [queued]);
     assert_eq!(
@@ -75,8 +76,17 @@ async fn gain_what_comes_late(store: Store) {
             .unwrap();
     }
     let queued = store.queued_turns(10).await.unwrap();
-    assert_eq!(queued[0].inputs, [first, second]);
+    assert_eq!(queued[0].inputs, [first.clone(), second.clone()]);
     assert_eq!(queued[0].request, None);
+    let run = turn.run.id;
+    let others = Some(UserId::generate());
+    assert_eq!(store.unqueue_input(run, "i1", others).await, Ok(false));
+    let own = Some(first.by.id);
+    assert_eq!(store.unqueue_input(run, "i1", own).await, Ok(true));
+    assert_eq!(store.unqueue_input(run, "i1", None).await, Ok(false));
+    assert_eq!(store.queued_turns(10).await.unwrap()[0].inputs, [second]);
+    assert_eq!(store.unqueue_input(run, "i2", None).await, Ok(true));
+    assert_eq!(store.queued_turns(10).await.unwrap(), []);
 }
 
 async fn are_only_of_chats(store: Store) {

@@ -105,9 +105,9 @@ export function labelOf(tool: string, argument: string, info: readonly ArgumentI
 export const infoOf = (argument: string, info: readonly ArgumentInfo[]) =>
   info.find(({ name }) => name === argument);
 
-/** An argument's name and description, for a tooltip. */
-export function hintOf(argument: string, info: readonly ArgumentInfo[]): string {
-  const description = infoOf(argument, info)?.description;
+/** An argument's name and description, for a tooltip. Glasshouse describes its own tools to models only. */
+export function hintOf(tool: string, argument: string, info: readonly ArgumentInfo[]): string {
+  const description = Object.hasOwn(headings, tool) ? undefined : infoOf(argument, info)?.description;
   return description ? `${argument}: ${unhidden(description)}` : argument;
 }
 

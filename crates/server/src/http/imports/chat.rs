@@ -2,7 +2,7 @@
 
 use domain::{
     EventBody, MessageId, Part, RunEvent, RunId,
-    event::{Forked, InputAuthor},
+    event::{Author, Forked},
 };
 use store::{
     Alternatives, Chat, ChatImport, ChatMessage, ChatOrganization, EndedRun, Principal, Segment,
@@ -169,7 +169,7 @@ impl Bringing<'_> {
                 run,
                 summary: message.summary.clone(),
                 schedule: message.schedule.as_deref().map(short),
-                author: message.author.clone().map(|author| InputAuthor {
+                author: message.author.clone().map(|author| Author {
                     name: short(&author.name),
                     ..author
                 }),

@@ -6,7 +6,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, Method, header},
 };
-use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, event::InputAuthor};
+use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, event::Author};
 use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
 use tokio::time::Instant;
 
@@ -154,8 +154,8 @@ impl Caller {
 
     /// The caller as the author of messages in a chat.
     #[must_use]
-    pub fn as_author(&self, is_owner: bool) -> InputAuthor {
-        InputAuthor {
+    pub fn as_author(&self, is_owner: bool) -> Author {
+        Author {
             id: self.id(),
             name: self.display_name(),
             is_owner,

@@ -9,8 +9,8 @@ use domain::{
     AgentPath, EventBody, LocalizedText, MessageCode, OpenItems, Outcome, Problem, ProblemCode,
     Reply, RunEvent, Usage,
     event::{
-        Decision, Forked, InputAuthor, InputMode, NoticeLevel, ReceivedInput, Remembered, Source,
-        Todo, TodoStatus,
+        Author, Decision, Forked, InputMode, NoticeLevel, ReceivedInput, Remembered, Source, Todo,
+        TodoStatus,
     },
     laws,
 };
@@ -187,7 +187,7 @@ fn steered() -> Vec<RunEvent> {
             input_id: input_id.into(),
             mode,
             agent: None,
-            by: InputAuthor {
+            by: Author {
                 id: "user_0192f0c1d2e3f4a5b6c7d8e9fa0b1c31".parse().unwrap(),
                 name: name.into(),
                 is_owner: name == "Ada",
