@@ -14,7 +14,8 @@ const over = turn(text("I have read it all."));
 const CASES = [
   {
     contains: "Count slowly",
-    turns: [turn(text("One two three four five six seven eight nine ten", 2))],
+    // Much longer than it takes to interrupt it, also on a busy machine.
+    turns: [turn(text(`One two ${"and so on ".repeat(100)} to the end`, 4))],
   },
   {
     contains: "Delegate",
@@ -26,7 +27,7 @@ const CASES = [
   {
     contains: "Help me here",
     turns: [
-      turn(text("I am waiting in the helper for a while before I look", 4), calls(["ls", {}])),
+      turn(text("I am waiting in the helper for a while before I look", 2), calls(["ls", {}])),
       turn(text("Helped.")),
     ],
   },
@@ -137,7 +138,7 @@ test("the menu interrupts, and keeps what is written", async () => {
   await page.getByText("In French then.").waitFor();
   await page.getByText("One two").first().waitFor();
   await said("In French!").first().waitFor();
-  assert.equal(await page.getByText("nine ten").count(), 0);
+  assert.equal(await page.getByText("to the end").count(), 0);
 });
 
 test("a sub-agent is addressed from its row", async () => {
@@ -186,6 +187,27 @@ test("somebody who can reply writes under their own name", async () => {
   await say("Thanks, Bob");
   await guest.locator(".mine").filter({ hasText: "Thanks, Bob" }).waitFor();
   assert.equal(await guest.getByRole("button", { name: "Stop" }).count(), 0);
+});
+
+test("what cannot be sent after the answer waits, and can be edited or removed", async () => {
+  await begin("Decide", "Which one?");
+  await say("Then this", "Control+Enter");
+  await say("Then that", "Control+Enter");
+  await unread().nth(1).waitFor();
+  const headers = { origin: glasshouse.url };
+  const connections = `${glasshouse.url}/api/v1/connections`;
+  const [connection] = (await (await page.request.get(connections)).json()).connections;
+  await page.request.delete(`${connections}/${connection.id}`, { headers });
+  await answerQuestion();
+  await unread().filter({ hasText: "Sends as soon as possible" }).nth(1).waitFor();
+  await page.reload();
+  await unread().nth(1).waitFor();
+  await picture("waiting");
+  await unread().filter({ hasText: "Then that" }).getByRole("button", { name: "Remove" }).click();
+  await unread().filter({ hasText: "Then that" }).waitFor({ state: "detached" });
+  await unread().filter({ hasText: "Then this" }).getByRole("button", { name: "Edit" }).click();
+  await unread().waitFor({ state: "detached" });
+  await hasValue(field(), "Then this");
 });
 
 test("nothing complained", () => {
