@@ -205,6 +205,9 @@ test("what cannot be sent after the answer waits, and can be edited or removed",
   await picture("waiting");
   await unread().filter({ hasText: "Then that" }).getByRole("button", { name: "Remove" }).click();
   await unread().filter({ hasText: "Then that" }).waitFor({ state: "detached" });
+  await page.reload();
+  await unread().filter({ hasText: "Then this" }).waitFor();
+  assert.equal(await unread().count(), 1);
   await unread().filter({ hasText: "Then this" }).getByRole("button", { name: "Edit" }).click();
   await unread().waitFor({ state: "detached" });
   await hasValue(field(), "Then this");

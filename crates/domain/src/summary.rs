@@ -25,7 +25,7 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub sources: u32,
-    /// The number of inputs to the run that were not removed.
+    /// The number of inputs that the main agent has read while it worked.
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub inputs: u32,
@@ -76,14 +76,11 @@ impl RunSummary {
                 let count = u32::try_from(sources.len()).unwrap_or(u32::MAX);
                 self.sources = self.sources.saturating_add(count);
             }
-            EventBody::InputReceived(input) => {
-                self.inputs += 1;
-                self.unread.push((**input).clone());
-            }
+            EventBody::InputReceived(input) => self.unread.push((**input).clone()),
             EventBody::InputApplied { input_id, .. } | EventBody::InputRemoved { input_id } => {
                 self.unread.retain(|input| input.input_id != *input_id);
-                let is_removed = matches!(event.body, EventBody::InputRemoved { .. });
-                self.inputs = self.inputs.saturating_sub(u32::from(is_removed));
+                let is_read = matches!(event.body, EventBody::InputApplied { .. });
+                self.inputs += u32::from(is_read && event.agent.is_main());
             }
             // The copied part took none of this run's time, and its inputs were for the other run.
             EventBody::RunForked { .. } => {

@@ -1,6 +1,6 @@
 //! What people wrote to a run and no agent has read. It begins the next turn of the run's chat.
 
-use domain::{RunId, UserId, event::ReceivedInput};
+use domain::{ChatId, RunId, UserId, event::ReceivedInput};
 
 use crate::{
     Store, StoreError,
@@ -21,18 +21,35 @@ pub struct QueuedTurn {
 }
 
 impl Store {
-    /// The queued turns, oldest first, at most `limit`.
+    /// The runs with a turn queued after `since`, oldest first, at most `limit`.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn queued_turns(&self, limit: u32) -> Result<Vec<QueuedTurn>, StoreError> {
-        let sql = "SELECT run, request, inputs, queued_at FROM queued_turns ORDER BY queued_at, run LIMIT $1";
-        let rows = self
-            .db()
-            .read(sql)
-            .bind(i64::from(limit))
-            .fetch_all()
-            .await?;
+    pub async fn queued_turns(&self, since: i64, limit: u32) -> Result<Vec<RunId>, StoreError> {
+        let sql =
+            "SELECT run FROM queued_turns WHERE queued_at > $1 ORDER BY queued_at, run LIMIT $2";
+        let query = self.db().read(sql).bind(since).bind(i64::from(limit));
+        Ok(readable(&query.fetch_all().await?, |row| row.id("run")))
+    }
+
+    /// The turn queued by a run, if there is one.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn queued_turn(&self, run: RunId) -> Result<Option<QueuedTurn>, StoreError> {
+        let sql = "SELECT run, request, inputs, queued_at FROM queued_turns WHERE run = $1";
+        let row = self.db().read(sql).id(run).fetch_optional().await?;
+        row.as_ref().map(read_queued).transpose()
+    }
+
+    /// The queued turns of a chat, oldest first.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn queued_in_chat(&self, chat: ChatId) -> Result<Vec<QueuedTurn>, StoreError> {
+        let sql = "SELECT run, queued_turns.request, inputs, queued_at FROM queued_turns JOIN runs ON id = run \
+                   WHERE chat = $1 ORDER BY queued_at, run";
+        let rows = self.db().read(sql).id(chat).fetch_all().await?;
         Ok(readable(&rows, read_queued))
     }
 
@@ -69,17 +86,40 @@ impl Store {
         input_id: &str,
         by: Option<UserId>,
     ) -> Result<bool, StoreError> {
+        let is_it = |input: &ReceivedInput| {
+            input.input_id == input_id && by.is_none_or(|author| input.by.id == author)
+        };
+        self.unqueue(run, is_it).await
+    }
+
+    /// Removes the inputs with which a turn has begun. Those that came since stay, for another turn.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn forget_queued(
+        &self,
+        run: RunId,
+        inputs: &[ReceivedInput],
+    ) -> Result<(), StoreError> {
+        self.unqueue(run, |input| inputs.contains(input))
+            .await
+            .map(drop)
+    }
+
+    /// Removes inputs from a queued turn, and the turn with its last one. Returns whether any was there.
+    async fn unqueue(
+        &self,
+        run: RunId,
+        is_removed: impl Fn(&ReceivedInput) -> bool,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "SELECT inputs FROM queued_turns WHERE run = $1";
         let Some(row) = tx.query(sql).id(run).fetch_optional().await? else {
             return Ok(false);
         };
         let mut inputs: Vec<ReceivedInput> = row.json("inputs")?;
-        let is_it = |input: &ReceivedInput| {
-            input.input_id == input_id && by.is_none_or(|author| input.by.id == author)
-        };
         let before = inputs.len();
-        inputs.retain(|input| !is_it(input));
+        inputs.retain(|input| !is_removed(input));
         if inputs.len() == before {
             return Ok(false);
         }
@@ -92,15 +132,6 @@ impl Store {
         }
         tx.commit().await?;
         Ok(true)
-    }
-
-    /// Deletes a queued turn that has begun, or cannot begin.
-    ///
-    /// # Errors
-    /// Database errors only.
-    pub async fn forget_queued_turn(&self, run: RunId) -> Result<(), StoreError> {
-        let sql = "DELETE FROM queued_turns WHERE run = $1";
-        self.db().write(sql).id(run).execute().await.map(drop)
     }
 }
 

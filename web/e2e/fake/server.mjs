@@ -339,8 +339,8 @@ export class FakeServer {
       parameters: chat.parameters,
       may_reply: true,
       current: chat.current,
-      may_reply: true,
       messages: chat.messages.map((item) => this.#shown(item)),
+      queued: [],
     };
   }
 

@@ -677,7 +677,7 @@ export type RunSummary = {
   compactions?: number;
   /** The number of the run's sources. */
   sources?: number;
-  /** The number of inputs to the run that were not removed. */
+  /** The number of inputs that the main agent has read while it worked. */
   inputs?: number;
   /** From the first event to the last, milliseconds. */
   duration_ms: number;

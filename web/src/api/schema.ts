@@ -374,6 +374,8 @@ export type Chat = {
   /** The last message of the branch that is shown. */
   current: string | null;
   messages: ChatMessage[];
+  /** What was written to runs that have ended, and begins the next turn. */
+  queued: QueuedInputs[];
 };
 
 /** The whole answer; [its fields](/docs/integrate/chat-stream.md). */
@@ -2801,6 +2803,26 @@ export type QuestionAnswer = {
   values?: Record<string, unknown> | null;
   /** Whether the person declines to answer. */
   decline?: boolean;
+};
+
+/** Messages to a run that has ended, which begin the next turn of its chat. */
+export type QueuedInputs = {
+  run: string;
+  /** Oldest first. */
+  inputs: {
+    /** Unique within the run; the sender may choose it. */
+    input_id: string;
+    /** When it is read. */
+    mode: InputMode;
+    /** The sub-agent that it is for, such as `a2.1`; the main agent where absent. */
+    agent?: string;
+    /** Who wrote it. */
+    by: Author;
+    /** The text. */
+    content: string;
+  }[];
+  /** Whether the turn could not begin for a day, for example because its model is gone, and is not tried any more. */
+  given_up: boolean;
 };
 
 /** An account that something is shared with. */

@@ -34,6 +34,7 @@ export type {
   NewApiKey as NewKey,
   NewRunInput,
   Programs,
+  QueuedInputs,
   RunInput,
   Schedule,
   ScheduleTurn,

@@ -5,6 +5,7 @@ export const inputs = {
   "inputs.queue": "Sends after this answer",
   "inputs.interrupt": "Interrupting…",
   "inputs.nextTurn": "Sends as soon as possible",
+  "inputs.givenUp": "Could not be sent",
   "inputs.toAgent": "Sends to sub-agent {agent} at its next step",
   "inputs.edit": "Edit",
   "inputs.remove": "Remove",

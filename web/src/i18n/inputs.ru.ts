@@ -5,6 +5,7 @@ export const inputs = {
   "inputs.queue": "Уйдёт после этого ответа",
   "inputs.interrupt": "Прерываем…",
   "inputs.nextTurn": "Уйдёт, как только станет возможно",
+  "inputs.givenUp": "Отправить не удалось",
   "inputs.toAgent": "Уйдёт субагенту {agent} на его следующем шаге",
   "inputs.edit": "Изменить",
   "inputs.remove": "Убрать",

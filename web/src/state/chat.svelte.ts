@@ -8,6 +8,7 @@ import {
   getChat,
   mergeAnswers,
   regenerate as askAgain,
+  removeInput,
   sendInput,
   sendMessage,
 } from "../api/calls.ts";
@@ -15,7 +16,15 @@ import { SvelteMap } from "svelte/reactivity";
 import { ApiError } from "../api/http.ts";
 import type { Activity } from "../api/activity.ts";
 import type { InputMode } from "../api/events.ts";
-import type { Chat, ChatMessage, ChatOwner, ModelParameters, Part, RunSummary } from "../api/types.ts";
+import type {
+  Chat,
+  ChatMessage,
+  ChatOwner,
+  ModelParameters,
+  Part,
+  QueuedInputs,
+  RunSummary,
+} from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
@@ -43,6 +52,8 @@ class OpenChat {
   problem = $state.raw<unknown>(null);
   messages = $state.raw<ChatMessage[]>([]);
   current = $state.raw<string | null>(null);
+  /** Messages to runs that have ended, which begin the next turn. */
+  queued = $state.raw<QueuedInputs[]>([]);
   /** Name of the server directory with its files; `null` if the files are virtual. */
   workspace = $state.raw<string | null>(null);
   /** Model parameters of the chat; of an empty chat, those it will be created with. */
@@ -68,14 +79,15 @@ class OpenChat {
     });
   });
   readonly active = $derived(this.running[0] ?? null);
-  /** What people wrote to the runs of the last message and no agent has read yet. */
-  readonly unread = $derived.by(() => {
-    const last = this.path.at(-1);
-    const ended = last?.run && last.summary ? [this.viewOf(last.run)] : [];
-    return [...this.running, ...ended].flatMap((view) =>
-      view.run.unread.map((input) => ({ run: view.id, input, hasEnded: view.finished })),
-    );
-  });
+  /** What people wrote and no agent has read yet, to the runs that have ended and those of the last message. */
+  readonly unread = $derived([
+    ...this.queued.flatMap(({ run, inputs, given_up }) =>
+      inputs.map((input) => ({ run, input, state: given_up ? ("given_up" as const) : ("queued" as const) })),
+    ),
+    ...this.running.flatMap(({ id, run }) =>
+      run.unread.map((input) => ({ run: id, input, state: "going" as const })),
+    ),
+  ]);
   /**
    * Whether the alternatives of a message are shown side by side, if the user has chosen; keyed by the first of them.
    */
@@ -117,6 +129,7 @@ class OpenChat {
     this.#title = "";
     this.messages = [];
     this.current = null;
+    this.queued = [];
     this.workspace = null;
     this.owner = null;
     this.mayReply = true;
@@ -301,6 +314,7 @@ class OpenChat {
     this.parameters = chat.parameters;
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
+    this.queued = chat.queued;
     this.state = "ready";
     this.#followShown();
     this.#catchUp();
@@ -343,7 +357,24 @@ class OpenChat {
         ? { ...message, summary, content: [{ type: "text", text: answer }] }
         : message,
     );
-    if (run.unread.length > 0) void this.#awaitNextTurn(view.id);
+    if (run.unread.length === 0 || this.queued.some((turn) => turn.run === view.id)) return;
+    this.queued = [...this.queued, { run: view.id, inputs: [...run.unread], given_up: false }];
+    void this.#awaitNextTurn(view.id);
+  }
+
+  /** Withdraws a message that no agent has read. Returns whether it was in time. */
+  async withdraw(run: string, input: string): Promise<boolean> {
+    try {
+      await removeInput(run, input);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+      if (this.queued.some((turn) => turn.run === run)) await this.reload();
+      return false;
+    }
+    this.queued = this.queued.map((turn) =>
+      turn.run === run ? { ...turn, inputs: turn.inputs.filter(({ input_id }) => input_id !== input) } : turn,
+    );
+    return true;
   }
 
   /** Loads the turn that begins with what no agent has read. */

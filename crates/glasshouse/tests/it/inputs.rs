@@ -7,7 +7,7 @@ use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, Server},
+    harness::{Answer, EMAIL, PASSWORD, Server},
     openai::connect,
     restart::{Kept, parsed, stop},
     resting::put_to_rest,
@@ -96,10 +96,13 @@ impl Asking {
         log
     }
 
-    async fn messages(&self) -> Vec<Value> {
+    async fn chat(&self) -> Value {
         let path = format!("/api/v1/chats/{}", self.chat);
-        let chat = self.server.get(&path, &self.cookie).await.json();
-        chat["messages"].as_array().unwrap().clone()
+        self.server.get(&path, &self.cookie).await.json()
+    }
+
+    async fn messages(&self) -> Vec<Value> {
+        self.chat().await["messages"].as_array().unwrap().clone()
     }
 
     /// Waits until the chat has so many messages, all of them answered.
@@ -210,7 +213,7 @@ async fn what_is_not_read_begins_the_next_turn() {
 /// A turn that cannot begin loses no words: they wait, and can be taken back.
 #[tokio::test]
 async fn what_cannot_begin_can_be_taken_back() {
-    let it = Asking::new().await;
+    let mut it = Asking::new().await;
     for id in ["one", "two"] {
         let input = json!({"id": id, "content": id, "mode": "queue"});
         it.send(&it.cookie, &input).await.expect(202);
@@ -229,11 +232,19 @@ async fn what_cannot_begin_can_be_taken_back() {
     it.remove(&bob, "one").await.expect(404);
     it.remove(&it.cookie, "one").await.expect(204);
     it.remove(&it.cookie, "one").await.expect(409);
-    let left = it.server.app.store.queued_turns(10).await.unwrap();
-    assert_eq!(left[0].inputs.len(), 1);
-    let messages = it.messages().await;
-    assert_eq!(messages.len(), 2);
-    assert_eq!(messages[1]["summary"]["inputs"], 2);
+    let chat = it.chat().await;
+    assert_eq!(chat["queued"][0]["run"], it.run);
+    assert_eq!(chat["queued"][0]["inputs"][0]["content"], "two");
+    assert_eq!(chat["queued"][0]["inputs"][1], json!(null));
+    assert_eq!(chat["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(chat["queued"][0]["given_up"], false);
+    // A day later it is still there.
+    it.server.clock.advance_ms(25 * 3_600_000);
+    let entered = json!({ "email": EMAIL, "password": PASSWORD });
+    it.cookie = it.server.post("/api/v1/login", "", &entered).await.cookie();
+    assert_eq!(it.chat().await["queued"][0]["given_up"], true);
+    it.remove(&it.cookie, "two").await.expect(204);
+    assert_eq!(it.chat().await["queued"], json!([]));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::RunSpec;
 use domain::{
-    MessageId, Part, ProblemCode,
+    MessageId, Part, RunId,
     event::{Author, ReceivedInput},
 };
 use store::{ChatMessage, IdempotencyKey, QueuedTurn, Run, Store, StoreError};
@@ -24,10 +24,11 @@ use crate::{
     runtime::commands::Commands,
 };
 
-/// Maximum number of turns begun in one pass.
-const AT_ONCE: u32 = 100;
-/// How long a turn is tried that cannot begin, for example because its model is gone, milliseconds.
-const MAX_AGE_MS: i64 = 24 * 3600 * 1000;
+/// Maximum number of turns tried in one pass.
+const AT_ONCE: u32 = 1000;
+/// How long a turn is tried that cannot begin, for example because its model is gone, milliseconds. After that its
+/// inputs stay for people to take back.
+pub(crate) const MAX_AGE_MS: i64 = 24 * 3600 * 1000;
 
 /// Begins queued turns.
 pub struct QueuedTurns {
@@ -43,50 +44,45 @@ impl QueuedTurns {
     /// Begins each queued turn whose chat has no active run. One that cannot begin now is tried again in the next pass.
     pub(crate) async fn begin_all(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
-        for turn in self.store.queued_turns(AT_ONCE).await? {
-            let run = turn.run;
-            steps.note(&run.to_string(), self.begin(turn).await);
+        let since = self.clock.now_ms().saturating_sub(MAX_AGE_MS);
+        for run in self.store.queued_turns(since, AT_ONCE).await? {
+            steps.note(&run.to_string(), self.begin(run).await);
         }
         steps.finish()
     }
 
-    async fn begin(&self, turn: QueuedTurn) -> Result<(), ApiError> {
-        let run = self.store.run(turn.run).await?;
+    async fn begin(&self, run: RunId) -> Result<(), ApiError> {
+        let run = self.store.run(run).await?;
         let (Some(chat), Some(message)) = (run.chat, run.message) else {
-            return Ok(self.store.forget_queued_turn(run.id).await?);
+            return Ok(());
         };
         if !self.commands.going_in(chat).await?.is_empty() {
             return Ok(());
         }
-        let age_ms = self.clock.now_ms().saturating_sub(turn.queued_at);
-        let key = Some(key_of(&run));
-        let begin = async |key| self.say(&run, message, turn, key).await;
+        let Some(turn) = self.store.queued_turn(run.id).await? else {
+            return Ok(());
+        };
+        let key = Some(key_of(&turn));
+        let begin = async |key| self.say(&run, message, &turn, key).await;
         let begun = self
             .idempotency
             .once(&run.principal, key, begin, async |_| Ok(()))
             .await;
         match begun {
-            Err(error) if error.is_ours() => return Err(error),
-            // A limit that passes.
-            Err(error) if error.problem().code == ProblemCode::RateLimited => return Ok(()),
-            // The page shows what waits, and lets people take it back.
-            Err(error) if age_ms < MAX_AGE_MS => {
-                tracing::debug!(run = %run.id, %error, "cannot begin a queued turn yet");
-                return Ok(());
-            }
+            Err(error) if error.is_ours() => Err(error),
             Err(error) => {
-                tracing::warn!(run = %run.id, %error, "giving up a queued turn that cannot begin");
+                tracing::debug!(run = %run.id, %error, "cannot begin a queued turn yet");
+                Ok(())
             }
-            Ok(()) => {}
+            Ok(()) => Ok(self.store.forget_queued(run.id, &turn.inputs).await?),
         }
-        Ok(self.store.forget_queued_turn(run.id).await?)
     }
 
     async fn say(
         &self,
         run: &Run,
         answer: MessageId,
-        turn: QueuedTurn,
+        turn: &QueuedTurn,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<(), ApiError> {
         let chat = self
@@ -117,10 +113,11 @@ impl QueuedTurns {
     }
 }
 
-/// The key under which the turn begins once. No caller can send it, as it is not ASCII.
-fn key_of(run: &Run) -> IdempotencyKey {
+/// The key under which the turn begins once with these inputs. No caller can send it, as it is not ASCII.
+fn key_of(turn: &QueuedTurn) -> IdempotencyKey {
+    let last = turn.inputs.last().map_or("", |input| &input.input_id);
     IdempotencyKey {
-        key: format!("§queued {}", run.id),
+        key: format!("§queued {} {last}", turn.run),
         request_hash: [0; 32],
     }
 }

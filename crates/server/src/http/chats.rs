@@ -5,17 +5,22 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{
     ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId,
-    event::Author,
+    event::{Author, ReceivedInput},
 };
 use run_registry::{ActivityState, Runs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, Store};
+use store::{
+    Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, QueuedTurn, Store,
+};
 
 use super::chat_order::OrderBody;
 use crate::{
     app::App,
-    chat::access::{Readable, Viewer},
+    chat::{
+        access::{Readable, Viewer},
+        queued_turns::MAX_AGE_MS,
+    },
     error::ApiError,
     http::{
         extract::{Json, Path, Query},
@@ -95,6 +100,19 @@ pub(super) struct ChatView {
     /// The last message of the branch that is shown.
     current: Option<MessageId>,
     messages: Vec<MessageView>,
+    /// What was written to runs that have ended, and begins the next turn.
+    queued: Vec<QueuedView>,
+}
+
+/// Messages to a run that has ended, which begin the next turn of its chat.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QueuedInputs")]
+pub(super) struct QueuedView {
+    run: RunId,
+    /// Oldest first.
+    inputs: Vec<ReceivedInput>,
+    /// Whether the turn could not begin for a day, for example because its model is gone, and is not tried any more.
+    given_up: bool,
 }
 
 /// A message of a chat.
@@ -227,6 +245,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
 
 async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     let messages = app.store.messages(chat.id).await?;
+    let queued = app.store.queued_in_chat(chat.id).await?;
     let mut follow_ups = app.store.follow_ups(chat.id).await?;
     let mut beside = app.store.alternative_answers(chat.id).await?;
     let message = |message: ChatMessage| {
@@ -238,12 +257,19 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
         }
         .beside(beside)
     };
+    let now = app.clock.now_ms();
+    let as_queued = |turn: QueuedTurn| QueuedView {
+        run: turn.run,
+        inputs: turn.inputs,
+        given_up: now.saturating_sub(turn.queued_at) >= MAX_AGE_MS,
+    };
     let current = chat.current;
     let messages = messages.into_iter().map(message).collect();
     let parameters = chat.parameters.clone();
     Ok(ChatView {
         current,
         messages,
+        queued: queued.into_iter().map(as_queued).collect(),
         parameters,
         may_reply: true,
         row: row(app, chat),

@@ -49,13 +49,25 @@ async fn begin_with_the_end_of_the_run(store: Store) {
         inputs: vec![first],
         queued_at: 7,
     };
-    assert_eq!(store.queued_turns(10).await.unwrap(), [queued]);
+    let another = add_chat(&store, owner, "Notes", 5).await;
+    assert_eq!(store.queued_in_chat(another.id).await.unwrap(), []);
+    let in_chat = store.queued_in_chat(chat.id).await.unwrap();
+    assert_eq!(in_chat, std::slice::from_ref(&queued));
+    assert_eq!(store.queued_turns(6, 10).await.unwrap(), [queued.run]);
+    assert_eq!(store.queued_turns(7, 10).await.unwrap(), []);
+    assert_eq!(
+        store.queued_turn(queued.run).await,
+        Ok(Some(queued.clone()))
+    );
     assert_eq!(
         store.finish_run(turn.run.id, 8, &end).await,
         Err(StoreError::Conflict("finished"))
     );
-    store.forget_queued_turn(turn.run.id).await.unwrap();
-    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    store
+        .forget_queued(turn.run.id, &queued.inputs)
+        .await
+        .unwrap();
+    assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
 }
 
 async fn gain_what_comes_late(store: Store) {
@@ -67,7 +79,7 @@ async fn gain_what_comes_late(store: Store) {
         .finish_run(turn.run.id, 7, &summary("Hello"))
         .await
         .unwrap();
-    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
     let (first, second) = (input("i1"), input("i2"));
     for late in [&first, &first, &second] {
         store
@@ -75,7 +87,7 @@ async fn gain_what_comes_late(store: Store) {
             .await
             .unwrap();
     }
-    let queued = store.queued_turns(10).await.unwrap();
+    let queued = store.queued_in_chat(chat.id).await.unwrap();
     assert_eq!(queued[0].inputs, [first.clone(), second.clone()]);
     assert_eq!(queued[0].request, None);
     let run = turn.run.id;
@@ -84,9 +96,13 @@ async fn gain_what_comes_late(store: Store) {
     let own = Some(first.by.id);
     assert_eq!(store.unqueue_input(run, "i1", own).await, Ok(true));
     assert_eq!(store.unqueue_input(run, "i1", None).await, Ok(false));
-    assert_eq!(store.queued_turns(10).await.unwrap()[0].inputs, [second]);
+    let queued = store.queued_in_chat(chat.id).await.unwrap();
+    assert_eq!(queued[0].inputs, std::slice::from_ref(&second));
+    // The turn that has begun with the first one.
+    store.forget_queued(run, &[first]).await.unwrap();
+    assert_eq!(store.queued_in_chat(chat.id).await.unwrap(), queued);
     assert_eq!(store.unqueue_input(run, "i2", None).await, Ok(true));
-    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
 }
 
 async fn are_only_of_chats(store: Store) {
@@ -94,7 +110,7 @@ async fn are_only_of_chats(store: Store) {
     let run = add_run(&store, owner).await;
     let end = ends_with(&input("i1"));
     store.finish_run(run, 7, &end).await.unwrap();
-    assert_eq!(store.queued_turns(10).await.unwrap(), []);
+    assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
     assert_eq!(
         store.queue_turn(run, &[input("i2")], 8).await,
         Err(StoreError::NotFound)
