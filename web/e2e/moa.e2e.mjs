@@ -136,7 +136,8 @@ test("another model answers with two clicks, and the answers are in view under t
     const response = await route.fetch();
     const list = await response.json();
     const [first] = list.models;
-    list.models.push({ ...first, id: "nomic-embed-text", name: "nomic-embed-text" });
+    const listed = { ...first.listed, abilities: { chat: false } };
+    list.models.push({ ...first, listed, id: "nomic-embed-text", name: "nomic-embed-text" });
     await route.fulfill({ json: list });
   });
   await say("At length, please.");

@@ -122,7 +122,7 @@ test("a model server that fails is one line while it is retried, and one sentenc
   await say("Busy");
   await turnOf().getByText("The run failed.").waitFor();
   const statuses = await page.evaluate(() => [...window.statuses].join(" | "));
-  assert.match(statuses, /Retrying[^|]*\(attempt 2\)…/);
+  assert.match(statuses, /Retrying[^|]*\(attempt 2 of 3\)…/);
   const shown = await turnOf().innerText();
   assert.equal(shown.split("too busy").length - 1, 1, shown);
   assert.doesNotMatch(shown, /Retrying/);
@@ -154,7 +154,7 @@ test.describe("with the fake server", () => {
     await say("overloaded");
     await page
       .locator(".status")
-      .getByText(/Retrying in [12] s \(attempt 2\)…/)
+      .getByText(/Retrying in [12] s \(attempt 2 of 3\)…/)
       .waitFor();
     await page.getByText("It answers now.").waitFor();
     await finished();

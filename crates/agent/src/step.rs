@@ -288,13 +288,20 @@ impl<'a> Step<'a> {
                     .await;
             }
             ModelEvent::Retrying {
-                wait_ms, reason, ..
+                failed_attempts,
+                max_attempts,
+                wait_ms,
+                reason,
             } => {
                 let seconds = wait_ms.div_ceil(1000);
                 self.upstream.forget();
                 self.agent.emitter.emit(EventBody::failed_try(reason)).await;
                 self.agent
-                    .status(messages::Runs::AskingAgain { seconds })
+                    .status(messages::Runs::AskingAgain {
+                        seconds,
+                        attempt: failed_attempts + 1,
+                        attempts: max_attempts,
+                    })
                     .await;
             }
             ModelEvent::ToolsRefused { tools } => tool_notices::notify(self.agent, &tools).await,

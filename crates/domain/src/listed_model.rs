@@ -29,6 +29,9 @@ pub struct ListedModel {
 #[schemars(rename = "ModelAbilities")]
 #[serde(default)]
 pub struct Capabilities {
+    /// Answers in chats; false for models that embed, rerank, transcribe, speak or draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<bool>,
     /// Reads images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vision: Option<bool>,
@@ -81,6 +84,7 @@ impl Capabilities {
         unsupported_parameters.sort_unstable();
         unsupported_parameters.dedup();
         Self {
+            chat: both(self.chat, other.chat),
             vision: both(self.vision, other.vision),
             audio: both(self.audio, other.audio),
             pdf: both(self.pdf, other.pdf),

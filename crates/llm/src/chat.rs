@@ -144,6 +144,8 @@ pub enum ModelEvent {
     Retrying {
         /// The number of failed attempts.
         failed_attempts: u32,
+        /// The maximum number of attempts.
+        max_attempts: u32,
         /// The wait before the next attempt, milliseconds.
         wait_ms: u64,
         /// Why.

@@ -303,7 +303,7 @@ async function overloaded(run) {
     description: "Asking the model again in 2 s…",
     done: false,
     hidden: false,
-    sentence: { code: "asking_again", params: { seconds: 2 } },
+    sentence: { code: "asking_again", params: { seconds: 2, attempt: 2, attempts: 3 } },
   });
   await run.pause(8000);
   run.push({ type: "status", description: "", done: true, hidden: true });

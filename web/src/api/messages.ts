@@ -41,7 +41,7 @@ export interface Messages {
   arguments_repaired: ["tool"];
   arguments_unfit: ["why"];
   asked_each_time: [];
-  asking_again: ["seconds"];
+  asking_again: ["seconds", "attempt", "attempts"];
   at_least: ["least"];
   at_most: ["most"];
   autocompletion_is_off: [];
@@ -62,6 +62,7 @@ export interface Messages {
   bad_day: [];
   bad_days: [];
   bad_email: [];
+  bad_expiry: ["min", "max"];
   bad_extra_header: ["name"];
   bad_extra_query: ["name"];
   bad_fact: ["limit"];
@@ -403,6 +404,7 @@ export interface Messages {
   not_ranked: ["why"];
   not_stored: [];
   not_suspended: [];
+  not_temporary: [];
   not_text: ["what"];
   not_the_protocol: ["server", "quote"];
   not_up_to: ["field", "most"];
@@ -550,6 +552,7 @@ export interface Messages {
   template_needs: ["name"];
   template_needs_conversation: [];
   template_needs_tag: [];
+  temporary_not_shared: [];
   text_bytes: ["field", "limit"];
   text_too_large: ["size", "limit"];
   text_too_long: ["field", "limit"];

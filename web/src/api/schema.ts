@@ -365,6 +365,8 @@ export type Chat = {
   archived: boolean;
   folder: string | null;
   tags: string[];
+  /** When it is deleted, if it is temporary. */
+  expires_at?: number;
   /** The owner, if it is not the caller. */
   owner?: ChatOwner;
   /** Parameters of its model calls; empty for readers of a shared chat. */
@@ -399,6 +401,8 @@ export type ChatChange = {
   current?: string | null;
   /** Replaces all that were set; `{}` resets to the defaults. */
   parameters?: ModelParametersInput | null;
+  /** When a temporary chat is deleted, 60 seconds to 30 days from now; `null` keeps it for good. Other chats cannot become temporary. */
+  expires_in_seconds?: number | null;
   pinned?: boolean | null;
   archived?: boolean | null;
   /** The id of a folder; `null` removes them from their folder. 404 if there is no such folder. */
@@ -523,6 +527,8 @@ export type ChatRow = {
   archived: boolean;
   folder: string | null;
   tags: string[];
+  /** When it is deleted, if it is temporary. */
+  expires_at?: number;
   /** The owner, if it is not the caller. */
   owner?: ChatOwner;
 };
@@ -2059,6 +2065,8 @@ export type Model = {
 
 /** The capabilities of a model. An absent one is unknown. */
 export type ModelAbilities = {
+  /** Answers in chats; false for models that embed, rerank, transcribe, speak or draw. */
+  chat?: boolean;
   /** Reads images. */
   vision?: boolean;
   /** Hears audio. */
@@ -2267,6 +2275,8 @@ export type NewChat = {
   workspace?: string | null;
   /** Parameters of its model calls. */
   parameters?: ModelParametersInput | null;
+  /** Makes it a [temporary chat](/docs/team/temporary-chats.md) that is deleted after this time, 60 seconds to 30 days. Each change of the value begins the time anew. */
+  expires_in_seconds?: number | null;
 };
 
 /** Whom to share a chat with. */

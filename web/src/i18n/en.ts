@@ -21,6 +21,7 @@ import { research } from "./research.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
 import { steps } from "./steps.en.ts";
+import { temporary } from "./temporary.en.ts";
 import { twoStep } from "./two-step.en.ts";
 
 export const en = {
@@ -34,6 +35,7 @@ export const en = {
   ...settings,
   ...sharing,
   ...steps,
+  ...temporary,
   ...groups,
   ...inputs,
   ...jobs,
@@ -174,8 +176,8 @@ export const en = {
   "turn.thinking": "Thinking…",
   "turn.writing": "Writing…",
   "turn.waiting": "Waiting for you",
-  "turn.retryingIn": "Retrying in {seconds} s (attempt {attempt})…",
-  "turn.retrying": "Retrying (attempt {attempt})…",
+  "turn.retryingIn": "Retrying in {seconds} s (attempt {attempt} of {attempts})…",
+  "turn.retrying": "Retrying (attempt {attempt} of {attempts})…",
   "turn.stopped": "You stopped this answer.",
   "turn.continue": "Continue",
   "turn.continueWords": "Continue.",

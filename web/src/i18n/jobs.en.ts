@@ -31,6 +31,7 @@ export const jobs = {
   "job.follow_remote_runs": "Follow runs on other servers",
   "job.start_schedules": "Start scheduled runs",
   "job.begin_queued_turns": "Begin turns with messages that no agent has read",
+  "job.delete_expired_chats": "Delete expired temporary chats",
   "job.send_webhooks": "Send webhooks",
   "job.index_chats": "Index chats for search",
   "job.learn_facts": "Learn facts from chats",

@@ -34,6 +34,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.follow_remote_runs": "Наблюдение за запусками на других серверах",
   "job.start_schedules": "Запуск по расписанию",
   "job.begin_queued_turns": "Начало ходов с сообщениями, которые агент не успел прочитать",
+  "job.delete_expired_chats": "Удаление истёкших временных чатов",
   "job.send_webhooks": "Отправка вебхуков",
   "job.index_chats": "Индексация чатов для поиска",
   "job.learn_facts": "Извлечение фактов из чатов",

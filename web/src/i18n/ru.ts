@@ -21,6 +21,7 @@ import { research } from "./research.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
 import { steps } from "./steps.ru.ts";
+import { temporary } from "./temporary.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
 
@@ -35,6 +36,7 @@ export const ru: Dictionary = {
   ...settings,
   ...sharing,
   ...steps,
+  ...temporary,
   ...groups,
   ...inputs,
   ...jobs,
@@ -179,8 +181,8 @@ export const ru: Dictionary = {
   "turn.thinking": "Думает…",
   "turn.writing": "Пишет…",
   "turn.waiting": "Ждёт вас",
-  "turn.retryingIn": "Повтор через {seconds} с (попытка {attempt})…",
-  "turn.retrying": "Повторяет запрос (попытка {attempt})…",
+  "turn.retryingIn": "Повтор через {seconds} с (попытка {attempt} из {attempts})…",
+  "turn.retrying": "Повторяет запрос (попытка {attempt} из {attempts})…",
   "turn.stopped": "Вы остановили этот ответ.",
   "turn.continue": "Продолжить",
   "turn.continueWords": "Продолжай.",

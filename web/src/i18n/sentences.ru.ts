@@ -8,7 +8,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   thinking: "Думает…",
   summing_up: "Сжимает прежние шаги…",
-  asking_again: "Снова спросит модель через {seconds} с…",
+  asking_again: "Снова спросит модель через {seconds} с (попытка {attempt} из {attempts})…",
   running_tools: {
     one: "Выполняет {count} инструмент…",
     few: "Выполняет {count} инструмента…",

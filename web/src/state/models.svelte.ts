@@ -17,9 +17,6 @@ export const unsupportedBy = (model: Model | undefined): Parameter[] =>
 export const effortsListedFor = (model: Model | undefined): string[] =>
   model?.listed.abilities.reasoning_efforts ?? [];
 
-/** Names of models that do not chat: for embeddings, reranking, speech and moderation. */
-const otherKinds = /embed|rerank|moderation|whisper|(?:^|[-_/.:])(?:bge|gte|e5|minilm|tts)(?:[-_/.:]|$)/i;
-
 /** Prefix of agent IDs. */
 const agentPrefix = "glasshouse/";
 
@@ -36,8 +33,8 @@ export class Models {
     return this.#asked > 0;
   }
 
-  /** The models that can answer, as far as their names tell: model servers list those for embeddings too. */
-  readonly answering = $derived(this.list.filter(({ name }) => !otherKinds.test(name)));
+  /** The models that answer in chats: model servers list those for embeddings too. */
+  readonly answering = $derived(this.list.filter(({ listed }) => listed.abilities.chat !== false));
 
   readonly tour = $derived(this.list.find((model) => model.tour));
 
@@ -45,7 +42,7 @@ export class Models {
   readonly hasReal = $derived(this.list.some((model) => !model.tour));
 
   /** The default choice: the server's default, else the first. */
-  readonly #usual = $derived(this.find(this.defaultId) ?? this.list[0] ?? null);
+  readonly #usual = $derived(this.find(this.defaultId) ?? this.answering[0] ?? null);
 
   /**
    * ID of the user's model while it is unavailable: its server is down, or the user has lost access. It is never

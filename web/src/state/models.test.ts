@@ -12,7 +12,8 @@ const answer = vi.hoisted(() => ({
 }));
 vi.mock("../api/calls.ts", () => ({ listModels: () => Promise.resolve(answer) }));
 
-const model = (id: string, tour = false) => ({ id, name: id, tour }) as Model;
+const model = (id: string, tour = false) =>
+  ({ id, name: id, tour, listed: { abilities: id === "embedder" ? { chat: false } : {} } }) as Model;
 
 async function load(ids: string[], usual: string | null, hasTour = true): Promise<void> {
   answer.models = [...ids.map((id) => model(id)), ...(hasTour ? [model("tour", true)] : [])];
@@ -31,9 +32,8 @@ test("where nobody has chosen, the default answers", async () => {
 });
 
 test("models for something else than chats are not asked for answers", async () => {
-  const ids = ["qwen3:8b", "text-embedding-3-small", "BAAI/bge-m3", "jina-reranker", "tts-1", "note5-large"];
-  await load(ids, null);
-  expect(models.answering.map(({ id }) => id)).toEqual(["qwen3:8b", "note5-large", "tour"]);
+  await load(["qwen3:8b", "embedder"], null);
+  expect(models.answering.map(({ id }) => id)).toEqual(["qwen3:8b", "tour"]);
 });
 
 test("a chosen model that is away stays chosen, and sending is refused", async () => {

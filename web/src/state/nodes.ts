@@ -51,7 +51,6 @@ export interface Status {
 /** Attempts of an agent's current model call that have failed. */
 export interface FailedAttempts {
   agent: NodeId | null;
-  count: number;
   /** The latest reason. */
   why: LocalizedText;
 }

@@ -454,7 +454,7 @@ describe("the end", () => {
     expect(shown(10)).toMatchObject({ agent: null, words: { message: "main" } });
   });
 
-  test("failed attempts are counted until the next model call, and are no steps", () => {
+  test("failed attempts are kept until the next model call, and are no steps", () => {
     const failed: EventBody = { type: "notice", level: "warning", message: "Busy.", failed_try: true };
     const events = logOf([
       started,
@@ -466,11 +466,8 @@ describe("the end", () => {
       completed,
     ]);
     const attempts = (count: number) => runOf(read(events.slice(0, count))).failedAttempts;
-    expect(attempts(3)).toEqual([{ agent: null, count: 1, why: { message: "Busy." } }]);
-    expect(attempts(5).map(({ agent, count }) => [agent, count])).toEqual([
-      ["agent a1", 1],
-      [null, 2],
-    ]);
+    expect(attempts(3)).toEqual([{ agent: null, why: { message: "Busy." } }]);
+    expect(attempts(5).map(({ agent }) => agent)).toEqual(["agent a1", null]);
     expect(attempts(6).map(({ agent }) => agent)).toEqual(["agent a1"]);
     expect(attempts(7)).toEqual([]);
     expect(runOf(read(events)).children).toEqual([]);

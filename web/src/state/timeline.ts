@@ -486,11 +486,10 @@ function noteNotice(timeline: Timeline, event: RunEvent, body: BodyOf<"notice">)
 
 function noteFailedAttempt(timeline: Timeline, event: RunEvent, body: BodyOf<"notice">): void {
   const agent = agentId(event.agent);
-  change(timeline, runId, "run", (run) => {
-    const before = run.failedAttempts.find((attempts) => attempts.agent === agent)?.count ?? 0;
-    const attempts = { agent, count: before + 1, why: wordsOf(body.message, body.sentence) };
-    return { failedAttempts: [...withoutAttempts(run, agent), attempts] };
-  });
+  const attempt = { agent, why: wordsOf(body.message, body.sentence) };
+  change(timeline, runId, "run", (run) => ({
+    failedAttempts: [...withoutAttempts(run, agent), attempt],
+  }));
 }
 
 /** A memory update: its row shows a spinner until it ends. Older logs have only the end event. */

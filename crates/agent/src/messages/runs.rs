@@ -14,8 +14,12 @@ pub enum Runs {
     Thinking,
     #[error("Summarizing older steps…")]
     SummingUp,
-    #[error("Asking the model again in {seconds} s…")]
-    AskingAgain { seconds: u64 },
+    #[error("Asking the model again in {seconds} s (attempt {attempt} of {attempts})…")]
+    AskingAgain {
+        seconds: u64,
+        attempt: u32,
+        attempts: u32,
+    },
     #[error("Running {count} tools…")]
     RunningTools { count: u64 },
     #[error("Planning…")]

@@ -402,6 +402,7 @@ async fn a_model_that_only_declines_to_call_is_asked_for_its_answer() {
 async fn a_retry_is_shown() {
     let retry = ModelEvent::Retrying {
         failed_attempts: 1,
+        max_attempts: 3,
         wait_ms: 1500,
         reason: "The model server is busy.".into(),
     };
@@ -411,7 +412,7 @@ async fn a_retry_is_shown() {
         .await;
     assert_eq!(lines(&log)[0], "main notices The model server is busy.");
     let shown = log.iter().any(|event| {
-        matches!(&event.body, EventBody::Status { description, .. } if description == "Asking the model again in 2 s…")
+        matches!(&event.body, EventBody::Status { description, .. } if description == "Asking the model again in 2 s (attempt 2 of 3)…")
     });
     assert!(shown);
 }

@@ -187,6 +187,7 @@ fn of_anthropic(model: anthropic::ListedModel) -> ListedModel {
         context_tokens: model.context_window,
         max_output_tokens: model.max_output_tokens,
         abilities: Capabilities {
+            chat: Some(true),
             vision: model.images,
             pdf: model.documents,
             tools: Some(true),
@@ -204,6 +205,7 @@ fn of_gemini(model: gemini::ListedModel) -> ListedModel {
         context_tokens: model.context_window,
         max_output_tokens: model.max_output_tokens,
         abilities: Capabilities {
+            chat: model.generates,
             reasoning: model.reasons,
             ..Capabilities::default()
         },

@@ -252,6 +252,7 @@ impl OpenAiCall {
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
         let failed_attempts = self.failed_attempts;
+        let max_attempts = settings.attempts;
         let reason = fault.error.words();
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(
@@ -262,6 +263,7 @@ impl OpenAiCall {
         );
         Ok(ModelEvent::Retrying {
             failed_attempts,
+            max_attempts,
             wait_ms,
             reason,
         })

@@ -63,6 +63,7 @@ fn list(kind: ProviderKind) -> (Value, ListedModel) {
             model.abilities.vision = Some(true);
             model.abilities.pdf = Some(true);
             model.abilities.tools = Some(true);
+            model.abilities.chat = Some(true);
             (list, model)
         }
         ProviderKind::Gemini | ProviderKind::Vertex => {
@@ -74,6 +75,7 @@ fn list(kind: ProviderKind) -> (Value, ListedModel) {
             model.display_name = Some("Gemini 3 Pro".to_owned());
             (model.context_tokens, model.max_output_tokens) = (Some(1_048_576), Some(65_536));
             model.abilities.reasoning = Some(true);
+            model.abilities.chat = Some(true);
             (list, model)
         }
         ProviderKind::Bedrock => {

@@ -6,10 +6,12 @@ pub(crate) fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
     let wait = |event: &ModelEvent| match event {
         ModelEvent::Retrying {
             failed_attempts,
+            max_attempts,
             wait_ms,
             reason,
         } => {
             assert!(!reason.message.is_empty());
+            assert!(failed_attempts < max_attempts);
             Some((*failed_attempts, *wait_ms))
         }
         _ => None,

@@ -153,6 +153,53 @@ mod tests {
     }
 
     #[test]
+    fn reads_whether_a_model_answers_in_chats() {
+        for (entry, expected) in [
+            // Together.
+            (r#""type":"chat""#, Some(true)),
+            (r#""type":"image""#, Some(false)),
+            // LM Studio.
+            (r#""type":"embeddings","state":"not-loaded""#, Some(false)),
+            // LiteLLM.
+            (r#""mode":"responses""#, Some(true)),
+            (r#""mode":"audio_transcription""#, Some(false)),
+            // Azure.
+            (
+                r#""capabilities":{"fine_tune":false,"inference":true,"completion":false,"chat_completion":false,"embeddings":true}"#,
+                Some(false),
+            ),
+            // Mistral.
+            (
+                r#""type":"base","capabilities":{"completion_chat":false,"vision":false}"#,
+                Some(false),
+            ),
+            // Ollama.
+            (r#""capabilities":["embedding"]"#, Some(false)),
+            (r#""capabilities":["completion","tools"]"#, Some(true)),
+            // Cohere.
+            (r#""endpoints":["embed","classify"]"#, Some(false)),
+            (r#""endpoints":["generate","chat","summarize"]"#, Some(true)),
+            // OpenRouter.
+            (
+                r#""architecture":{"output_modalities":["embeddings"]}"#,
+                Some(false),
+            ),
+            (
+                r#""architecture":{"output_modalities":["image","text"]}"#,
+                None,
+            ),
+            (r#""owned_by":"vllm""#, None),
+            (
+                r#""type":7,"mode":null,"endpoints":[],"capabilities":{"chat_completion":"yes"}"#,
+                None,
+            ),
+        ] {
+            let models = decode(&format!(r#"[{{"id":"m",{entry}}}]"#)).unwrap();
+            assert_eq!(models[0].abilities.chat, expected, "{entry}");
+        }
+    }
+
+    #[test]
     fn reads_limits_and_abilities() {
         let check = |body: &str, expected: &str| {
             let models = decode(body).unwrap();
@@ -187,7 +234,7 @@ mod tests {
                 "ocr":false,"classification":false,"audio":false},"name":"mistral-medium-2508",
                 "max_context_length":131072,"type":"base"}]}"#,
             r#"{"id":"mistral-medium-2508","context_tokens":131072,
-                "abilities":{"vision":true,"audio":false,"tools":true}}"#,
+                "abilities":{"chat":true,"vision":true,"audio":false,"tools":true}}"#,
         );
         // Groq.
         check(
@@ -199,7 +246,7 @@ mod tests {
         check(
             r#"{"data":[{"id":"qwen2-vl-7b-instruct","object":"model","type":"vlm","publisher":"mlx-community",
                 "state":"loaded","max_context_length":32768,"loaded_context_length":4096,"capabilities":["tool_use"]}]}"#,
-            r#"{"id":"qwen2-vl-7b-instruct","context_tokens":4096,"abilities":{"vision":true,"tools":true}}"#,
+            r#"{"id":"qwen2-vl-7b-instruct","context_tokens":4096,"abilities":{"chat":true,"vision":true,"tools":true}}"#,
         );
         // llama.cpp.
         check(

@@ -6,6 +6,7 @@ mod connection_changes;
 mod connection_settings;
 mod connection_test;
 mod health;
+mod kind;
 mod nearest;
 mod price;
 mod unsupported;

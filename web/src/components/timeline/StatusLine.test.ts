@@ -30,14 +30,14 @@ test("a status of the server is shown as it is", () => {
 
 test("a retry counts down, and says which attempt it is", () => {
   const failed: EventBody = { type: "notice", level: "warning", message: "Busy.", failed_try: true };
-  show("listed", failed, failed, status("asking_again", { seconds: 4 }));
-  screen.getByText("Retrying in 3 s (attempt 3)…");
+  show("listed", failed, failed, status("asking_again", { seconds: 4, attempt: 3, attempts: 4 }));
+  screen.getByText("Retrying in 3 s (attempt 3 of 4)…");
   expect(screen.queryByText("Busy.")).toBeNull();
 });
 
 test("a retry whose time has come waits no more", () => {
-  show("bare", status("asking_again", { seconds: 1 }));
-  screen.getByText("Retrying (attempt 2)…");
+  show("bare", status("asking_again", { seconds: 1, attempt: 2, attempts: 3 }));
+  screen.getByText("Retrying (attempt 2 of 3)…");
 });
 
 test.each([

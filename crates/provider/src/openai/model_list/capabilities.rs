@@ -4,7 +4,10 @@ use domain::{Capabilities, Parameter};
 use serde_json::Value;
 
 pub(super) fn read(model: &Value) -> Capabilities {
-    let mut abilities = Capabilities::default();
+    let mut abilities = Capabilities {
+        chat: answers_in_chats(model),
+        ..Capabilities::default()
+    };
     of_modalities(model, &mut abilities);
     of_parameters(model, &mut abilities);
     of_capabilities(model, &mut abilities);
@@ -14,6 +17,49 @@ pub(super) fn read(model: &Value) -> Capabilities {
 
 fn names(list: Option<&Value>) -> Option<Vec<&str>> {
     Some(list?.as_array()?.iter().filter_map(Value::as_str).collect())
+}
+
+/// Whether it answers in chats, as far as the entry says.
+fn answers_in_chats(model: &Value) -> Option<bool> {
+    // Together, LM Studio: the type. LiteLLM: the mode.
+    let kind = |key: &str| match model.get(key)?.as_str()? {
+        "chat" | "completion" | "responses" | "language" | "code" | "llm" | "vlm" => Some(true),
+        "embedding"
+        | "embeddings"
+        | "rerank"
+        | "moderation"
+        | "image"
+        | "video"
+        | "audio"
+        | "transcribe"
+        | "image_generation"
+        | "image_edit"
+        | "video_generation"
+        | "audio_transcription"
+        | "audio_speech" => Some(false),
+        _ => None,
+    };
+    // Azure, Mistral.
+    let flag = |key: &str| model.get("capabilities")?.get(key)?.as_bool();
+    // Ollama, llama.cpp; Cohere.
+    let capabilities = names(model.get("capabilities")).and_then(|listed| {
+        let lists = |name: &str| listed.contains(&name);
+        match lists("completion") || lists("chat") {
+            true => Some(true),
+            false => (lists("embedding") || lists("embeddings")).then_some(false),
+        }
+    });
+    let endpoints = names(model.get("endpoints")).filter(|listed| !listed.is_empty());
+    // OpenRouter.
+    let writes = names(model.pointer("/architecture/output_modalities"));
+    let writes_no_text = writes.is_some_and(|writes| !writes.contains(&"text"));
+    kind("type")
+        .or_else(|| kind("mode"))
+        .or_else(|| flag("chat_completion"))
+        .or_else(|| flag("completion_chat"))
+        .or(capabilities)
+        .or_else(|| endpoints.map(|listed| listed.contains(&"chat")))
+        .or_else(|| writes_no_text.then_some(false))
 }
 
 /// OpenRouter, xAI, GitHub Models: all input modalities.

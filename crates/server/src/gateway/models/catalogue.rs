@@ -16,7 +16,7 @@ use llm::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ModelPrice, unsupported::add_unsupported};
+use super::{ModelPrice, kind::answers_in_chats, unsupported::add_unsupported};
 use crate::{
     gateway::prices::PriceCatalogue,
     identity::groups::{Permissions, Resource},
@@ -253,6 +253,8 @@ impl Catalogue {
         }
         for (model, listed) in models.iter_mut().zip(listed) {
             model.listed = listed.into();
+            let abilities = &mut model.listed.abilities;
+            abilities.chat = abilities.chat.or_else(|| answers_in_chats(&model.name));
             let server = connections
                 .iter()
                 .find(|connection| Some(connection.id) == model.connection);
@@ -309,7 +311,7 @@ impl Catalogue {
         self.pools.get(id)
     }
 
-    /// The model for requests that name none: the chosen one, or the first that the caller may use if none was chosen
+    /// The model for requests that name none: the chosen one, or the first that answers in chats and that the caller may use if none was chosen
     /// or the caller may not use it. A chosen model that is missing is never replaced, and the tour is used only if it
     /// was chosen.
     #[must_use]
@@ -322,7 +324,8 @@ impl Catalogue {
                 Some(_) => {}
             }
         }
-        let first = self.models.iter().filter(|model| !model.tour).find(allowed);
+        let answers = |model: &&Model| !model.tour && model.listed.abilities.chat != Some(false);
+        let first = self.models.iter().filter(answers).find(allowed);
         first.map_or(Default::None, Default::Model)
     }
 

@@ -180,6 +180,8 @@ fn the_default_is_the_chosen_model_or_the_first_and_never_an_unchosen_tour() {
     };
     check(&["m", "n"], Some("n"), Ok("n"));
     check(&["m", "n"], None, Ok("m"));
+    check(&["bge-m3", "n"], None, Ok("n"));
+    check(&["bge-m3", "n"], Some("bge-m3"), Ok("bge-m3"));
     check(&["m", "n"], Some("tour"), Ok("tour"));
     check(&["m", "n"], Some("gone"), Err(Some("gone")));
     check(&[], Some("m"), Err(Some("m")));
