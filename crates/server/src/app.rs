@@ -28,6 +28,7 @@ use crate::{
         idempotency::Idempotency,
         learning::Learning,
         queued_turns::QueuedTurns,
+        removal::ChatRemoval,
         schedules::Schedules,
         search::ChatSearch,
         transfer_slots::TransferSlots,
@@ -172,6 +173,8 @@ pub struct App {
     pub search: Arc<ChatSearch>,
     /// Turns that begin with what people wrote to an ended run.
     pub queued_turns: Arc<QueuedTurns>,
+    /// Deletes chats.
+    pub removal: Arc<ChatRemoval>,
     /// Scheduled runs.
     pub schedules: Arc<Schedules>,
     /// Webhooks for background runs that have ended.
@@ -468,6 +471,12 @@ impl App {
             runs: runs.clone(),
             store: store.clone(),
         });
+        let removal = Arc::new(ChatRemoval {
+            clock: clock.clone(),
+            commands: commands.clone(),
+            programs: programs.clone(),
+            store: store.clone(),
+        });
         let queued_turns = Arc::new(QueuedTurns {
             clock: clock.clone(),
             commands: commands.clone(),
@@ -553,6 +562,7 @@ impl App {
             search,
             learning,
             queued_turns,
+            removal,
             schedules,
             webhooks,
             housekeeping,

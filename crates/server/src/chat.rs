@@ -6,6 +6,7 @@ pub(crate) mod housekeeping;
 pub(crate) mod idempotency;
 pub(crate) mod learning;
 pub mod queued_turns;
+pub mod removal;
 pub mod schedules;
 pub(crate) mod search;
 pub(crate) mod transfer_slots;

@@ -287,7 +287,8 @@ impl Store {
             Db::Postgres(..) => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
         };
         // The markers already guarantee this; it also holds if one was wrong.
-        let readable = "(chats.owner = $2 AND chats.person IS NULL AND ($3 OR NOT archived) OR EXISTS \
+        let readable = "(chats.owner = $2 AND chats.person IS NULL AND chats.expires_at IS NULL AND ($3 OR NOT archived) \
+                        OR EXISTS \
                         (SELECT 1 FROM chat_readers WHERE chat_readers.chat = chats.id AND reader = $2))";
         let shown = match search.shown && !search.titles {
             false => "",

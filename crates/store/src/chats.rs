@@ -30,6 +30,8 @@ pub struct Chat {
     pub updated_at: i64,
     /// Whether a run has ended that its owner has not looked at.
     pub unread: bool,
+    /// When it is deleted, if it is temporary: then it is in no list and no search, and nothing is learned from it.
+    pub expires_at: Option<i64>,
     /// Its place in the owner's list.
     pub order: ChatOrganization,
 }
@@ -55,8 +57,8 @@ pub struct ChatPage {
 
 pub(crate) const INSERT: &str = "INSERT INTO chats \
                                  (id, owner, title, search_text, current_message, created_at, updated_at, \
-                                 directory, pinned, archived, folder, api_key, person, parameters) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+                                 directory, pinned, archived, folder, api_key, person, parameters, expires_at) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
 
 /// Binds the values of [`INSERT`]. Tags are separate rows.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
@@ -76,7 +78,8 @@ pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query
         .optional_id(chat.principal.key)
         .optional_text(chat.principal.person.as_deref());
-    query.optional_text(written(&chat.parameters).as_deref())
+    let query = query.optional_text(written(&chat.parameters).as_deref());
+    query.bind(chat.expires_at)
 }
 
 /// The JSON of the parameters; `None` if none are set.
@@ -91,7 +94,7 @@ fn written(parameters: &ModelParameters) -> Option<String> {
 macro_rules! chat_columns {
     () => {
         "chats.id, chats.owner, chats.api_key, chats.person, chats.title, chats.current_message, chats.created_at, chats.updated_at, \
-         chats.directory, chats.parameters, chats.unread, chats.pinned, chats.archived, chats.folder, \
+         chats.directory, chats.parameters, chats.unread, chats.expires_at, chats.pinned, chats.archived, chats.folder, \
          (SELECT string_agg(tag, ',' ORDER BY place) FROM chat_tags WHERE chat_tags.chat = chats.id) AS tags"
     };
 }
@@ -150,7 +153,7 @@ impl Store {
     /// Database errors only.
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
         let sql = select_chats!(
-            r"WHERE owner = $1 AND person IS NULL AND updated_at < $2
+            r"WHERE owner = $1 AND person IS NULL AND expires_at IS NULL AND updated_at < $2
                 AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
                     SELECT 1 FROM messages
                     WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
@@ -271,6 +274,43 @@ impl Store {
         }
     }
 
+    /// Changes when a temporary chat is deleted; `None` keeps it for good.
+    ///
+    /// # Errors
+    /// `NotFound`, and `Conflict("expires_at")` if the chat is not temporary and would become so.
+    pub async fn set_chat_expiry(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        expires_at: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE chats SET expires_at = $3 WHERE id = $1 AND owner = $2 AND person IS NULL \
+                   AND (expires_at IS NOT NULL OR $4)";
+        let query = self.db().write(sql).id(id).id(owner).bind(expires_at);
+        match query.bind(expires_at.is_none()).execute().await? {
+            0 => {
+                let chat = self.chat(&Principal::of_account(owner), id).await;
+                chat.and(Err(StoreError::Conflict("expires_at")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Temporary chats to delete now, with their owners.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn expired_chats(
+        &self,
+        now: i64,
+        limit: u32,
+    ) -> Result<Vec<(UserId, ChatId)>, StoreError> {
+        let sql = "SELECT owner, id FROM chats WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
+        let query = self.db().read(sql).bind(now).bind(i64::from(limit));
+        let rows = query.fetch_all().await?;
+        Ok(readable(&rows, |row| Ok((row.id("owner")?, row.id("id")?))))
+    }
+
     /// Deletes a chat with its messages, runs, logs and files, atomically.
     ///
     /// # Errors
@@ -300,6 +340,7 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         unread: row.get("unread")?,
+        expires_at: row.get("expires_at")?,
         order: ChatOrganization {
             pinned: row.get("pinned")?,
             archived: row.get("archived")?,

@@ -20,8 +20,9 @@ impl Store {
         after: Option<ChatId>,
         limit: u32,
     ) -> Result<Vec<Chat>, StoreError> {
-        let sql =
-            select_chats!("WHERE owner = $1 AND person IS NULL AND id > $2 ORDER BY id LIMIT $3");
+        let sql = select_chats!(
+            "WHERE owner = $1 AND person IS NULL AND expires_at IS NULL AND id > $2 ORDER BY id LIMIT $3"
+        );
         let after = after.map_or(String::new(), |id| id.to_string());
         let query = self
             .db()

@@ -73,7 +73,7 @@ impl Store {
                    LEFT JOIN learned_chats ON learned_chats.chat = chats.id \
                    WHERE users.uses_memory AND users.learns_since IS NOT NULL \
                    AND chats.updated_at > users.learns_since AND chats.updated_at <= $1 \
-                   AND chats.person IS NULL \
+                   AND chats.person IS NULL AND chats.expires_at IS NULL \
                    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.chat = chats.id AND runs.finished_at IS NULL) \
                    AND (learned_chats.chat IS NULL OR (chats.updated_at > learned_chats.looked_until \
                    AND learned_chats.retry_at <= $2)) \

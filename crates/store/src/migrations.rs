@@ -78,6 +78,7 @@ migrations![
     "0051_usage_parts",
     "0055_parameters_of_chats",
     "0056_queued_turns",
+    "0057_temporary_chats",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -28,6 +28,7 @@ import type {
   ChatFile,
   ChatMessage,
   ChatRow,
+  NewChat,
   Connection,
   ConnectionChange,
   ConnectionTried,
@@ -247,14 +248,23 @@ export function searchChats(
 /** URL of one chat's export, in the format the import accepts. */
 export const chatExportAddress = (chat: string) => `${v1}/chats/${id(chat)}/export`;
 export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
-export const createChat = (start: { workspace?: string; parameters?: ModelParameters }) =>
-  call<Chat>("POST", `${v1}/chats`, start);
+export const createChat = (start: NewChat) => call<Chat>("POST", `${v1}/chats`, start);
 export const getChat = (chat: string, signal?: AbortSignal) =>
   call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
 export const changeChat = (
   chat: string,
   change: { title?: string; current?: string; parameters?: Partial<ModelParameters> },
 ) => call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+/** Sets when a temporary chat is deleted, in seconds; `null` keeps it. The request outlives the page. */
+export async function setChatExpiry(chat: string, seconds: number | null): Promise<ChatRow> {
+  const response = await send(`${v1}/chats/${id(chat)}`, {
+    method: "PATCH",
+    keepalive: true,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ expires_in_seconds: seconds }),
+  });
+  return (await response.json()) as ChatRow;
+}
 export const getSharing = (chat: string) => call<Sharing>("GET", `${v1}/chats/${id(chat)}/sharing`);
 /** Sets whether every signed-in user who has the address can read the chat. */
 export const openToAll = (chat: string, open: boolean) =>

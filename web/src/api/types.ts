@@ -32,6 +32,7 @@ export type {
   Memory,
   MemoryUse,
   NewApiKey as NewKey,
+  NewChat,
   NewRunInput,
   Programs,
   QueuedInputs,

@@ -11,6 +11,7 @@ import {
   removeInput,
   sendInput,
   sendMessage,
+  setChatExpiry,
 } from "../api/calls.ts";
 import { SvelteMap } from "svelte/reactivity";
 import { ApiError } from "../api/http.ts";
@@ -30,6 +31,7 @@ import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
 import { isAnySet, unset } from "./parameters.ts";
 import { research } from "./research.svelte.ts";
+import { openSeconds, stayIn, type Stay } from "./temporary.ts";
 import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
 import { attempt } from "./toasts.svelte.ts";
@@ -58,6 +60,8 @@ class OpenChat {
   workspace = $state.raw<string | null>(null);
   /** Model parameters of the chat; of an empty chat, those it will be created with. */
   parameters = $state.raw<ModelParameters>(unset);
+  /** Whether it is deleted when it is left; of an empty chat, whether it will be. */
+  isTemporary = $state(false);
   /** The owner, if it is another user's chat. */
   owner = $state.raw<ChatOwner | null>(null);
   /** Whether the user may write in it. */
@@ -99,6 +103,8 @@ class OpenChat {
   #views = new Map<string, RunView>();
   /** The ids of messages to a run that are being sent. */
   #inputIds = new Map<string, string>();
+  /** In this chat, if it is temporary. */
+  #stay: Stay | undefined;
   #abort: AbortController | undefined;
   /** Whether something other than messages has changed since they were loaded. */
   #hasChanged = false;
@@ -134,6 +140,7 @@ class OpenChat {
     this.owner = null;
     this.mayReply = true;
     this.parameters = unset;
+    this.isTemporary = false;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
     this.#hasChanged = false;
@@ -172,11 +179,13 @@ class OpenChat {
         const chat = await createChat({
           ...(workspaces.chosen === null ? {} : { workspace: workspaces.chosen }),
           ...(isAnySet(this.parameters) ? { parameters: this.parameters } : {}),
+          ...(this.isTemporary ? { expires_in_seconds: openSeconds } : {}),
         });
         workspaces.chosen = null;
         id = chat.id;
         this.workspace = chat.workspace ?? null;
-        chats.put(chat);
+        if (this.isTemporary) this.#stay = stayIn(id);
+        else chats.put(chat);
         this.id = id;
         this.state = "ready";
       }
@@ -205,6 +214,17 @@ class OpenChat {
     const id = this.id;
     if (id !== null) await changeChat(id, { parameters });
     if (this.id === id) this.parameters = parameters;
+  }
+
+  /** Makes a temporary chat an ordinary one. */
+  async keep(): Promise<void> {
+    const id = this.id;
+    if (id === null) return;
+    chats.put(await setChatExpiry(id, null));
+    if (this.id !== id) return;
+    this.isTemporary = false;
+    this.#stay?.end();
+    this.#stay = undefined;
   }
 
   async regenerate(message: ChatMessage, model: string | undefined): Promise<void> {
@@ -315,9 +335,15 @@ class OpenChat {
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
     this.queued = chat.queued;
+    this.#noteExpiry(chat);
     this.state = "ready";
     this.#followShown();
     this.#catchUp();
+  }
+
+  #noteExpiry({ id, expires_at, owner }: Chat): void {
+    this.isTemporary = expires_at !== undefined && owner === undefined;
+    if (this.isTemporary) this.#stay ??= stayIn(id);
   }
 
   #add(messages: ChatMessage[], run: string): void {
@@ -427,6 +453,8 @@ class OpenChat {
 
   #leave(): void {
     this.#abort?.abort();
+    this.#stay?.leave();
+    this.#stay = undefined;
     for (const view of this.#views.values()) view.stopFollowing();
     this.sideBySide.clear();
     this.comparisonStarted = null;

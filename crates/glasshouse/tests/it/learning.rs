@@ -2,10 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use reqwest::Method;
 use scripted::{Behaviour, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
 
-use crate::{harness::Server, openai::connect, runs::events};
+use crate::{
+    harness::{Answer, Server},
+    openai::connect,
+    runs::events,
+};
 
 const FACTS: &str = "/api/v1/facts";
 const USE: &str = "/api/v1/memory-use";
@@ -178,6 +183,35 @@ async fn what_a_person_writes_is_learned_once_and_told_to_later_runs() {
         figures.contains("glasshouse_learning_looks_total{end=\"ok\"} 2"),
         "{figures}"
     );
+}
+
+#[tokio::test]
+async fn a_temporary_chat_uses_and_makes_no_memories() {
+    let lesson = Lesson::new().await;
+    let (server, ada) = (&lesson.server, lesson.ada.as_str());
+    lesson.say(ada, None, "I live in Riga.").await;
+    lesson.look(vec![text(add(&["Lives in Riga"]))]).await;
+    let new = json!({"expires_in_seconds": 86_400});
+    let chat = server.post("/api/v1/chats", ada, &new).await.json();
+    let chat = chat["id"].as_str().unwrap();
+    let path = format!("/api/v1/chats/{chat}");
+    let body = json!({"content": "I am moving to Tartu.", "model": "scripted", "parent": null});
+    let sent = server.post(&format!("{path}/messages"), ada, &body).await;
+    let run: domain::RunId = sent.json()["run"].as_str().unwrap().parse().unwrap();
+    server.app.runs.ended(run).await;
+    let asked = lesson.upstream.requests().pop().unwrap().to_string();
+    assert!(asked.contains("Tartu"), "{asked}");
+    assert!(!asked.contains("Riga"), "{asked}");
+    assert!(!asked.contains("memor"), "{asked}");
+    server.clock.advance_ms(121_000);
+    lesson.look(vec![]).await;
+    assert_eq!(lesson.looks().len(), 1);
+    // It can be learned from once it is an ordinary chat.
+    let keep = json!({"expires_in_seconds": null});
+    let kept = server.request(Method::PATCH, &path, ada).json(&keep);
+    Answer::of(kept).await.expect(200);
+    lesson.look(vec![text("{}")]).await;
+    assert_eq!(lesson.looks().len(), 2);
 }
 
 async fn read(server: &Server, credential: &str, run: &str) -> Vec<Value> {

@@ -104,6 +104,7 @@ mod source_documents;
 mod sse;
 mod tampered;
 mod task_requests;
+mod temporary_chats;
 mod tool_media;
 mod tools_in_words;
 mod traces;

@@ -9,7 +9,7 @@ use super::App;
 use crate::{
     chat::{
         housekeeping::Housekeeping, learning::Learning, queued_turns::QueuedTurns,
-        schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
+        removal::ChatRemoval, schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
     },
     documents::Documents,
     gateway::{models::Models, usage::Usage},
@@ -130,6 +130,13 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         .every(seconds(20))
         .woken_by(app.runs.queued_notice())
         .retry_after(seconds(2)),
+        job(
+            "delete_expired_chats",
+            &app.removal,
+            ChatRemoval::delete_expired,
+        )
+        .every(seconds(60))
+        .retry_after(seconds(10)),
         job("send_webhooks", &app.webhooks, Webhooks::tell_due)
             .every(seconds(2))
             .woken_by(&app.webhooks.changed),

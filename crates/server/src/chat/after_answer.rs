@@ -189,6 +189,8 @@ impl AfterAnswer {
         let is_one_of_several =
             alternatives.is_some_and(|alternatives| alternatives.made_of.is_empty());
         due.retain(|set| match set.pipeline {
+            // No list shows a temporary chat.
+            Pipeline::Title | Pipeline::Tags if chat.expires_at.is_some() => false,
             Pipeline::Title => !is_named,
             // An answer that was stopped or has failed says too little.
             _ if !answer.is_complete => false,

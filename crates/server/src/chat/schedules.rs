@@ -369,6 +369,7 @@ impl Schedules {
             created_at: now,
             updated_at: now,
             unread: false,
+            expires_at: None,
             order: ChatOrganization::default(),
         };
         self.store.create_chat(&chat).await?;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
 
-use super::chats::{ChatRow, delete_one, row};
+use super::chats::{ChatRow, row};
 use crate::{
     app::App,
     error::ApiError,
@@ -119,7 +119,9 @@ pub(super) struct OrderBody {
 }
 
 /// Distinguishes `null` from an absent field.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<FolderId>>, D::Error> {
+pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -195,7 +197,7 @@ pub(super) async fn delete_many(
 ) -> Result<Json<Deleted>, ApiError> {
     let mut deleted = 0;
     for chat in checked_many(&body.chats)? {
-        match delete_one(&app, caller.id(), *chat).await {
+        match app.removal.delete(caller.id(), *chat).await {
             Ok(()) => deleted += 1,
             Err(error) if error.problem().code == ProblemCode::NotFound => {}
             Err(error) => return Err(error),

@@ -1,6 +1,6 @@
 //! Chats: lists them, returns one with its messages, and changes titles and branches.
 
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 use axum::{extract::State, http::StatusCode};
 use domain::{
@@ -11,10 +11,10 @@ use run_registry::{ActivityState, Runs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{
-    Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, Principal, QueuedTurn, Store,
+    Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, QueuedTurn, Store, StoreError,
 };
 
-use super::chat_order::OrderBody;
+use super::chat_order::{OrderBody, given};
 use crate::{
     app::App,
     chat::{
@@ -34,6 +34,8 @@ use crate::{
 /// Maximum number of chats per page.
 const PAGE_LIMIT: u32 = 200;
 const TITLE_LIMIT_CHARS: usize = 200;
+/// When a temporary chat may expire.
+const EXPIRY_SECONDS: RangeInclusive<u32> = 60..=30 * 24 * 3600;
 
 /// A chat in a list. For a chat that another account shares, `folder` and the fields after it are empty.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -56,6 +58,9 @@ pub(super) struct ChatRow {
     archived: bool,
     folder: Option<FolderId>,
     tags: Vec<String>,
+    /// When it is deleted, if it is temporary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<i64>,
     /// The owner, if it is not the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<OwnerView>,
@@ -218,6 +223,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
         updated_at,
         directory: workspace,
         unread,
+        expires_at,
         order,
         ..
     } = chat;
@@ -239,6 +245,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
         archived,
         folder,
         tags,
+        expires_at,
         owner: None,
     }
 }
@@ -369,6 +376,9 @@ pub(super) struct CreateChat {
     workspace: Option<String>,
     /// Parameters of its model calls.
     parameters: Option<ModelParameters>,
+    /// Makes it a [temporary chat](docs/team/temporary-chats.md) that is deleted after this time, 60 seconds to 30
+    /// days. Each change of the value begins the time anew.
+    expires_in_seconds: Option<u32>,
 }
 
 /// `POST /api/v1/chats`: creates an empty chat.
@@ -399,6 +409,10 @@ pub(super) async fn create(
         created_at: now,
         updated_at: now,
         unread: false,
+        expires_at: body
+            .expires_in_seconds
+            .map(|seconds| expiry(now, seconds))
+            .transpose()?,
         order: ChatOrganization::default(),
     };
     app.store.create_chat(&chat).await?;
@@ -435,6 +449,10 @@ pub(super) struct PatchChat {
     current: Option<MessageId>,
     /// Replaces all that were set; `{}` resets to the defaults.
     parameters: Option<ModelParameters>,
+    /// When a temporary chat is deleted, 60 seconds to 30 days from now; `null` keeps it for good. Other chats cannot
+    /// become temporary.
+    #[serde(default, deserialize_with = "given")]
+    expires_in_seconds: Option<Option<u32>>,
     #[serde(flatten)]
     order: OrderBody,
 }
@@ -449,6 +467,14 @@ pub(super) async fn patch(
     let title = body.title.as_deref().map(checked_title).transpose()?;
     let owner = caller.id();
     let now = app.clock.now_ms();
+    if let Some(seconds) = body.expires_in_seconds {
+        let at = seconds.map(|seconds| expiry(now, seconds)).transpose()?;
+        let set = app.store.set_chat_expiry(owner, chat, at).await;
+        set.map_err(|error| match error {
+            StoreError::Conflict(_) => ApiError::conflict(messages::Chats::NotTemporary),
+            error => error.into(),
+        })?;
+    }
     if let Some(current) = body.current {
         app.store.set_current(owner, chat, current, now).await?;
     }
@@ -486,20 +512,20 @@ pub(super) async fn delete(
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<StatusCode, ApiError> {
-    delete_one(&app, caller.id(), chat).await?;
+    app.removal.delete(caller.id(), chat).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Stops the runs of a chat and deletes it.
-pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result<(), ApiError> {
-    let chat = app.store.chat(&Principal::of_account(owner), chat).await?;
-    // Their last events are still being written; deleting the chat meanwhile would leave some behind.
-    app.commands.stop_in(chat.id).await?;
-    app.store.delete_chat(owner, chat.id).await?;
-    if let Some(programs) = app.programs.here() {
-        programs.forget(&chat.id.to_string());
+/// The time in so many seconds.
+fn expiry(now: i64, seconds: u32) -> Result<i64, ApiError> {
+    if EXPIRY_SECONDS.contains(&seconds) {
+        return Ok(now + i64::from(seconds) * 1000);
     }
-    Ok(())
+    Err(ApiError::invalid(messages::Chats::BadExpiry {
+        min: EXPIRY_SECONDS.start().to_owned().into(),
+        max: EXPIRY_SECONDS.end().to_owned().into(),
+    })
+    .with_field(Some("expires_in_seconds")))
 }
 
 /// Normalizes a title to one line.

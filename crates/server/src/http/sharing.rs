@@ -7,7 +7,7 @@ use domain::{ChatId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
-use store::{ChatPage, ChatReader, SharedChat, Sharing, Store, StoreError, User};
+use store::{ChatPage, ChatReader, Principal, SharedChat, Sharing, Store, StoreError, User};
 
 use super::chats::{ChatList, ChatRow, list_of, row};
 use crate::{
@@ -111,7 +111,7 @@ pub(super) async fn put(
 ) -> Result<StatusCode, ApiError> {
     if open {
         // Ownership is checked first.
-        store.sharing(caller.id(), chat).await?;
+        check_not_temporary(&store, &caller, chat).await?;
         gateway.permit_of(&caller).check(Right::Sharing)?;
     }
     store.open_chat(caller.id(), chat, open).await?;
@@ -139,7 +139,7 @@ pub(super) async fn add(
     Json(body): Json<AddReader>,
 ) -> Result<Json<ChatReaderView>, ApiError> {
     // Ownership is checked first: otherwise chats of others could be used to probe addresses.
-    app.store.sharing(caller.id(), chat).await?;
+    check_not_temporary(&app.store, &caller, chat).await?;
     app.gateway.permit_of(&caller).check(Right::Sharing)?;
     let reader = account_of(&app, &body.email, "email").await?;
     if reader.id == caller.id() {
@@ -169,6 +169,18 @@ pub(super) async fn add(
         may_reply: body.may_reply,
     };
     Ok(Json(reader.into()))
+}
+
+/// The caller's own chats can be shared, but not temporary ones.
+///
+/// # Errors
+/// 404 if the chat is not the caller's, 409 if it is temporary.
+async fn check_not_temporary(store: &Store, caller: &Caller, chat: ChatId) -> Result<(), ApiError> {
+    let owner = Principal::of_account(caller.id());
+    match store.chat(&owner, chat).await?.expires_at {
+        Some(_) => Err(ApiError::conflict(messages::Chats::TemporaryNotShared)),
+        None => Ok(()),
+    }
 }
 
 /// The account with this e-mail address.
@@ -290,13 +302,14 @@ pub(super) fn operations(api: &mut Operations) {
         "PUT /api/v1/chats/{chat}/sharing",
         put,
         "Sets whether every signed-in user with the link may read a chat",
-    );
+    )
+    .errors(&[409]);
     api.handler(
         "POST /api/v1/chats/{chat}/readers",
         add,
         "Shares a chat with another account, at most 100 of them",
     )
-    .details("Repeated for the same account, it changes whether they may reply.")
+    .details("Repeated for the same account, it changes whether they may reply. Temporary chats cannot be shared.")
     .errors(&[409]);
     api.handler(
         "DELETE /api/v1/chats/{chat}/readers/{reader}",

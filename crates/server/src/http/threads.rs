@@ -59,6 +59,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
         created_at: now,
         updated_at: now,
         unread: false,
+        expires_at: None,
         order: ChatOrganization::default(),
     };
     match app.store.create_chat(&chat).await {

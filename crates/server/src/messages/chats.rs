@@ -42,6 +42,12 @@ pub enum Chats {
     SteerOnlyForAgents,
     #[error("The chat of the earlier request no longer exists.")]
     EarlierChatGone,
+    #[error("Choose {min} to {max} seconds.")]
+    BadExpiry { min: u64, max: u64 },
+    #[error("This chat is not temporary, and cannot become so.")]
+    NotTemporary,
+    #[error("A temporary chat cannot be shared. Keep it first.")]
+    TemporaryNotShared,
     #[error("This is your own address.")]
     YourOwnAddress,
     #[error("A chat can be shared with at most {count} people by name.")]

@@ -419,6 +419,7 @@ impl Recovery {
             council: None,
             beside: None,
             idempotency: None,
+            is_temporary: false,
         };
         self.usage.know(&run.principal).await?;
         let message = run.chat.zip(run.message);

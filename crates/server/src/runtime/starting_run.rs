@@ -25,6 +25,8 @@ pub(crate) struct StartingRun {
     pub(crate) beside: Option<Alternatives>,
     /// The caller's key of the request.
     pub(crate) idempotency: Option<IdempotencyKey>,
+    /// Whether it belongs to a temporary chat, which uses no memories.
+    pub(crate) is_temporary: bool,
 }
 
 impl StartingRun {
@@ -49,6 +51,7 @@ impl StartingRun {
             council: None,
             beside: None,
             idempotency: None,
+            is_temporary: false,
         }
     }
 
@@ -57,6 +60,7 @@ impl StartingRun {
         self.spec.workspace = chat.id.to_string();
         self.spec.directory.clone_from(&chat.directory);
         self.spec.parameters = self.spec.parameters.over(&chat.parameters);
+        self.is_temporary = chat.expires_at.is_some();
     }
 
     /// The row of the run.

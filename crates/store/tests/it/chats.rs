@@ -19,6 +19,7 @@ on_every_database!(
     keeps_its_parameters,
     shows_another_leaf,
     takes_everything_with_it,
+    expires_if_it_is_temporary,
     needs_an_owner,
 );
 
@@ -263,6 +264,38 @@ async fn takes_everything_with_it(store: Store) {
     );
     assert_eq!(store.files(&kept.id.to_string()).await.unwrap().len(), 1);
     assert!(store.run(chatless).await.is_ok());
+}
+
+async fn expires_if_it_is_temporary(store: Store) {
+    let ann = add_user(&store).await;
+    let ordinary = add_chat(&store, ann, "one", 1).await;
+    let temporary = |expires_at| Chat {
+        id: ChatId::generate(),
+        expires_at: Some(expires_at),
+        ..ordinary.clone()
+    };
+    let (later, sooner) = (temporary(30), temporary(20));
+    for chat in [&later, &sooner] {
+        store.create_chat(chat).await.unwrap();
+    }
+    assert_eq!(store.expired_chats(19, 10).await.unwrap(), []);
+    let both = [(ann, sooner.id), (ann, later.id)];
+    assert_eq!(store.expired_chats(30, 10).await.unwrap(), both);
+    assert_eq!(store.expired_chats(30, 1).await.unwrap(), both[..1]);
+    let set = async |owner, chat, at| store.set_chat_expiry(owner, chat, at).await;
+    set(ann, sooner.id, Some(40)).await.unwrap();
+    set(ann, later.id, None).await.unwrap();
+    assert_eq!(store.expired_chats(39, 10).await.unwrap(), []);
+    let page = ChatPage {
+        limit: 10,
+        ..ChatPage::default()
+    };
+    assert_eq!(store.chats(ann, &page).await.unwrap().len(), 2);
+    let conflict = Err(StoreError::Conflict("expires_at"));
+    assert_eq!(set(ann, later.id, Some(50)).await, conflict);
+    assert_eq!(set(ann, later.id, None).await, Ok(()));
+    let bob = add_user(&store).await;
+    assert_eq!(set(bob, sooner.id, None).await, Err(StoreError::NotFound));
 }
 
 async fn needs_an_owner(store: Store) {

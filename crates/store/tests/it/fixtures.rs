@@ -32,6 +32,7 @@ pub(crate) async fn add_chat(store: &Store, owner: UserId, title: &str, updated_
         created_at: 1_000,
         updated_at,
         unread: false,
+        expires_at: None,
         order: store::ChatOrganization::default(),
     };
     store.create_chat(&chat).await.unwrap();

@@ -25,6 +25,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
         created_at: 3,
         updated_at: 9,
         unread: true,
+        expires_at: None,
         order: ChatOrganization::default(),
     };
     let turn = new_turn(&chat, None, "Question\0", 5);

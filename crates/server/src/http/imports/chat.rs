@@ -121,6 +121,7 @@ impl Bringing<'_> {
             created_at: self.past(*created_at),
             updated_at: self.past(*updated_at),
             unread: *unread,
+            expires_at: None,
             order: self.order().await?,
         })
     }

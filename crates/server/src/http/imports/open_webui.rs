@@ -214,6 +214,7 @@ impl Brought {
             created_at,
             updated_at,
             unread: false,
+            expires_at: None,
             order: ChatOrganization {
                 pinned: chat.pinned,
                 archived: chat.archived,

@@ -21,7 +21,8 @@ impl Preparation {
         // The tour is scripted, and memories belong to the account, not to the people of a front end.
         let StartingRun { spec, model, .. } = start;
         let is_for_another = model.authority.principal.is_front_end_person();
-        let is_off = is_for_another || !agent::may_remember(&spec.tool_restrictions);
+        let is_off =
+            is_for_another || start.is_temporary || !agent::may_remember(&spec.tool_restrictions);
         if spec.worker == Worker::Model || model.model_id == TOUR || is_off {
             return Ok(None);
         }
