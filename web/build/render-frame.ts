@@ -4,37 +4,21 @@
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "vite";
+import type { Plugin } from "vite";
+import { bundle } from "./bundle.ts";
 
 const entry = fileURLToPath(new URL("../src/render-frame/main.ts", import.meta.url));
 const fileName = "render-frame.html";
 
-/** Bundles the renderers into one classic script. */
-async function bundle(): Promise<string> {
-  const result = await build({
-    configFile: false,
-    publicDir: false,
-    logLevel: "error",
-    build: {
-      write: false,
-      target: "es2022",
-      modulePreload: false,
-      reportCompressedSize: false,
-      chunkSizeWarningLimit: 5000,
-      rollupOptions: { input: entry, output: { format: "iife" } },
-    },
-  });
-  const outputs = Array.isArray(result) ? result : [result];
-  const files = outputs.flatMap((output) => ("output" in output ? output.output : []));
-  const [script, ...rest] = files;
-  if (script?.type !== "chunk" || rest.length > 0) throw new Error(`${entry} is not one script`);
+/** The renderers as one script that may stand in a document. */
+async function scriptOf(): Promise<string> {
   // These sequences occur only inside strings and patterns; either would end the script or begin an HTML comment.
-  return script.code.replace(/<(?=\/script|!--|script)/gi, "\\x3C");
+  return (await bundle(entry)).replace(/<(?=\/script|!--|script)/gi, "\\x3C");
 }
 
 /** The server's CSP allows inline scripts in this document; its own CSP allows only this one. */
 async function documentOf(): Promise<string> {
-  const script = await bundle();
+  const script = await scriptOf();
   const hash = createHash("sha256").update(script).digest("base64");
   const policy = `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
   return [

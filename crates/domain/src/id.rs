@@ -191,6 +191,10 @@ id!(
     /// A webhook.
     WebhookId, "hook"
 );
+id!(
+    /// A browser that gets push notifications.
+    PushSubscriptionId, "push"
+);
 
 id!(
     /// A background model call for a chat.

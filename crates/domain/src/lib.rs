@@ -26,8 +26,8 @@ pub use form::{Form, FormFault};
 pub use id::{
     AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId,
     CrawlId, DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId,
-    MemoryId, MessageId, PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId,
-    SessionId, UserId, WebhookId,
+    MemoryId, MessageId, PageId, PasskeyId, PipelineCallId, PushSubscriptionId, RequestId, RunId,
+    ScheduleId, SessionId, UserId, WebhookId,
 };
 pub use listed_model::{Capabilities, ListedModel};
 pub use localized_text::{CodedMessage, LocalizedText, MessageCode};

@@ -55,6 +55,8 @@ struct Inner {
     began: Instant,
     live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
     activity: broadcast::Sender<Activity>,
+    /// The activity of the runs of this process.
+    own_activity: broadcast::Sender<Activity>,
     metrics: RunMetrics,
     usage: Arc<dyn UsageLedger>,
     hibernation: Hibernation,
@@ -170,6 +172,7 @@ impl Runs {
             began,
             live: Mutex::default(),
             activity,
+            own_activity: broadcast::channel(256).0,
             metrics: RunMetrics::default(),
             usage,
             hibernation: Hibernation::default(),
@@ -302,6 +305,12 @@ impl Runs {
     /// Changes of all users' runs, from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Activity> {
         self.0.activity.subscribe()
+    }
+
+    /// Changes of the runs of this process, which are not watched for that.
+    #[must_use]
+    pub fn subscribe_own(&self) -> broadcast::Receiver<Activity> {
+        self.0.own_activity.subscribe()
     }
 
     /// Whether there are subscribers to the changes.
@@ -440,7 +449,9 @@ impl Inner {
     }
 
     fn announce(&self, live: &LiveRun, state: ActivityState) {
+        let activity = Activity::of(live, state);
         // It is fine if there are no subscribers.
-        drop(self.activity.send(Activity::of(live, state)));
+        drop(self.own_activity.send(activity.clone()));
+        drop(self.activity.send(activity));
     }
 }

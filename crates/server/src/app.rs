@@ -27,6 +27,7 @@ use crate::{
         housekeeping::Housekeeping,
         idempotency::Idempotency,
         learning::Learning,
+        push::Push,
         queued_turns::QueuedTurns,
         removal::ChatRemoval,
         schedules::Schedules,
@@ -179,6 +180,8 @@ pub struct App {
     pub schedules: Arc<Schedules>,
     /// Webhooks for background runs that have ended.
     pub webhooks: Arc<Webhooks>,
+    /// Sends push notifications.
+    pub push: Arc<Push>,
     /// Deletes expired data.
     pub(crate) housekeeping: Arc<Housekeeping>,
     /// Limits on concurrent exports and imports.
@@ -497,6 +500,15 @@ impl App {
             changed: Arc::default(),
             looked_at: AtomicI64::new(i64::MAX),
         });
+        let push = Arc::new(Push::new(
+            clock.clone(),
+            outbound.clone(),
+            runs.clone(),
+            sealer.clone(),
+            stopping.clone(),
+            store.clone(),
+            tasks.clone(),
+        ));
         let webhooks = Arc::new(Webhooks::new(
             outbound.clone(),
             sealer.clone(),
@@ -565,6 +577,7 @@ impl App {
             removal,
             schedules,
             webhooks,
+            push,
             housekeeping,
             transfer_slots: TransferSlots::default(),
             body_memory,
@@ -613,6 +626,7 @@ impl App {
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
         app.tasks.spawn(app.after_answer.clone().follow());
+        app.tasks.spawn(app.push.clone().follow());
         app.jobs.start(jobs::table(&app));
         Ok(app)
     }

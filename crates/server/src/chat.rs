@@ -5,6 +5,7 @@ pub(crate) mod after_answer;
 pub(crate) mod housekeeping;
 pub(crate) mod idempotency;
 pub(crate) mod learning;
+pub mod push;
 pub mod queued_turns;
 pub mod removal;
 pub mod schedules;

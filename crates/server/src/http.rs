@@ -56,6 +56,7 @@ mod password_resets;
 mod permissions;
 mod pipelines;
 mod programs;
+mod push;
 mod request_log;
 mod request_parts;
 mod route;
@@ -407,6 +408,14 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/webhooks", webhooks::create),
         delete(User, "/api/v1/webhooks/{webhook}", webhooks::delete),
         post(User, "/api/v1/webhooks/{webhook}/test", webhooks::test),
+        // Push notifications
+        get(User, "/api/v1/push-subscriptions", push::list),
+        post(User, "/api/v1/push-subscriptions", push::create),
+        delete(
+            User,
+            "/api/v1/push-subscriptions/{subscription}",
+            push::delete,
+        ),
         // Memory beyond a single chat
         get(User, "/api/v1/memory-use", facts::get_use),
         put(User, "/api/v1/memory-use", facts::put_use),

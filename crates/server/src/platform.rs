@@ -18,5 +18,6 @@ pub(crate) mod redacted_stderr;
 pub(crate) mod request_context;
 pub mod secret;
 pub(crate) mod standard_webhooks;
+pub(crate) mod web_push;
 
 pub use domain::clock;

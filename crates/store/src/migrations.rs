@@ -79,6 +79,7 @@ migrations![
     "0055_parameters_of_chats",
     "0056_queued_turns",
     "0057_temporary_chats",
+    "0058_push_subscriptions",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -29,6 +29,9 @@ import type {
   ChatMessage,
   ChatRow,
   NewChat,
+  CreatedPushSubscription,
+  NewPushSubscription,
+  PushSubscriptions,
   Connection,
   ConnectionChange,
   ConnectionTried,
@@ -255,6 +258,12 @@ export const changeChat = (
   chat: string,
   change: { title?: string; current?: string; parameters?: Partial<ModelParameters> },
 ) => call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+/** The key with which this browser subscribes to push notifications. */
+export const pushKey = () => call<PushSubscriptions>("GET", `${v1}/push-subscriptions`);
+export const addPushSubscription = (subscription: NewPushSubscription) =>
+  call<CreatedPushSubscription>("POST", `${v1}/push-subscriptions`, subscription);
+export const removePushSubscription = (subscription: string) =>
+  call<undefined>("DELETE", `${v1}/push-subscriptions/${id(subscription)}`);
 /** Sets when a temporary chat is deleted, in seconds; `null` keeps it. The request outlives the page. */
 export async function setChatExpiry(chat: string, seconds: number | null): Promise<ChatRow> {
   const response = await send(`${v1}/chats/${id(chat)}`, {

@@ -86,6 +86,7 @@ export interface Messages {
   bad_prefix: ["limit"];
   bad_price: [];
   bad_prompt: ["limit"];
+  bad_push_keys: [];
   bad_signing_key: [];
   bad_title: ["limit"];
   bad_token: ["limit"];
@@ -596,6 +597,7 @@ export interface Messages {
   too_many_parts: ["count"];
   too_many_passkeys: [];
   too_many_people_shared: ["count"];
+  too_many_push_subscriptions: ["count"];
   too_many_readers: ["count"];
   too_many_redirects: [];
   too_many_results: [];

@@ -875,6 +875,11 @@ export type CrawlProblem = {
 /** The state of a crawl. */
 export type CrawlState = "running" | "done" | "cancelled";
 
+/** A new subscription. */
+export type CreatedPushSubscription = {
+  id: string;
+};
+
 /** Confirms that it is the caller. */
 export type CurrentPassword = {
   /** The password: 400 with `field: "current"` if it is wrong, and with a key. */
@@ -2392,6 +2397,15 @@ export type NewPasskey = {
   credential: Record<string, unknown>;
 };
 
+/** A subscription, as `PushSubscription.toJSON()` of a browser has it. */
+export type NewPushSubscription = {
+  /** The address at the push service, `https` and at most 2,000 bytes. */
+  endpoint: string;
+  keys: PushKeys;
+  /** The language of the notifications, such as `en`. */
+  language?: string;
+};
+
 /** A message to a run that is going. */
 export type NewRunInput = {
   /** An id of the caller's choice, unique within the run: repeated with it, the message is one. At most 100 bytes. */
@@ -2796,6 +2810,30 @@ export type ProxySignIn = {
   problem: string | null;
   /** Where people sign out. */
   sign_out_url: string | null;
+};
+
+/** The keys for which messages are encrypted. */
+export type PushKeys = {
+  /** A point of P-256 in base64url. */
+  p256dh: string;
+  /** 16 bytes in base64url. */
+  auth: string;
+};
+
+/** A browser that gets push notifications. */
+export type PushSubscription = {
+  id: string;
+  /** The host of its push service; `null` if it cannot be decrypted with this server's key file. */
+  service: string | null;
+  /** Milliseconds since 1970-01-01 UTC. */
+  created_at: number;
+};
+
+/** The browsers of the caller that get push notifications, oldest first. */
+export type PushSubscriptions = {
+  /** The server's public key, the `applicationServerKey` to subscribe with, in base64url. */
+  public_key: string;
+  subscriptions: PushSubscription[];
 };
 
 /** A QR code of `size` by `size` modules. */

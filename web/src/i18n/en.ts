@@ -14,6 +14,7 @@ import { inputs } from "./inputs.en.ts";
 import { jobs } from "./jobs.en.ts";
 import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
+import { notifications } from "./notifications.en.ts";
 import { parameters } from "./parameters.en.ts";
 import { passkeys } from "./passkeys.en.ts";
 import { pipelines } from "./pipelines.en.ts";
@@ -45,6 +46,7 @@ export const en = {
   ...knowledge,
   ...research,
   ...twoStep,
+  ...notifications,
   ...parameters,
   ...passkeys,
   ...pipelines,
@@ -114,7 +116,6 @@ export const en = {
   "sidebar.deleteConfirm": "Delete “{title}”? Its messages, runs and files are gone for good.",
   "sidebar.open": "Open the sidebar",
   "sidebar.close": "Close the sidebar",
-  "sidebar.untitled": "New chat",
   "sidebar.actions": "Actions for “{title}”",
 
   "menu.user": "{name}: account and settings",
@@ -375,10 +376,6 @@ export const en = {
 
   "sidebar.isUnread": "new",
   "message.bySchedule": "By schedule “{name}”",
-  "notice.done": "“{name}” is done.",
-  "notice.waits": "“{name}” waits for you.",
-  "notice.failed": "“{name}” failed.",
-  "notice.limited": "“{name}” has come to a limit.",
   "notice.open": "Open",
   "notice.unsupported": "This browser has no notifications here. They need HTTPS or this machine.",
   "notice.refused": "The browser does not allow notifications. Allow them in its settings for this site.",

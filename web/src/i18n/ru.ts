@@ -14,6 +14,7 @@ import { inputs } from "./inputs.ru.ts";
 import { jobs } from "./jobs.ru.ts";
 import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
+import { notifications } from "./notifications.ru.ts";
 import { parameters } from "./parameters.ru.ts";
 import { passkeys } from "./passkeys.ru.ts";
 import { pipelines } from "./pipelines.ru.ts";
@@ -46,6 +47,7 @@ export const ru: Dictionary = {
   ...knowledge,
   ...research,
   ...twoStep,
+  ...notifications,
   ...parameters,
   ...passkeys,
   ...pipelines,
@@ -119,7 +121,6 @@ export const ru: Dictionary = {
   "sidebar.deleteConfirm": "Удалить «{title}»? Сообщения, запуски и файлы исчезнут навсегда.",
   "sidebar.open": "Открыть боковую панель",
   "sidebar.close": "Закрыть боковую панель",
-  "sidebar.untitled": "Новый чат",
   "sidebar.actions": "Действия с чатом «{title}»",
 
   "menu.user": "{name}: учётная запись и настройки",
@@ -395,10 +396,6 @@ export const ru: Dictionary = {
 
   "sidebar.isUnread": "новое",
   "message.bySchedule": "По расписанию «{name}»",
-  "notice.done": "Готово: «{name}».",
-  "notice.waits": "Чат «{name}» ждёт вас.",
-  "notice.failed": "Не получилось: «{name}».",
-  "notice.limited": "Чат «{name}» дошёл до предела.",
   "notice.open": "Открыть",
   "notice.unsupported": "Здесь у браузера нет уведомлений: нужен HTTPS или этот же компьютер.",
   "notice.refused": "Браузер не разрешает уведомления. Разрешите их для этого сайта в его настройках.",

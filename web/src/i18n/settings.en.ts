@@ -89,7 +89,7 @@ export const settings = {
   "settings.notices": "News",
   "settings.notifications": "Notifications of the browser",
   "settings.notificationsHint":
-    "While this page is in the background, says when a run is done, failed or waits for you.",
+    "Says when a run is done, failed or waits for you: while this page is in the background and, where the browser has a push service, while it is closed.",
   "webhooks.title": "Tell others",
   "webhooks.intro":
     "These addresses are told when a run of a schedule has ended: what became of it, and the beginning of the answer.",

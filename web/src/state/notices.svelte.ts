@@ -8,8 +8,10 @@ import { chats } from "./chats.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
+import { addressOf } from "../push/news.ts";
 
-const addressOf = (chat: string) => `/c/${encodeURIComponent(chat)}`;
+/** Only for those who want notifications. */
+const push = () => import("../push/subscription.ts");
 
 /** Whether the user is currently looking at this chat. */
 function isSeen(chat: string): boolean {
@@ -37,13 +39,7 @@ function tell(activity: Activity, chat: string): void {
     const run = () => Promise.resolve(open());
     toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run }, chat);
   } else if (preferences.notifications && mayNotify()) {
-    // One per chat: a later notification replaces the earlier one.
-    const notification = new Notification(t("app.name"), { body: words, tag: chat });
-    notification.onclick = () => {
-      window.focus();
-      open();
-      notification.close();
-    };
+    void push().then(({ notify }) => notify(t("app.name"), words, chat));
   }
 }
 
@@ -69,6 +65,7 @@ export function watchNotices(): () => void {
     }
   });
   document.addEventListener("visibilitychange", noteSeen);
+  if (preferences.notifications && mayNotify()) void subscribe();
   return () => {
     unlisten();
     document.removeEventListener("visibilitychange", noteSeen);
@@ -77,14 +74,23 @@ export function watchNotices(): () => void {
 
 const mayNotify = () => "Notification" in window && Notification.permission === "granted";
 
+async function subscribe(): Promise<void> {
+  const { followClicks, subscribe } = await push();
+  followClicks();
+  await subscribe();
+}
+
 /** Turns browser notifications on or off; the browser asks for permission. Returns an error message. */
 export async function turnNotifications(on: boolean): Promise<string> {
   if (!on) {
     prefer({ notifications: false });
+    await (await push()).unsubscribe();
     return "";
   }
   if (!("Notification" in window)) return t("notice.unsupported");
   const allowed = (await Notification.requestPermission()) === "granted";
   prefer({ notifications: allowed });
-  return allowed ? "" : t("notice.refused");
+  if (!allowed) return t("notice.refused");
+  await subscribe();
+  return "";
 }

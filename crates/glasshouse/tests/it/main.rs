@@ -83,6 +83,7 @@ mod program;
 mod programs;
 mod prompt_prefix;
 mod providers;
+mod push;
 mod qdrant;
 mod readers;
 mod real_model;

@@ -224,6 +224,13 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/webhooks", Access::User),
     ("DELETE", "/api/v1/webhooks/{webhook}", Access::User),
     ("POST", "/api/v1/webhooks/{webhook}/test", Access::User),
+    ("GET", "/api/v1/push-subscriptions", Access::User),
+    ("POST", "/api/v1/push-subscriptions", Access::User),
+    (
+        "DELETE",
+        "/api/v1/push-subscriptions/{subscription}",
+        Access::User,
+    ),
     ("GET", "/api/v1/memory-use", Access::User),
     ("PUT", "/api/v1/memory-use", Access::User),
     ("GET", "/api/v1/memories", Access::User),

@@ -30,7 +30,7 @@ const HEARD_LATELY: Duration = Duration::from_secs(60);
 /// texts.
 ///
 /// Other tasks without a request are not jobs because they have no passes: `Leases::keep_lease` has deadlines at which
-/// runs are given up; `AfterAnswer::follow`, `traces::export` and the recorders of runs each follow a stream;
+/// runs are given up; `AfterAnswer::follow`, `Push::follow`, `traces::export` and the recorders of runs each follow a stream;
 /// `ProgramsHere::find` is part of the start; `ChatAccess::reading_of` lives as long as one connection.
 pub(super) fn table(app: &App) -> Vec<Job> {
     let is_shared = app.store.is_shared();

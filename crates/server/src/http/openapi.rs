@@ -30,8 +30,9 @@ use super::{
     connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
     images, imports, inbox, inputs, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins,
     memories, messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys,
-    password_resets, permissions, pipelines, programs, runs, schedules, second_factor, second_step,
-    session, sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks, workspaces,
+    password_resets, permissions, pipelines, programs, push, runs, schedules, second_factor,
+    second_step, session, sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks,
+    workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
@@ -118,8 +119,12 @@ const AREAS: [Area; 19] = [
     },
     Area {
         name: "schedules",
-        title: "Schedules and webhooks",
-        describe: &[schedules::operations, webhooks::operations],
+        title: "Schedules, webhooks and notifications",
+        describe: &[
+            schedules::operations,
+            webhooks::operations,
+            push::operations,
+        ],
     },
     Area {
         name: "memory",

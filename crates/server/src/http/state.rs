@@ -8,7 +8,7 @@ use store::Store;
 
 use crate::{
     app::App,
-    chat::{access::ChatAccess, webhooks::Webhooks},
+    chat::{access::ChatAccess, push::Push, webhooks::Webhooks},
     documents::Documents,
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
     http::web::WebApp,
@@ -72,5 +72,6 @@ services! {
     file_links: Arc<FileLinks>,
     access: Arc<ChatAccess>,
     effective_pipelines: Arc<EffectivePipelines>,
+    push: Arc<Push>,
     webhooks: Arc<Webhooks>,
 }

@@ -171,6 +171,10 @@ pub enum Settings {
     CannotSendThere { why: LocalizedText },
     #[error("This address cannot be used. It must begin with https://.")]
     HttpsNeeded,
+    #[error("These are not the keys of a browser's push subscription.")]
+    BadPushKeys,
+    #[error("At most {count} browsers of a user get push notifications.")]
+    TooManyPushSubscriptions { count: u64 },
     #[error("It answered with HTTP {status}.")]
     WebhookAnswers { status: u16 },
     #[error("Its secret cannot be decrypted: {why}.")]

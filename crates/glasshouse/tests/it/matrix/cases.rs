@@ -89,6 +89,10 @@ const IMPORTED: &str = concat!(
 /// The tour takes no part in pipelines.
 const TASK: &str = r#"{"model":"tour","chat_id":"{chat}"}"#;
 const MOA: &str = r#"{"model":"tour","chat_id":"{chat}","prompt":"Hello","responses":["Hi"]}"#;
+/// The keys are those of the example of RFC 8291.
+pub(super) const PUSH: &str = r#"{"endpoint":"https://push.example.org/of-nobody","owner":"{owner}","keys":{
+    "p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+    "auth":"BTBZMqHH6r4Tts7J_aSIgg"}}"#;
 const AG_UI: &str = r#"{"threadId":"{chat}","runId":"r1","protocolVersion":"1.0","tools":[],"context":[],
     "state":{},"forwardedProps":{},"messages":[{"id":"u1","role":"user","content":"Hi"}]}"#;
 
@@ -334,6 +338,9 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/webhooks", Own(200), 200).sends(r#"{"url":"https://a.example.org/told"}"#),
     case("POST", "/api/v1/webhooks/{webhook}/test", Missing, 200),
     case("DELETE", "/api/v1/webhooks/{webhook}", Missing, 204),
+    case("GET", "/api/v1/push-subscriptions", Own(200), 200),
+    case("POST", "/api/v1/push-subscriptions", Own(200), 200).sends(PUSH),
+    case("DELETE", "/api/v1/push-subscriptions/{subscription}", Missing, 204),
     // What is remembered of a person beyond one chat
     case("GET", "/api/v1/memory-use", Own(200), 200),
     case("PUT", "/api/v1/memory-use", Own(200), 200).sends(r#"{"uses_memory":true,"learns":false}"#),

@@ -231,6 +231,8 @@ impl World {
         let schedule = made(server, who, "/api/v1/schedules", &schedule).await;
         let webhook = json!({"url": format!("https://a.example.org/{CANARY}")});
         let webhook = made(server, who, "/api/v1/webhooks", &webhook).await;
+        let push = serde_json::from_str(&super::cases::PUSH.replace("of-nobody", CANARY)).unwrap();
+        let push = made(server, who, "/api/v1/push-subscriptions", &push).await;
         let response = json!({"model": "glasshouse/agent", "input": CANARY});
         let response = made(server, who, "/v1/responses", &response).await;
         let me = server.get("/api/v1/me", who).await.json();
@@ -392,6 +394,7 @@ impl World {
             ("response", text(&response["id"])),
             ("run", run),
             ("schedule", text(&schedule["id"])),
+            ("subscription", text(&push["id"])),
             ("webhook", text(&webhook["id"])),
             ("session", session),
             ("mcp", mcp_session),

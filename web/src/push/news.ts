@@ -1,0 +1,27 @@
+/** What a push message says, in the words of its language. */
+import { notifications as en } from "../i18n/notifications.en.ts";
+import { notifications as ru } from "../i18n/notifications.ru.ts";
+
+export interface News {
+  about: "waits" | "done" | "failed" | "limited";
+  chat: string;
+  title: string;
+  language: string;
+}
+
+const about = ["waits", "done", "failed", "limited"];
+const texts: Record<string, typeof en> = { en, ru };
+
+export function isNews(value: unknown): value is News {
+  const news = value as Partial<News> | null | undefined;
+  return (
+    about.includes(news?.about ?? "") && typeof news?.chat === "string" && typeof news.title === "string"
+  );
+}
+
+export function wordsOf({ about, title, language }: News): string {
+  const words = texts[language] ?? en;
+  return words[`notice.${about}`].replace("{name}", () => title || words["sidebar.untitled"]);
+}
+
+export const addressOf = (chat: string) => `/c/${encodeURIComponent(chat)}`;
