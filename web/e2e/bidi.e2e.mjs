@@ -334,7 +334,7 @@ test.describe("a page from right to left", () => {
       assert.deepEqual(await overflow(), []);
       if (viewport === DESKTOP) return;
       await page.getByRole("button", { name: "Open the sidebar" }).click();
-      const sheet = await boxOf(page.locator(".side.sheet"));
+      const sheet = await boxOf(page.locator(".sheet"));
       near(sheet.right, viewport.width);
     });
     for (const path of ["/", "/settings", "/settings/models", "/knowledge", "/inbox"]) {

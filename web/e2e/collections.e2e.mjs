@@ -224,7 +224,7 @@ test("a document is replaced only by whoever says so", async () => {
 test("files are dropped", async () => {
   const collection = own({ name: "Papers" });
   await page.goto(`/knowledge/${collection.id}`);
-  const place = page.locator(".place");
+  const place = page.locator("main .place");
   await place.waitFor();
   const data = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
@@ -232,7 +232,7 @@ test("files are dropped", async () => {
     return transfer;
   });
   await place.dispatchEvent("dragover", { dataTransfer: data });
-  await page.locator(".place.over").waitFor();
+  await page.locator("main .place.over").waitFor();
   await place.dispatchEvent("drop", { dataTransfer: data });
   await row("two.md").getByText("1 passage").waitFor();
   await page.getByText("2 files came").waitFor();
@@ -262,8 +262,8 @@ test("a passage is found, explained and opened where it stands", async () => {
   put(other, "bread.md", "Holidays are for bread.");
   knowledge.readAll();
   await page.goto("/knowledge");
-  await page.getByRole("searchbox").fill("holiday carries over");
-  await page.getByRole("searchbox").press("Enter");
+  await page.getByRole("main").getByRole("searchbox").fill("holiday carries over");
+  await page.getByRole("main").getByRole("searchbox").press("Enter");
   await page.locator(".about", { hasText: "4 passages found" }).waitFor();
   const results = page.getByRole("article");
   const first = results.first();
@@ -405,7 +405,7 @@ test("on a phone, in Russian and in the dark", async () => {
   await row("сломан.pdf").getByText("его нельзя прочитать как PDF").waitFor();
   await picture("phone-one");
   assert.ok(await fits());
-  await page.getByRole("searchbox").first().fill("отпускных");
+  await page.getByRole("main").getByRole("searchbox").fill("отпускных");
   await button("Найти").click();
   await page.getByText("Почему здесь").first().click();
   await picture("phone-results");

@@ -132,7 +132,7 @@ test("chats of Open WebUI are dropped, on a phone too", async () => {
   await page.getByLabel("Эл. почта").fill("ada@example.org");
   await page.getByLabel("Пароль").fill("correct horse");
   await page.keyboard.press("Enter");
-  const place = page.locator(".place");
+  const place = page.locator("main .place");
   await place.waitFor();
   const data = await page.evaluateHandle((text) => {
     const transfer = new DataTransfer();

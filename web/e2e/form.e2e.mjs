@@ -214,7 +214,6 @@ test("the inbox has the form, and what the server refuses stands at its field", 
 });
 
 test("nobody has to answer", async () => {
-  await page.getByRole("link", { name: /chats/i }).first().click();
   await newChat();
   await say("Ask for nothing.");
   await card().getByRole("button", { name: "No answer" }).click();

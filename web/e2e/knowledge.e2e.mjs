@@ -115,13 +115,13 @@ test("text is pasted as a document", async () => {
 });
 
 test("a passage is found in its language and opened where it stands", async () => {
-  await page.getByRole("searchbox").first().fill("расторжение договоров");
+  await page.getByRole("main").getByRole("searchbox").fill("расторжение договоров");
   await page.keyboard.press("Enter");
   const result = page.getByRole("article").first();
   await result.getByRole("link", { name: "договор.txt" }).waitFor();
   assert.ok((await result.locator("mark").count()) > 0);
 
-  await page.getByRole("searchbox").first().fill("how many days of leave are carried over");
+  await page.getByRole("main").getByRole("searchbox").fill("how many days of leave are carried over");
   await page.keyboard.press("Enter");
   await result.getByRole("link", { name: "handbook.md" }).waitFor();
   await result.getByText("Carrying over").first().waitFor();
@@ -155,7 +155,7 @@ test("a passage is found in its language and opened where it stands", async () =
 
 test("a search is narrowed to kinds of files, names and days", async () => {
   await page.goto("/knowledge");
-  await page.getByRole("searchbox").fill("guests park");
+  await page.getByRole("main").getByRole("searchbox").fill("guests park");
   await page.keyboard.press("Enter");
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
   await page.getByRole("button", { name: "Narrow" }).press("Enter");
@@ -203,7 +203,7 @@ test("opened to everybody, a second person reads it and changes nothing", async 
 
   await other.reload();
   await rowOf(other, "Company").getByText("by Ada Lovelace").waitFor();
-  await other.getByRole("searchbox").fill("тридцать дней");
+  await other.getByRole("main").getByRole("searchbox").fill("тридцать дней");
   await other.keyboard.press("Enter");
   await other.getByRole("article").first().getByRole("link", { name: "договор.txt" }).click();
   await other.locator("article mark").first().waitFor();
@@ -286,7 +286,7 @@ test("what is deleted is found no more", async () => {
   await page.getByRole("button", { name: "Delete “договор.txt”" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await rowOf(page, "договор.txt").waitFor({ state: "detached" });
-  await page.getByRole("searchbox").first().fill("договор");
+  await page.getByRole("main").getByRole("searchbox").fill("договор");
   await page.keyboard.press("Enter");
   await page.locator(".about", { hasText: "Nothing was found for “договор”." }).waitFor();
   await page.getByRole("button", { name: "Actions for “Company”" }).click();

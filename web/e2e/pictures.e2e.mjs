@@ -78,7 +78,7 @@ test("a model looks at a picture, and what it sees is found and shown", async ()
   await page.getByRole("button", { name: "Stop the work on “other.png”" }).click();
   await row("other.png").getByText("It was stopped.").waitFor();
 
-  await page.getByRole("searchbox").first().fill("price of a walrus");
+  await page.getByRole("main").getByRole("searchbox").fill("price of a walrus");
   await page.keyboard.press("Enter");
   await page.getByRole("article").first().getByRole("link", { name: "sign.png" }).click();
   await page.locator("article mark").first().waitFor();

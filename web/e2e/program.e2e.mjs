@@ -352,7 +352,6 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.getByRole("button", { name: "Allow matching calls" }).click();
   // The other run continues too: the standing approval matches what it waits for.
   await page.getByText("Nothing waits for you.").waitFor();
-  await page.getByRole("link", { name: "Back to the chats" }).click();
   await tour();
   await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
   await page.goto("/settings/consent");

@@ -72,7 +72,6 @@ test("a schedule is made and shows when it is due", async () => {
 test("its run is noticed in another chat, and marked until it is read", async () => {
   await schedule("News").getByRole("button", { name: "Run now" }).click();
   await page.getByText("“News” has started.").waitFor();
-  await page.getByRole("link", { name: "Back to the chats" }).click();
   await inList("Hi").click();
   await page.getByText("“News” is done.").waitFor();
   await inList(/News.*new/).waitFor();

@@ -118,10 +118,11 @@ test("settings of the server are found by what they do", async () => {
   await page.goto("/settings/configuration");
   const steps = page.getByText("limits.steps = 50");
   await steps.waitFor();
-  await page.getByRole("searchbox", { name: "Search" }).fill("browser stays signed in");
+  const search = page.getByRole("main").getByRole("searchbox", { name: "Search" });
+  await search.fill("browser stays signed in");
   await page.getByText("session_hours = 24").waitFor();
   assert.equal(await steps.count(), 0);
-  await page.getByLabel("Search").fill("");
+  await search.fill("");
   // The test's command line sets its address and its folder.
   await page.getByLabel("Only what was set here").check();
   await page.getByText("From a flag").first().waitFor();

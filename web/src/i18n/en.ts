@@ -54,8 +54,8 @@ export const en = {
   "app.name": "Glasshouse",
   "app.loading": "Loading…",
   "app.skip": "Skip to the message field",
+  "app.skipToContent": "Skip to the content",
   "app.missing": "There is no such page.",
-  "app.missing.home": "Go to the chats",
   "app.version": "Version {version}",
 
   "action.cancel": "Cancel",

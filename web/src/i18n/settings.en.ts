@@ -150,7 +150,6 @@ export const settings = {
   "schedules.outcome.cancelled": "stopped",
   "schedules.outcome.limited": "came to a limit",
   "schedules.outcome.handed_over": "waits for a program",
-  "settings.backToChats": "Back to the chats",
   "settings.reading": "Reading",
   "settings.reasoningOpen": "Show reasoning opened",
   "settings.reasoningOpenHint": "Thoughts of a model are folded unless this is on.",

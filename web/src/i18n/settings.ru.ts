@@ -153,7 +153,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "schedules.outcome.cancelled": "остановлено",
   "schedules.outcome.limited": "дошло до предела",
   "schedules.outcome.handed_over": "ждёт программу",
-  "settings.backToChats": "Назад к чатам",
   "settings.reading": "Чтение",
   "settings.reasoningOpen": "Показывать размышления раскрытыми",
   "settings.reasoningOpenHint": "Иначе мысли модели свёрнуты.",

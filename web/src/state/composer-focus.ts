@@ -6,6 +6,11 @@ export function isField(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches(fields);
 }
 
+/** Whether a dialog is open, which makes the page inert. */
+export function isModal(): boolean {
+  return document.querySelector("dialog[open]") !== null;
+}
+
 /** Whether something above the page is open, which keeps the focus. */
 export function isCovered(): boolean {
   return document.querySelector("dialog[open], :popover-open") !== null;

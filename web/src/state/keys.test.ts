@@ -3,7 +3,9 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { offerComposer } from "./composer-focus.ts";
 import { handleKey, notePointer } from "./keys.ts";
+import { layout } from "./layout.svelte.ts";
 import { prefer } from "./preferences.svelte.ts";
+import { router } from "./router.svelte.ts";
 
 const page = `
   <input id="chat-search" />
@@ -92,6 +94,21 @@ test("a letter is a turn's shortcut only if the keyboard has led there", async (
   await user.keyboard("e");
   expect(pressed).toHaveBeenCalledOnce();
   expect(composer()).toHaveValue("");
+});
+
+test("outside of the chat, only the shortcuts of the sidebar work", async () => {
+  const user = userEvent.setup();
+  router.go("/settings");
+  await user.keyboard("a/");
+  expect(composer()).not.toHaveFocus();
+  const wasOpen = layout.sidebar;
+  await user.keyboard("{Control>}b{/Control}");
+  expect(layout.sidebar).toBe(!wasOpen);
+  const hadPanel = layout.panel;
+  await user.keyboard("{Control>}.{/Control}");
+  expect(layout.panel).toBe(hadPanel);
+  await user.keyboard("{Control>}{Shift>}o{/Shift}{/Control}");
+  expect(router.route.page).toBe("chat");
 });
 
 function pointer(kind: "fine" | "coarse") {

@@ -1,6 +1,6 @@
-/** Keyboard shortcuts of the main page. */
+/** Keyboard shortcuts: those of every page with the sidebar, and those of the chat. */
 import { openChat } from "./chat.svelte.ts";
-import { isCovered, isField, typeInComposer } from "./composer-focus.ts";
+import { isCovered, isField, isModal, typeInComposer } from "./composer-focus.ts";
 import { find } from "./find/find.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
@@ -26,13 +26,26 @@ function searchChats(): void {
   requestAnimationFrame(() => focusOn("chat-search"));
 }
 
-function newChat(): void {
-  openNewChat();
-  requestAnimationFrame(() => focusOn("composer"));
+const newChat = () => openNewChat(() => focusOn("composer"));
+
+/** Shortcuts of every page with Ctrl (or Cmd), active also in text fields. By key code, for any keyboard layout. */
+function withControl({ altKey, shiftKey, code }: KeyboardEvent): (() => void) | undefined {
+  if (altKey) return undefined;
+  if (shiftKey) return code === "KeyO" && !isModal() ? newChat : undefined;
+  switch (code) {
+    case "KeyK":
+      return isModal() ? undefined : searchChats;
+    case "KeyB":
+      return () => (layout.sidebar = !layout.sidebar);
+    case "Slash":
+      return () => (layout.keyboardHelp = !layout.keyboardHelp);
+    default:
+      return undefined;
+  }
 }
 
-/** Shortcuts with Ctrl (or Cmd), active also in text fields. */
-function withControl(event: KeyboardEvent): (() => void) | undefined {
+/** Those of the chat. */
+function inChatWithControl(event: KeyboardEvent): (() => void) | undefined {
   if (event.altKey) {
     // A key that is held down decides once: the next request has not been read yet. Nor has one under a dialog.
     const decide = (selector: string) => () => {
@@ -42,23 +55,13 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
     if (event.code === "Backspace") return decide("[data-deny]");
     return undefined;
   }
-  // By key code, not by letter, so that they work with a Russian keyboard layout.
-  if (event.shiftKey) {
-    if (event.code === "Period") return () => press("[data-quote]");
-    return event.code === "KeyO" ? newChat : undefined;
-  }
+  if (event.shiftKey) return event.code === "Period" ? () => press("[data-quote]") : undefined;
   switch (event.code) {
-    case "KeyK":
-      return searchChats;
     case "KeyF":
       // Closed dialogs and empty chats leave it to the browser, and so does a second press.
       return !thread.scroller || isCovered() || !find.press() ? undefined : () => undefined;
-    case "KeyB":
-      return () => (layout.sidebar = !layout.sidebar);
     case "Period":
       return () => (layout.panel = !layout.panel);
-    case "Slash":
-      return () => (layout.keyboardHelp = !layout.keyboardHelp);
     default:
       return undefined;
   }
@@ -118,14 +121,15 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
   }
 }
 
-/** Closes the innermost open element, then leaves the field; a run is stopped only by a second press. */
-function escape(event: KeyboardEvent): (() => void) | undefined {
-  // The browser closes these itself.
-  if (isCovered()) return undefined;
-  if (find.isOpen && !find.focus) return () => (find.isOpen = false);
-  const close = closerOf(event.target);
-  if (close) return close;
+/** Closes the innermost open element. */
+function escape({ target }: KeyboardEvent): (() => void) | undefined {
   if (layout.narrow && (layout.sidebar || layout.panel)) return () => layout.closeSheets();
+  if (isChat() && find.isOpen && !find.focus) return () => (find.isOpen = false);
+  return closerOf(target);
+}
+
+/** Leaves the panel, the replay or the field; a run is stopped only by a second press. */
+function inChatEscape(event: KeyboardEvent): (() => void) | undefined {
   const on = event.target instanceof HTMLElement ? event.target : null;
   if (layout.panel && on?.closest("[data-panel]")) return () => (layout.panel = false);
   if (player.replay) return () => router.replay(null);
@@ -140,13 +144,22 @@ function escape(event: KeyboardEvent): (() => void) | undefined {
   };
 }
 
+const isChat = () => router.route.page === "chat";
+
 function actionOf(event: KeyboardEvent): (() => void) | undefined {
   if (event.ctrlKey || event.metaKey) return withControl(event);
+  // What covers the page is closed by the browser itself.
+  return event.key === "Escape" && !event.altKey && !isCovered() ? escape(event) : undefined;
+}
+
+function inChatActionOf(event: KeyboardEvent): (() => void) | undefined {
+  if (find.hold(event)) return () => undefined;
+  if (event.ctrlKey || event.metaKey) return inChatWithControl(event);
   if (event.altKey) {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     return step === undefined ? undefined : () => thread.moveFocus(step);
   }
-  if (event.key === "Escape") return escape(event);
+  if (event.key === "Escape") return isCovered() ? undefined : inChatEscape(event);
   return isField(event.target) ? undefined : alone(event);
 }
 
@@ -154,11 +167,9 @@ function actionOf(event: KeyboardEvent): (() => void) | undefined {
 export function handleKey(event: KeyboardEvent): void {
   noteMove(event);
   if (event.defaultPrevented || isInputMethod(event)) return;
-  const action = find.hold(event) ? () => undefined : actionOf(event);
-  if (!action) {
-    if (!player.replay) typeInComposer(event);
-    return;
-  }
-  event.preventDefault();
-  action();
+  const action = actionOf(event) ?? (isChat() ? inChatActionOf(event) : undefined);
+  if (action) {
+    event.preventDefault();
+    action();
+  } else if (isChat() && !player.replay) typeInComposer(event);
 }

@@ -34,7 +34,7 @@ function isNews({ state, outcome }: Activity, before: ChatRow | undefined): bool
 
 function tell(activity: Activity, chat: string): void {
   const words = wordsFor(activity);
-  const open = () => router.go(addressOf(chat));
+  const open = () => router.leaveTo(addressOf(chat));
   if (!document.hidden) {
     const run = () => Promise.resolve(open());
     toasts.add(words, activity.outcome === "failed", { label: t("notice.open"), run }, chat);

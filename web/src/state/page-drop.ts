@@ -1,4 +1,5 @@
 /** Handles files and links dropped anywhere: the browser would replace the page with them, losing unsent input. */
+import { isModal } from "./composer-focus.ts";
 
 type Take = (files: File[]) => void;
 
@@ -28,8 +29,7 @@ class PageDrop {
   };
 
   #takes({ dataTransfer }: DragEvent): boolean {
-    const isCovered = document.querySelector("dialog[open]") !== null;
-    return this.#take !== null && !isCovered && (dataTransfer?.types.includes("Files") ?? false);
+    return this.#take !== null && !isModal() && (dataTransfer?.types.includes("Files") ?? false);
   }
 }
 
