@@ -80,7 +80,12 @@ test("who is invited makes an account, once", async () => {
   await check(carol, "an invitation that is used up");
   await picture(carol, "doors-sign-up-over-phone-dark-ru");
   await ada.reload();
-  await ada.getByRole("listitem").filter({ hasText: "used" }).getByText("bob@example.org").waitFor();
+  await ada
+    .getByRole("main")
+    .getByRole("listitem")
+    .filter({ hasText: "used" })
+    .getByText("bob@example.org")
+    .waitFor();
   const takeBack = ada.getByRole("button", { name: "Take back: bob@example.org" });
   await isAsked(takeBack, "Take back");
   await takeBack.waitFor({ state: "detached" });

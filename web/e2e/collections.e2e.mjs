@@ -350,7 +350,7 @@ test("those of others are read, not changed", async () => {
   own({ name: "Handbook" });
   await page.goto("/knowledge");
   await row("Recipes").getByText("by Bob Byte").waitFor();
-  assert.deepEqual(await page.getByRole("heading", { level: 2 }).allInnerTexts(), [
+  assert.deepEqual(await page.getByRole("main").getByRole("heading", { level: 2 }).allInnerTexts(), [
     "Mine",
     "Shared by others",
   ]);

@@ -80,7 +80,7 @@ test("it stays as it is while the page beside it changes", async () => {
     await link("Catalogues").waitFor();
     // The run that waits is still marked.
     await link(/Show me around.*waits for you/).waitFor();
-    assert.equal(await page.getByRole("link", { name: /^Back/ }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: /^Back to/ }).count(), 0);
     await check(page, name);
     await picture(name);
   }
@@ -172,7 +172,7 @@ test("unsaved input is not lost to a new chat", async () => {
   for (const ask of [
     () => sidebar().getByRole("button", { name: "New chat" }).click(),
     () => page.keyboard.press("Control+Shift+O"),
-    () => link("Catalogues").click(),
+    () => link("Chat 39").click(),
   ]) {
     await ask();
     await question.getByRole("button", { name: "Keep editing" }).click();
@@ -185,7 +185,8 @@ test("unsaved input is not lost to a new chat", async () => {
 });
 
 test("a chat is dragged onto a folder beside any page", async () => {
-  await page.goto("/knowledge");
+  await link("Knowledge").click();
+  await heading("Knowledge").waitFor();
   const folder = sidebar().getByRole("button", { name: "Stars", exact: false }).first();
   await link("Chat 40").hover();
   await page.mouse.down();
@@ -206,7 +207,7 @@ test("between phone and desktop, the settings have room beside it", async () => 
     for (const section of ["appearance", "models", "jobs", "usage"]) {
       await page.goto(`/settings/${section}`);
       await page.locator("main h1").waitFor();
-      await page.getByRole("status").waitFor({ state: "detached" });
+      await page.locator("main .loading").waitFor({ state: "detached" });
       const room = await page.locator("main .column").evaluate((column) => column.clientWidth);
       assert.ok(room >= 560, `${width} px: ${room} px for ${section}`);
       const hidden = await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);

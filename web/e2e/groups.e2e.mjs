@@ -36,7 +36,11 @@ const picture = async (page, name) => {
   if (process.env.PICTURES)
     await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`), fullPage: true });
 };
-const row = (name) => ada.getByRole("listitem").filter({ has: ada.getByText(name, { exact: true }) });
+const row = (name) =>
+  ada
+    .getByRole("main")
+    .getByRole("listitem")
+    .filter({ has: ada.getByText(name, { exact: true }) });
 const kind = (name) => ada.getByRole("radiogroup", { name: "What is for whom" }).getByText(name).click();
 const modelsOf = async (page) => {
   const answer = await (await page.request.get("/api/v1/models")).json();

@@ -31,7 +31,7 @@ test.afterAll(async () => {
   await Promise.all([glasshouse?.stop(), model?.stop()]);
 });
 
-const memory = (name) => page.getByRole("listitem").filter({ hasText: name });
+const memory = (name) => page.getByRole("main").getByRole("listitem").filter({ hasText: name });
 
 test("what an agent remembers is a step of its run", async () => {
   await page.getByRole("textbox", { name: "Message" }).fill("Remember that I like green tea.");

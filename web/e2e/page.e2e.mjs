@@ -63,7 +63,12 @@ test.describe("the first minute", () => {
     await page.getByLabel("Base URL").fill("http://wrong.example/v1");
     await page.getByRole("button", { name: "Test" }).click();
     await page.getByText("Could not connect to http://wrong.example/v1").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "Ollama" }).getByRole("button").click();
+    await page
+      .getByRole("main")
+      .getByRole("listitem")
+      .filter({ hasText: "Ollama" })
+      .getByRole("button")
+      .click();
     await page.getByText("Connected").waitFor();
     await page.getByRole("button", { name: "Continue to the chats" }).click();
     await page.getByRole("button", { name: /qwen3-30b/ }).waitFor();

@@ -24,7 +24,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-const row = (name) => ada.getByRole("listitem").filter({ hasText: name });
+const row = (name) => ada.getByRole("main").getByRole("listitem").filter({ hasText: name });
 const picture = async (page, name) => {
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`) });
 };

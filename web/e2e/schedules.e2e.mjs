@@ -42,7 +42,7 @@ test.afterAll(async () => {
 });
 
 const inList = (title) => page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: title });
-const schedule = (name) => page.getByRole("listitem").filter({ hasText: name });
+const schedule = (name) => page.getByRole("main").getByRole("listitem").filter({ hasText: name });
 
 async function make(name, prompt) {
   await page.getByRole("button", { name: "New schedule" }).click();
@@ -98,7 +98,7 @@ test("an address is told when a run has ended", async () => {
   await page.getByText("This address cannot be used.").waitFor();
   await add(url);
   await page.getByText(/^whsec_/).waitFor();
-  const row = page.getByRole("listitem").filter({ hasText: url });
+  const row = page.getByRole("main").getByRole("listitem").filter({ hasText: url });
   await row.getByText("Nothing told yet").waitFor();
   await row.getByRole("button", { name: "Send a test" }).click();
   await page.getByText("The test has arrived.").waitFor();

@@ -110,11 +110,14 @@ test("an administrator's look at somebody's chat is noted", async () => {
   await ada.getByRole("dialog").getByRole("link", { name: "Bob's own" }).click();
   await ada.getByText(`This chat belongs to Bob Byte (${theReader.email}).`).waitFor();
   await ada.goto("/settings/audit");
-  const look = ada.getByRole("listitem").filter({ hasText: "Read somebody’s chat as administrator" });
+  const look = ada
+    .getByRole("main")
+    .getByRole("listitem")
+    .filter({ hasText: "Read somebody’s chat as administrator" });
   await look.waitFor();
   assert.match(await look.innerText(), /bob@example\.org[^]*ada@example\.org/);
-  await ada.getByLabel("Search").fill(made.id);
-  await ada.getByRole("listitem").filter({ hasText: "Wrong" }).or(look).first().waitFor();
+  await ada.getByRole("main").getByLabel("Search").fill(made.id);
+  await ada.getByRole("main").getByRole("listitem").filter({ hasText: "Wrong" }).or(look).first().waitFor();
   await check(ada, "the audit log");
   await picture(ada, "audit");
   const csv = ada.waitForEvent("download");

@@ -36,7 +36,7 @@ test.afterAll(async () => {
   await Promise.all([glasshouse?.stop(), model?.stop(), notes?.stop(), rm(folder, { recursive: true })]);
 });
 
-const card = (name) => page.getByRole("listitem").filter({ hasText: name }).first();
+const card = (name) => page.getByRole("main").getByRole("listitem").filter({ hasText: name }).first();
 const picture = async (name) => {
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`) });
 };
