@@ -72,6 +72,21 @@ test.each(Object.entries(stress))("%s: work in proportion to the text", (_, text
   expect(given / (text.length + 1000)).toBeLessThan(400);
 });
 
+test.each(["table 20,000 rows", "table long rows", "code of 1 MB", "links", "line of words"])(
+  "%s: a long block is parsed in slices",
+  (name) => {
+    const engine = new StreamMarkdown();
+    engine.append(stress[name] ?? "");
+    let most = 0;
+    for (let isDone = false; !isDone; most = Math.max(most, given)) {
+      given = 0;
+      // Without time, one slice.
+      isDone = engine.flush(-1);
+    }
+    expect(most).toBeLessThan(200_000);
+  },
+);
+
 test.each(["*a_", "**a __b ", "~a", "_*~`", "*a **b "])(
   "emphasis of %s: scans in proportion to the text",
   (mark) => {

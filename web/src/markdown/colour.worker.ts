@@ -2,19 +2,15 @@
 
 import { colourChunks } from "./colour";
 
-/** A request; the response has the same `id`. */
 export interface ColourRequest {
-  id: number;
   lang: string;
   chunks: readonly string[];
 }
 
-export interface ColourAnswer {
-  id: number;
-  html: string[] | undefined;
-}
+/** The HTML of each chunk; `undefined` for an unknown language. */
+export type ColourAnswer = string[] | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<ColourRequest>) => {
-  const answer: ColourAnswer = { id: data.id, html: colourChunks(data.lang, data.chunks) };
+  const answer: ColourAnswer = colourChunks(data.lang, data.chunks);
   postMessage(answer);
 });

@@ -134,9 +134,9 @@ export class StreamMarkdown {
 
   #grow(growing: Growing, done: boolean): boolean {
     const end = growing.advance(this.#source, done);
-    if (end === undefined) {
+    if (end === undefined || end === "more") {
       this.#tail = [growing.block()];
-      return false;
+      return end === "more";
     }
     this.#blocks.push(growing.block());
     this.#tail = [];

@@ -8,8 +8,11 @@ import { fenceLanguage, lex, tableRows } from "./syntax";
 
 /** A block that is parsed line by line. */
 export interface Growing {
-  /** Parses the new part of `source`; returns the position after the block once it has ended. */
-  advance(source: string, done: boolean): number | undefined;
+  /**
+   * Parses the next part of `source`; returns the position after the block once it has ended, `"more"` if there is
+   * more to parse, and `undefined` until `source` grows.
+   */
+  advance(source: string, done: boolean): number | "more" | undefined;
   block(): CodeBlock | TableBlock | TextBlock;
 }
 
@@ -38,8 +41,9 @@ export class GrowingCode implements Growing {
     this.#position = start + line.length;
   }
 
-  advance(source: string, done: boolean): number | undefined {
-    for (;;) {
+  advance(source: string, done: boolean): number | "more" | undefined {
+    for (const before = this.#chunks; ;) {
+      if (this.#chunks !== before) return "more";
       const end = source.indexOf("\n", this.#position);
       const line = source.slice(this.#position, end < 0 ? undefined : end);
       const closes = this.#close.test(line);
@@ -140,28 +144,26 @@ export class GrowingTable implements Growing {
     this.#position = start + opening.length;
   }
 
-  advance(source: string, done: boolean): number | undefined {
-    for (;;) {
-      const end = this.#windowEnd(source);
-      if (end === undefined) {
-        this.#rest = "";
-        return this.#position;
-      }
-      const rows = source.slice(this.#position, end);
-      const last = done && end === source.length;
-      const chunk = chunkLength(rows);
-      const { table, length } = this.#lex(chunk ? rows.slice(0, chunk) : rows);
-      const ended = length < (chunk || rows.length) || (last && !chunk);
-      if (chunk && !ended) {
-        this.#chunks = [...this.#chunks, sanitizeRows(table.rows)];
-        this.#rest = "";
-        this.#position += chunk;
-        continue;
-      }
-      this.#rest = sanitizeRows(table.rows);
-      if (!ended || (!last && this.#undecided(rows, length))) return undefined;
-      return this.#position + length;
+  advance(source: string, done: boolean): number | "more" | undefined {
+    const end = this.#windowEnd(source);
+    if (end === undefined) {
+      this.#rest = "";
+      return this.#position;
     }
+    const rows = source.slice(this.#position, end);
+    const last = done && end === source.length;
+    const chunk = chunkLength(rows);
+    const { table, length } = this.#lex(chunk ? rows.slice(0, chunk) : rows);
+    const ended = length < (chunk || rows.length) || (last && !chunk);
+    if (chunk && !ended) {
+      this.#chunks = [...this.#chunks, sanitizeRows(table.rows)];
+      this.#rest = "";
+      this.#position += chunk;
+      return "more";
+    }
+    this.#rest = sanitizeRows(table.rows);
+    if (!ended || (!last && this.#undecided(rows, length))) return undefined;
+    return this.#position + length;
   }
 
   /** A window always contains a whole row, unless more text may follow; `undefined` if the row is too long. */

@@ -1,20 +1,18 @@
 // Requests highlighted code from the worker, caches the results, and gives up on a grammar that hangs.
 
 import type { ColourAnswer, ColourRequest } from "./colour.worker";
+import { cutLongWords } from "./long-words";
 import { sanitizeHighlight } from "./sanitize";
+import { TimedWorker } from "./timed-worker";
 
 const TIMEOUT_MS = 4000;
 const LIMIT_CHARS = 200_000;
 const CACHE_CHARS = 400_000;
 
-interface Waiting {
-  resolve: (html: string[] | undefined) => void;
-  timer: ReturnType<typeof setTimeout>;
-}
-
-let worker: Worker | undefined;
-let nextId = 0;
-const waiting = new Map<number, Waiting>();
+const worker = new TimedWorker<ColourRequest, ColourAnswer>(
+  () => new Worker(new URL("./colour.worker.ts", import.meta.url), { type: "module" }),
+  TIMEOUT_MS,
+);
 
 /** Newest last; the oldest entries are evicted when the total of source characters exceeds the limit. */
 const cache = new Map<string, readonly string[]>();
@@ -36,12 +34,12 @@ export async function* colours(lang: string, chunks: readonly string[]): AsyncGe
   const known = cache.get(key);
   if (known) yield known;
   if (known || !lang || key.length > LIMIT_CHARS) return;
-  const dirty = await ask(lang, chunks);
+  const dirty = await worker.ask({ lang, chunks });
   if (!dirty) return;
   const clean: string[] = [];
   let start = performance.now();
   for (const html of dirty) {
-    clean.push(sanitizeHighlight(html));
+    clean.push(sanitizeHighlight(cutLongWords(html)));
     if (performance.now() - start < SLICE_MS) continue;
     yield [...clean];
     await new Promise((resolve) => setTimeout(resolve));
@@ -59,36 +57,4 @@ function remember(key: string, html: readonly string[]): void {
     cache.delete(old);
     cachedChars -= old.length;
   }
-}
-
-function ask(lang: string, chunks: readonly string[]): Promise<string[] | undefined> {
-  worker ??= start();
-  const request: ColourRequest = { id: nextId++, lang, chunks };
-  return new Promise((resolve) => {
-    const timer = setTimeout(restart, TIMEOUT_MS);
-    waiting.set(request.id, { resolve, timer });
-    worker?.postMessage(request);
-  });
-}
-
-function start(): Worker {
-  const started = new Worker(new URL("./colour.worker.ts", import.meta.url), { type: "module" });
-  started.addEventListener("message", ({ data }: MessageEvent<ColourAnswer>) => settle(data.id, data.html));
-  started.addEventListener("error", restart);
-  return started;
-}
-
-function settle(id: number, html: string[] | undefined): void {
-  const request = waiting.get(id);
-  if (!request) return;
-  clearTimeout(request.timer);
-  waiting.delete(id);
-  request.resolve(html);
-}
-
-/** Terminates a worker that hangs or failed; its pending code stays plain text. */
-function restart(): void {
-  worker?.terminate();
-  worker = undefined;
-  for (const id of [...waiting.keys()]) settle(id, undefined);
 }

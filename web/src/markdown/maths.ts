@@ -1,57 +1,62 @@
-// Typesets formulas with KaTeX, loaded on demand with the first formula.
+// Typesets formulas with KaTeX, loaded on demand with the first formula, and caches them.
 
 import { sanitizeMath } from "./sanitize";
+import { TimedWorker } from "./timed-worker";
 
-type Katex = typeof import("katex").default;
+type FormulaHtml = typeof import("./formula-html");
 
-let katex: Katex | undefined;
+let loaded: FormulaHtml | undefined;
 let loading: Promise<void> | undefined;
-const cache = new Map<string, string>();
+/** Sanitised formulas by source; empty if a formula is shown as source. */
+const cache = new Map<string, string | Promise<string>>();
 const CACHE_FORMULAS = 500;
 
-/** KaTeX's own macros expand to little each time; those of a formula could make it endless. */
-const MAX_EXPANSIONS = 5000;
-const MAX_OWN_EXPANSIONS = 200;
-const DEFINES_MACROS = /\\(?:[gex]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![a-zA-Z])/;
+/** Longer formulas are typeset in the worker. */
+const MAX_SHORT_CHARS = 200;
+const TIMEOUT_MS = 2000;
 
-/** Names for references from elsewhere, which KaTeX does not know. */
-const LABEL = /\\label\{[^{}]*\}/g;
+const worker = new TimedWorker<{ tex: string; display: boolean }, string>(
+  () => new Worker(new URL("./formula.worker.ts", import.meta.url), { type: "module" }),
+  TIMEOUT_MS,
+);
 
-/** Whether formulas can be typeset synchronously. */
+/** Whether formulas can be typeset. */
 export function mathsReady(): boolean {
-  return katex !== undefined;
+  return loaded !== undefined;
 }
 
 /** Loads KaTeX with its style sheet and fonts. */
 export function loadMaths(): Promise<void> {
-  loading ??= Promise.all([import("katex"), import("katex/dist/katex.min.css")]).then(([module]) => {
-    katex = module.default;
+  loading ??= Promise.all([import("./formula-html"), import("katex/dist/katex.min.css")]).then(([module]) => {
+    loaded = module;
   });
   return loading;
 }
 
-/** Returns the sanitised formula, or `undefined` if it is not valid TeX or KaTeX is not loaded. */
-export function typeset(tex: string, display: boolean): string | undefined {
+/**
+ * The sanitised formula; empty if it is invalid, too large or takes too long. A short or known one immediately, others
+ * from the worker. KaTeX must be loaded.
+ */
+export function typeset(tex: string, display: boolean): string | Promise<string> {
   const key = (display ? "d" : "i") + tex;
   const known = cache.get(key);
-  if (known !== undefined) return known || undefined;
-  if (!katex) return undefined;
-  let html = "";
-  try {
-    html = sanitizeMath(
-      katex.renderToString(tex.replace(LABEL, ""), {
-        displayMode: display,
-        throwOnError: true,
-        strict: false,
-        trust: false,
-        maxExpand: DEFINES_MACROS.test(tex) ? MAX_OWN_EXPANSIONS : MAX_EXPANSIONS,
-        maxSize: 20,
-      }),
-    );
-  } catch {
-    // Not valid TeX: the source stays visible.
-  }
-  if (cache.size >= CACHE_FORMULAS) cache.delete(cache.keys().next().value ?? "");
+  if (known !== undefined) return known;
+  if (!loaded) return "";
+  const made =
+    tex.length <= MAX_SHORT_CHARS && !loaded.definesMacros(tex)
+      ? sanitizeMath(loaded.formulaHtml({ tex, display }))
+      : typesetInWorker(key, tex, display);
+  remember(key, made);
+  return made;
+}
+
+async function typesetInWorker(key: string, tex: string, display: boolean): Promise<string> {
+  const html = sanitizeMath((await worker.ask({ tex, display })) ?? "");
+  remember(key, html);
+  return html;
+}
+
+function remember(key: string, html: string | Promise<string>): void {
+  if (cache.size >= CACHE_FORMULAS && !cache.has(key)) cache.delete(cache.keys().next().value ?? "");
   cache.set(key, html);
-  return html || undefined;
 }

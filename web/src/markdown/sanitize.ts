@@ -39,7 +39,7 @@ const MARKDOWN: Config = {
       "ul",
       "#text",
     ],
-    ...["sub", "sup", "kbd", "mark", "u", "b", "i", "s", "ins", "small", "details", "summary"],
+    ...["sub", "sup", "kbd", "mark", "u", "b", "i", "s", "ins", "small", "details", "summary", "wbr"],
   ],
   ALLOWED_ATTR: [
     ...["align", "alt", "class", "dir", "href", "rel", "src", "start", "tabindex", "target", "title", "type"],
@@ -51,7 +51,7 @@ const MARKDOWN: Config = {
 };
 
 const HIGHLIGHT: Config = {
-  ALLOWED_TAGS: ["span", "#text"],
+  ALLOWED_TAGS: ["span", "wbr", "#text"],
   ALLOWED_ATTR: ["class"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,

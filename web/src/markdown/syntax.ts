@@ -18,6 +18,7 @@ import {
   lastCharacter,
   type Formula,
 } from "./formula-syntax";
+import { cutLongWords } from "./long-words";
 import { closeOpenTags, htmlExtensions, type DetailsRead } from "./inline-html";
 
 /** Returns the URL if a link may point there (http, https, mailto, `#…`, `/…`), else `undefined`. */
@@ -215,7 +216,7 @@ export function lex(source: string, links: Links, open: boolean, isDetailsText =
 
 /** Renders tokens to HTML that has yet to be sanitised. */
 export function tokensToHtml(tokens: Token[]): string {
-  return marked.parser(tokens);
+  return cutLongWords(marked.parser(tokens));
 }
 
 /** Renders the head and the body rows of a table separately, so that a long table can grow by rows. */
