@@ -1,10 +1,13 @@
-// Feeds a text to the engine: new text immediately, a long text in slices.
+// Feeds a text to the engine: a growing text a few times a second, a long text in slices.
 
 import type { Block } from "./blocks";
 import { StreamMarkdown } from "./engine";
 
 /** An existing long text is parsed in slices of about this duration. */
 const SLICE_MS = 10;
+
+/** A growing text is rendered no more often; shorter than the interval at which the page receives text. */
+const INTERVAL_MS = 50;
 
 /** Receives the blocks to render. */
 export type Show = (blocks: readonly Block[]) => void;
@@ -20,6 +23,7 @@ export class MarkdownFeed {
   /** When a text is replaced, the old one stays visible until the new one is parsed. */
   #replacing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #flushedAt = -Infinity;
 
   /** `complete` is called each time all of a complete text has been shown. */
   constructor(show: Show, complete: () => void = () => undefined) {
@@ -31,8 +35,10 @@ export class MarkdownFeed {
   update(text: string, streaming: boolean): void {
     this.#text = text;
     this.#streaming = streaming;
+    const waitMs = streaming ? this.#flushedAt + INTERVAL_MS - performance.now() : 0;
+    if (waitMs > 0) this.#timer ??= setTimeout(() => this.#flush(), waitMs);
     // A pending slice will pick up the new text.
-    if (this.#timer === undefined) this.#flush();
+    else if (this.#timer === undefined || !streaming) this.#flush();
   }
 
   stop(): void {
@@ -40,7 +46,9 @@ export class MarkdownFeed {
   }
 
   #flush(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#flushedAt = performance.now();
     let isComplete: boolean;
     try {
       this.#feed();
