@@ -38,12 +38,12 @@ async function show(pace: Pace, scriptMs: number, framePaintMs: number): Promise
   frame = undefined;
 }
 
-test("the first news is shown at once, the next at most 15 times a second", async () => {
+test("the first news is shown at once, the next at most 12 times a second", async () => {
   const pace = new Pace();
   expect(pace.waitMs()).toBe(0);
   await show(pace, 0, 0);
-  expect(pace.waitMs()).toBe(66);
-  vi.advanceTimersByTime(66);
+  expect(pace.waitMs()).toBe(80);
+  vi.advanceTimersByTime(80);
   expect(pace.waitMs()).toBe(0);
 });
 
@@ -68,6 +68,6 @@ test("out of sight nothing is painted, and news goes on", async () => {
   const pace = new Pace();
   pace.show(() => {});
   await Promise.resolve();
-  vi.advanceTimersByTime(66);
+  vi.advanceTimersByTime(80);
   expect(pace.waitMs()).toBe(0);
 });

@@ -1,7 +1,7 @@
 /** Adaptive update rate for streamed content: smooth to the eye, with a bounded share of the main thread. */
 
 /** Text that grows more often does not look smoother. */
-const minMs = 66;
+const minMs = 80;
 const maxMs = 400;
 /** An update, layout and paint included, takes about 1/24 of the time. */
 const share = 24;

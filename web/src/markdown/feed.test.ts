@@ -62,7 +62,7 @@ test("tokens are rendered together, and all of them in the end", () => {
   const text = answer(4_000, "mixed");
   const { shown } = stream(text);
   const seconds = (tokenPieces(text).length * TOKEN_MS) / 1000;
-  expect(shown.length / seconds).toBeLessThanOrEqual(21);
+  expect(shown.length / seconds).toBeLessThanOrEqual(16);
   const engine = new StreamMarkdown();
   engine.append(text);
   engine.finish();

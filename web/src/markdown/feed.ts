@@ -7,7 +7,7 @@ import { StreamMarkdown } from "./engine";
 const SLICE_MS = 10;
 
 /** A growing text is rendered no more often; shorter than the interval at which the page receives text. */
-const INTERVAL_MS = 50;
+const INTERVAL_MS = 66;
 
 /** Receives the blocks to render. */
 export type Show = (blocks: readonly Block[]) => void;
