@@ -279,7 +279,7 @@ test("the tour needs no model, and asks before it changes a file", async () => {
   await page.getByRole("dialog").getByRole("button", { name: /Tour/ }).click();
   await say("Show me around");
   await page.locator("[data-allow]").click({ timeout: 60_000 });
-  await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
+  await page.getByText("marked final with your approval").waitFor({ timeout: 60_000 });
   await page
     .getByText(/October/)
     .first()
@@ -353,7 +353,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   // The other run continues too: the standing approval matches what it waits for.
   await page.getByText("Nothing waits for you.").waitFor();
   await tour();
-  await page.getByText("marked as final with your consent").waitFor({ timeout: 60_000 });
+  await page.getByText("marked final with your approval").waitFor({ timeout: 60_000 });
   await page.goto("/settings/consent");
   await page.getByText("path: /*.md").waitFor();
   await isAsked(page.getByRole("button", { name: "Ask again: edit_file" }), "Ask again");

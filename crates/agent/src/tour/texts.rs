@@ -71,7 +71,7 @@ impl Texts {
         wettest: Option<(&str, f64)>,
     ) -> String {
         let mut answer = format!(
-            "**{}** {}: {total_mm:.1} mm.",
+            "**{} {}**: {total_mm:.1} mm.",
             self.finding,
             self.half(half)
         );
@@ -83,7 +83,7 @@ impl Texts {
 
     /// Whether a tool result is a sub-agent's report.
     pub(super) fn is_finding(&self, result: &str) -> bool {
-        result.contains(self.finding)
+        result.contains(&format!("**{} ", self.finding))
     }
 
     /// The final text. `report_is_final`: whether the person allowed the edit.
@@ -114,29 +114,29 @@ impl Texts {
 }
 
 static ENGLISH: Texts = Texts {
-    thought: "The person wants to see how a run looks. I will do a small but real piece of work: write a \
-        table of rain, read it back, send two readers out at the same time, and report. A plan first.",
-    hello: "This is the **tour**. I am a script, not a language model, but each step you see is really done \
-        by Glasshouse. The task: how much did it rain in 2025, and when?",
+    thought: "They want to see what a run looks like. I'll do a small but real job: write a rainfall table, read \
+        it back, send out two readers in parallel, and write a report. First, a plan.",
+    hello: "This is the **tour**. I'm a script, not a language model, but Glasshouse really carries out every \
+        step you see. The task: how much did it rain in 2025, and when?",
     plan: [
-        "Write the table of rain",
-        "Read it and look for gaps",
-        "Sum up both half years",
+        "Write the rainfall table",
+        "Read it and check for gaps",
+        "Add up each half of the year",
         "Write the report",
     ],
-    writing: "First the data, one line a day.",
-    reading: "I read the table back, and look for last year's beside it.",
-    missing: "Last year's table does not exist: that call failed, and I go on without it.",
-    handing_out: "Two readers can work at the same time, each with a context of its own.",
-    second_thought: "Both readers have answered. Their figures go into the report, then I ask for consent \
-        before I mark it as final.",
-    before_approval: "In the tour, changing a file needs your consent. Allow it, change it or deny it: I go \
-        on either way.",
+    writing: "First the data, one line per day.",
+    reading: "I'll read the table back and look for last year's next to it.",
+    missing: "There is no table for last year, so that call failed. I'll continue without it.",
+    handing_out: "Two readers can work in parallel, each with its own context.",
+    second_thought: "Both readers are done. I'll put their figures into the report, then ask for approval before \
+        marking it final.",
+    before_approval: "In the tour, changing a file needs your approval. Allow it, edit it or deny it: I'll continue \
+        either way.",
     report_title: "Rain in 2025",
-    draft_mark: "State: draft",
-    final_mark: "State: final",
-    reader_hello: "I look up the days of my half year.",
-    reader_thought: "Now the days without rain, to be sure that none is missing.",
+    draft_mark: "Status: draft",
+    final_mark: "Status: final",
+    reader_hello: "I'll look up the days in my half of the year.",
+    reader_thought: "Now the days without rain, to make sure none is missing.",
     months: [
         "January",
         "February",
@@ -153,17 +153,17 @@ static ENGLISH: Texts = Texts {
     ],
     halves: ["January to June", "July to December"],
     task: "Rain reader",
-    finding: "Found for",
-    wettest: "The wettest day",
-    answer_intro: "In the (made-up) year 2025 it rained",
-    table_head: "| Month | Rain, mm | Share |",
-    answer_formula: "The sum is plain: $\\sum_{d=1}^{365} r_d$, where $r_d$ is the rain of day $d$. In Python:",
+    finding: "Rainfall,",
+    wettest: "Wettest day",
+    answer_intro: "In 2025 (the data is made up) it rained",
+    table_head: "| Month | Rain (mm) | Share |",
+    answer_formula: "The total is a plain sum: $\\sum_{d=1}^{365} r_d$, where $r_d$ is the rainfall on day $d$. In Python:",
     answer_code: "```python\nimport csv\n\nwith open(\"rain-2025.csv\") as table:\n    rows = csv.DictReader(table)\n    \
         print(sum(float(row[\"rain_mm\"]) for row in rows))\n```",
-    answer_final: "The report stands in `/report.md`, marked as final with your consent.",
-    answer_draft: "The report stands in `/report.md`, still a draft, as you decided.",
-    answer_outro: "Open the steps above to see every call, or the files at the side. To work with a real \
-        model, connect one in the settings.",
+    answer_final: "The report is in `/report.md`, marked final with your approval.",
+    answer_draft: "The report is in `/report.md`, still a draft, as you decided.",
+    answer_outro: "Open the steps above to see every call, or the panel to see the files. To work with a real \
+        model, connect one in Settings.",
 };
 
 static RUSSIAN: Texts = Texts {
@@ -186,8 +186,8 @@ static RUSSIAN: Texts = Texts {
     before_approval: "На экскурсии изменение файла требует вашего согласия. Разрешите, исправьте или \
         откажите: я продолжу в любом случае.",
     report_title: "Осадки в 2025 году",
-    draft_mark: "Состояние: черновик",
-    final_mark: "Состояние: готово",
+    draft_mark: "Статус: черновик",
+    final_mark: "Статус: готово",
     reader_hello: "Ищу дни своего полугодия.",
     reader_thought: "Теперь дни без дождя, чтобы убедиться, что ни один не пропущен.",
     months: [
@@ -205,16 +205,16 @@ static RUSSIAN: Texts = Texts {
         "Декабрь",
     ],
     halves: ["январь–июнь", "июль–декабрь"],
-    task: "Читатель осадков",
-    finding: "Найдено за",
+    task: "Подсчёт осадков",
+    finding: "Осадки за",
     wettest: "Самый дождливый день",
     answer_intro: "В (вымышленном) 2025 году выпало",
     table_head: "| Месяц | Осадки, мм | Доля |",
-    answer_formula: "Сумма простая: $\\sum_{d=1}^{365} r_d$, где $r_d$ — осадки за день $d$. На Python:",
+    answer_formula: "Итог — простая сумма: $\\sum_{d=1}^{365} r_d$, где $r_d$ — осадки за день $d$. На Python:",
     answer_code: "```python\nimport csv\n\nwith open(\"rain-2025.csv\") as table:\n    rows = csv.DictReader(table)\n    \
         print(sum(float(row[\"rain_mm\"]) for row in rows))\n```",
-    answer_final: "Отчёт лежит в `/report.md` и с вашего согласия помечен готовым.",
-    answer_draft: "Отчёт лежит в `/report.md` и остался черновиком, как вы решили.",
-    answer_outro: "Откройте шаги выше, чтобы увидеть каждый вызов, или файлы сбоку. Чтобы работать с \
+    answer_final: "Отчёт — в `/report.md`, с вашего разрешения помечен готовым.",
+    answer_draft: "Отчёт — в `/report.md`, остался черновиком, как вы решили.",
+    answer_outro: "Откройте шаги выше, чтобы увидеть каждый вызов, или панель с файлами. Чтобы работать с \
         настоящей моделью, подключите её в настройках.",
 };

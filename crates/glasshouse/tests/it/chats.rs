@@ -70,7 +70,7 @@ async fn a_finished_run_fills_its_message() {
             &cookie,
         )
         .await;
-    assert!(report.text.contains("State: final"));
+    assert!(report.text.contains("Status: final"));
     assert_eq!(report.headers["content-type"], "application/octet-stream");
     assert!(
         report.headers["content-disposition"]

@@ -270,7 +270,7 @@ async fn an_approval_is_answered_once_and_checked() {
         .await
         .expect(400);
     let edited =
-        json!({"path": "/report.md", "old_text": "State: draft", "new_text": "State: edited"});
+        json!({"path": "/report.md", "old_text": "Status: draft", "new_text": "Status: edited"});
     server
         .post(
             &path,
