@@ -1,6 +1,7 @@
 //! The command-line interface.
 
 pub mod backup;
+mod doctor;
 pub(crate) mod health_check;
 
 use std::{
@@ -17,7 +18,10 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::{
     app::App,
-    cli::backup::{back_up, bring_back},
+    cli::{
+        backup::{back_up, bring_back},
+        doctor::Grade,
+    },
     documents::fetch_model,
     gateway::prices,
     http::{router, web::WebApp},
@@ -54,6 +58,7 @@ Examples:
   glasshouse --data-dir ./try --auth none              try it out without passwords, on this machine only
   OPENAI_API_BASE_URL=http://localhost:11434/v1 glasshouse
                                                        with the models of Ollama
+  glasshouse doctor                                    what is missing on this machine, and what to do
   glasshouse key create --user ada@example.org         a key for a program; shown once
   glasshouse backup today.gz                           a copy of everything, while the server runs
   curl -N http://127.0.0.1:8000/chat/stream -H \"Authorization: Bearer gh_…\" \\
@@ -103,6 +108,14 @@ enum Command {
     /// Check whether the server on this machine is ready; the exit code is 0 if it is
     Health {
         /// The address it listens on, if it was started with this flag
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        listen: Vec<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Check what the server needs on this machine, and say what to do about problems; the exit code is 0 if there are none
+    Doctor {
+        /// The address it listens on, if it is started with this flag
         #[arg(long, value_name = "ADDRESS:PORT")]
         listen: Vec<String>,
         #[command(flatten)]
@@ -245,6 +258,21 @@ impl Cli {
                 })?;
                 health_check::ask(&config.listen).await?;
                 print_line("ok")
+            }
+            Command::Doctor { listen, place } => {
+                let config = Config::load(&Flags {
+                    listen,
+                    ..place.into_flags()
+                })?;
+                let findings = doctor::examine(&config).await;
+                let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+                print_line(&lines.join("\n"))?;
+                let problems = findings.iter().filter(|it| it.grade == Grade::Problem);
+                match problems.count() {
+                    0 => Ok(()),
+                    1 => anyhow::bail!("there is a problem"),
+                    count => anyhow::bail!("there are {count} problems"),
+                }
             }
             Command::Models(ModelsCommand::Fetch {
                 from,
@@ -413,6 +441,9 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         "Glasshouse is ready: {}",
         start::link(&app, address)
     ))?;
+    if std::io::stdout().is_terminal() {
+        print_line(&start::next_steps(&app).await?)?;
+    }
     tracing::info!(data_dir = %app.config.data_dir.display(), "serving");
     let stopping = app.stopping.clone();
     app.tasks.spawn(async move {

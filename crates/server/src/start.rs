@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use llm::ChatModel;
+use store::StoreError;
 
-use crate::app::App;
+use crate::{app::App, platform::config::Auth};
 
 /// The tour's pause between words, that of a fast model.
 const TOUR_PACE_MS: u64 = 20;
@@ -26,6 +27,23 @@ pub fn link(app: &App, listening_on: SocketAddr) -> String {
         Some(token) => format!("{origin}/setup?token={}", token.reveal()),
         None => origin,
     }
+}
+
+/// What a person at the terminal does next, and where the data is.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn next_steps(app: &App) -> Result<String, StoreError> {
+    let has_models = app.models.catalogue().models.iter().any(|it| !it.tour);
+    let next = match (&app.config.auth, app.store.has_users().await?) {
+        (Auth::Password, false) => "open the address and create the first account",
+        _ if has_models => "open the address",
+        _ => "open the address and connect a model, or take the tour",
+    };
+    let folder = app.config.data_dir.display();
+    Ok(format!(
+        "  Data folder  {folder}\n  Next step    {next}\n  Problems?    glasshouse doctor\n  Stop         Ctrl+C"
+    ))
 }
 
 /// A connectable address: the unspecified address cannot be opened.

@@ -233,3 +233,55 @@ fn prints_its_configuration_and_help() {
         assert!(good && help.contains(words), "{words}");
     }
 }
+
+/// What is missing is said with what to do, before the first start and after it.
+#[tokio::test]
+async fn the_doctor_says_what_to_do() {
+    let behaviour = scripted::Behaviour::always(scripted::Reply::text("Hi"));
+    let upstream = scripted::ScriptedServer::start(behaviour).await.unwrap();
+    let dir = new_folder().join("new");
+    let doctor = |url: &str| {
+        let mut command = glasshouse();
+        command
+            .args(["doctor", "--listen", "127.0.0.1:1", "--data-dir"])
+            .arg(&dir)
+            .env("OPENAI_API_BASE_URL", url);
+        command
+    };
+    let working = upstream.base_url().to_string();
+    let examined = async |mut command: Command| {
+        let run = tokio::task::spawn_blocking(move || output(&mut command));
+        run.await.unwrap()
+    };
+    let (is_well, findings, _) = examined(doctor(&working)).await;
+    assert!(is_well, "{findings}");
+    assert!(!dir.exists(), "it creates nothing");
+    for (about, text) in [
+        ("Server", "not running; it would listen on 127.0.0.1:1"),
+        ("Data folder", "does not exist yet"),
+        ("Database", "does not exist yet"),
+        ("Model server", "has 1 model"),
+    ] {
+        let line = findings.lines().find(|line| line.contains(about));
+        let line = line.unwrap_or_else(|| panic!("{about}: {findings}"));
+        assert!(line.starts_with("ok ") && line.contains(text), "{findings}");
+    }
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(
+        dir.join("glasshouse.db"),
+        "no database, but long enough to be one",
+    )
+    .unwrap();
+    let (is_well, findings, problem) = examined(doctor("http://127.0.0.1:1/v1")).await;
+    assert!(!is_well, "{findings}");
+    assert!(
+        findings.contains("problem  Database      SQLite: "),
+        "{findings}"
+    );
+    assert!(findings.contains("problem  Model server  "), "{findings}");
+    assert!(
+        findings.contains("→ correct the address or the key"),
+        "{findings}"
+    );
+    assert!(problem.contains("there are 2 problems"), "{problem}");
+}
