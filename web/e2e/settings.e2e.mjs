@@ -120,7 +120,7 @@ test("settings of the server are found by what they do", async () => {
   await steps.waitFor();
   const search = page.getByRole("main").getByRole("searchbox", { name: "Search" });
   await search.fill("browser stays signed in");
-  await page.getByText("session_hours = 24").waitFor();
+  await page.getByText("session_hours = 720").waitFor();
   assert.equal(await steps.count(), 0);
   await search.fill("");
   // The test's command line sets its address and its folder.

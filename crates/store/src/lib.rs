@@ -131,7 +131,7 @@ pub use queued_turns::QueuedTurn;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use second_factors::SecondFactor;
-pub use sessions::{NewSession, Session};
+pub use sessions::{NewSession, Session, SessionLifetime};
 pub use sharing::{ChatReader, SharedChat, Sharing};
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,

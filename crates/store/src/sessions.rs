@@ -15,6 +15,24 @@ const LAST_USE_INTERVAL_MS: i64 = 60_000;
 /// How long an ended session stays visible. Other servers poll twice a second.
 pub(crate) const ENDED_RETENTION_MS: i64 = 60_000;
 
+/// How long sessions last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionLifetime {
+    /// After the last use, milliseconds.
+    pub unused_ms: i64,
+    /// After the sign-in, milliseconds.
+    pub max_ms: i64,
+}
+
+impl SessionLifetime {
+    /// When a session ends that was last used at `used_at`.
+    #[must_use]
+    pub fn end(self, created_at: i64, used_at: i64) -> i64 {
+        let unused = used_at.saturating_add(self.unused_ms);
+        unused.min(created_at.saturating_add(self.max_ms))
+    }
+}
+
 /// A session to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSession {
@@ -76,8 +94,8 @@ impl Store {
             .map(drop)
     }
 
-    /// The valid session with this token and its user, if the account is not suspended. Its use is recorded once a
-    /// minute.
+    /// The valid session with this token and its user, if the account is not suspended. Its use, which extends it, is
+    /// recorded once a minute.
     ///
     /// # Errors
     /// Database errors only.
@@ -85,8 +103,9 @@ impl Store {
         &self,
         token_hash: &[u8; 32],
         now: i64,
+        lifetime: SessionLifetime,
     ) -> Result<Option<(SessionId, User)>, StoreError> {
-        let sql = "SELECT sessions.id AS session, last_used_at, expires_at, users.id, email, name, role, \
+        let sql = "SELECT sessions.id AS session, sessions.created_at AS opened_at, last_used_at, expires_at, users.id, email, name, role, \
                    users.created_at FROM sessions JOIN users ON users.id = sessions.owner \
                    WHERE token_hash = $1 AND ended_at IS NULL AND suspended_at IS NULL";
         let row = self
@@ -96,21 +115,22 @@ impl Store {
             .fetch_optional()
             .await?;
         let Some(row) = row else { return Ok(None) };
-        if row.get::<i64>("expires_at")? <= now {
-            self.end_expired_sessions(now).await?;
+        let id = row.id("session")?;
+        let opened_at = row.get("opened_at")?;
+        let last_used_at = row.get("last_used_at")?;
+        let expires_at: i64 = row.get("expires_at")?;
+        // The lifetime may have been shortened since.
+        let end = lifetime.end(opened_at, last_used_at).min(expires_at);
+        if end <= now {
+            self.expire_session(id, now).await?;
             return Ok(None);
         }
-        let id = row.id("session")?;
-        if now - row.get::<i64>("last_used_at")? >= LAST_USE_INTERVAL_MS {
+        if now - last_used_at >= LAST_USE_INTERVAL_MS {
             // Of concurrent requests only the first one writes.
-            let sql = "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3";
-            self.db()
-                .write(sql)
-                .id(id)
-                .bind(now)
-                .bind(now - LAST_USE_INTERVAL_MS)
-                .execute()
-                .await?;
+            let sql = "UPDATE sessions SET last_used_at = $2, expires_at = $4 WHERE id = $1 AND last_used_at <= $3";
+            let query = self.db().write(sql).id(id).bind(now);
+            let query = query.bind(now - LAST_USE_INTERVAL_MS);
+            query.bind(lifetime.end(opened_at, now)).execute().await?;
         }
         Ok(Some((id, read_user(&row)?)))
     }
@@ -186,6 +206,12 @@ impl Store {
             self.end_expired_sessions(now).await?;
         }
         rows.iter().map(|row| row.id("id")).collect()
+    }
+
+    async fn expire_session(&self, id: SessionId, now: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL";
+        let query = self.db().write(sql).id(id).bind(now);
+        query.execute().await.map(drop)
     }
 
     /// Ends expired sessions, so that they stay expired even if the clock is set back.

@@ -153,9 +153,16 @@ async fn signing_in_and_out() {
 #[tokio::test]
 async fn sessions_end_after_their_time() {
     let (server, cookie) = Server::start_signed_in().await;
-    server.clock.advance_ms(24 * HOUR_MS - 1);
-    server.get("/api/v1/keys", &cookie).await.expect(200);
-    server.clock.advance_ms(2);
+    // 90 days in all, and 30 without use.
+    for _ in 0..3 {
+        server.clock.advance_ms(30 * 24 * HOUR_MS - 1);
+        server.get("/api/v1/keys", &cookie).await.expect(200);
+    }
+    server.clock.advance_ms(3);
+    server.get("/api/v1/keys", &cookie).await.expect(401);
+    let entered = json!({ "email": EMAIL, "password": PASSWORD });
+    let cookie = server.post("/api/v1/login", "", &entered).await.cookie();
+    server.clock.advance_ms(30 * 24 * HOUR_MS);
     assert_eq!(
         server.get("/api/v1/keys", &cookie).await.expect(401),
         "unauthenticated"
@@ -316,7 +323,7 @@ async fn a_clock_that_goes_back_makes_nothing_good_again() {
         .post("/api/v1/password-reset/check", "", &token)
         .await
         .expect(200);
-    server.clock.advance_ms(25 * HOUR_MS);
+    server.clock.advance_ms(31 * 24 * HOUR_MS);
     for _ in 0..2 {
         server.get("/api/v1/keys", &cookie).await.expect(401);
         server.get("/v1/models", &key).await.expect(401);
@@ -324,7 +331,7 @@ async fn a_clock_that_goes_back_makes_nothing_good_again() {
             .post("/api/v1/password-reset/check", "", &token)
             .await
             .expect(404);
-        server.clock.advance_ms(-25 * HOUR_MS);
+        server.clock.advance_ms(-31 * 24 * HOUR_MS);
     }
 }
 

@@ -391,10 +391,11 @@ pub(super) async fn open_session(
         user_agent: place.user_agent.clone(),
         address: Some(place.address.to_string()),
         created_at: now,
-        expires_at: now + app.config.session_ms,
+        expires_at: app.config.session.end(now, now),
     };
     app.store.create_session(&session).await?;
-    session_cookie(app, token.reveal(), app.config.session_ms / 1000)
+    // The server knows when the session ends; the cookie lasts as long as it can.
+    session_cookie(app, token.reveal(), app.config.session.max_ms / 1000)
 }
 
 /// `POST /api/v1/logout`: ends the browser's session, if it has one.

@@ -35,6 +35,7 @@ use outbound::Allowed;
 use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 use serde::Deserialize;
+use store::SessionLifetime;
 use toml::Table;
 
 use crate::platform::{model_aliases::Aliases, proxies::Proxies};
@@ -105,7 +106,7 @@ pub struct Config {
     /// Whether administrators may read all chats.
     pub moderation: bool,
     /// Lifetime of browser sessions.
-    pub session_ms: i64,
+    pub session: SessionLifetime,
     /// Retention of runs without a chat.
     pub retention_ms: i64,
     /// Lifetime of signed file URLs that are given to front ends, days.
@@ -217,6 +218,7 @@ struct Raw {
     trusted_header: trusted_header::RawTrustedHeader,
     moderation: bool,
     session_hours: u32,
+    session_max_hours: u32,
     retention_days: u32,
     file_link_days: u32,
     audit_days: u32,
@@ -407,6 +409,10 @@ impl Raw {
         let web = self.web.check(&servers, environment)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
+        anyhow::ensure!(
+            self.session_max_hours >= self.session_hours,
+            "session_max_hours must be at least session_hours"
+        );
         anyhow::ensure!(self.file_link_days > 0, "file_link_days must be at least 1");
         anyhow::ensure!(
             self.connection_limit > 0,
@@ -439,7 +445,10 @@ impl Raw {
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,
             moderation: self.moderation,
-            session_ms: i64::from(self.session_hours) * 3_600_000,
+            session: SessionLifetime {
+                unused_ms: i64::from(self.session_hours) * 3_600_000,
+                max_ms: i64::from(self.session_max_hours) * 3_600_000,
+            },
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
             file_link_days: self.file_link_days,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,

@@ -7,7 +7,7 @@ use store::{
 };
 use tokio::task::JoinSet;
 
-use crate::fixtures::{add_chat, add_user, new_turn, new_user, summary};
+use crate::fixtures::{LONG, add_chat, add_user, new_turn, new_user, summary};
 
 on_every_database!(
     changes_what_is_named_and_nothing_else,
@@ -187,9 +187,21 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
         .await
         .unwrap();
     assert_eq!(store.suspended_users().await, Ok(vec![ann]));
-    assert!(store.session_user(&[1; 32], 60).await.unwrap().is_none());
+    assert!(
+        store
+            .session_user(&[1; 32], 60, LONG)
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(store.key_holder(&[1; 32]).await.unwrap().is_none());
-    assert!(store.session_user(&[2; 32], 60).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[2; 32], 60, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
     assert!(store.key_holder(&[2; 32]).await.unwrap().is_some());
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![]));
     assert_eq!(store.next_schedule_at().await, Ok(None));
@@ -205,7 +217,11 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
         .await
         .unwrap();
     assert!(
-        store.session_user(&[1; 32], 60).await.unwrap().is_none(),
+        store
+            .session_user(&[1; 32], 60, LONG)
+            .await
+            .unwrap()
+            .is_none(),
         "sessions do not come back"
     );
     assert!(store.key_holder(&[1; 32]).await.unwrap().is_some());

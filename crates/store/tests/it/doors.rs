@@ -4,7 +4,7 @@ use domain::{InvitationId, SessionId, UserId};
 use store::{NewInvitation, NewPasswordReset, NewSession, Store, StoreError, UserRole};
 use tokio::task::JoinSet;
 
-use crate::fixtures::{add_user, new_user};
+use crate::fixtures::{LONG, add_user, new_user};
 
 on_every_database!(
     a_reset_is_used_once_under_concurrency,
@@ -100,10 +100,22 @@ async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
         store.reset_password(&[1; 32], "new", 5).await,
         Err(StoreError::NotFound)
     );
-    assert!(store.session_user(&[1; 32], 5).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[1; 32], 5, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
     store.reset_password(&[2; 32], "new", 5).await.unwrap();
-    assert_eq!(store.session_user(&[1; 32], 5).await, Ok(None));
-    assert!(store.session_user(&[2; 32], 5).await.unwrap().is_some());
+    assert_eq!(store.session_user(&[1; 32], 5, LONG).await, Ok(None));
+    assert!(
+        store
+            .session_user(&[2; 32], 5, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
 
     // Whoever remembers their password after all leaves no link behind.
     store.put_password_reset(&reset(user, 3)).await.unwrap();

@@ -1,7 +1,9 @@
 //! Users, chats, messages and runs to test with.
 
 use domain::{ChatId, MessageId, ModelParameters, Outcome, Part, Role, RunId, RunSummary, UserId};
-use store::{Chat, ChatMessage, NewRun, NewTurn, NewUser, Segment, Store, UserRole};
+use store::{
+    Chat, ChatMessage, NewRun, NewTurn, NewUser, Segment, SessionLifetime, Store, UserRole,
+};
 
 pub(crate) fn new_user(email: &str) -> NewUser {
     NewUser {
@@ -138,3 +140,9 @@ pub(crate) fn summary(answer: &str) -> RunSummary {
     summary.outcome = Some(Outcome::Completed);
     summary
 }
+
+/// Sessions that are as good as without end.
+pub(crate) const LONG: SessionLifetime = SessionLifetime {
+    unused_ms: 1_000_000_000,
+    max_ms: 1_000_000_000,
+};

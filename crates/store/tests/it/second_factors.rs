@@ -4,7 +4,7 @@ use domain::{SessionId, UserId};
 use store::{NewSession, Store, StoreError};
 use tokio::task::JoinSet;
 
-use crate::fixtures::add_user;
+use crate::fixtures::{LONG, add_user};
 
 on_every_database!(
     a_second_factor_is_confirmed_and_then_stays,
@@ -87,13 +87,25 @@ async fn a_second_factor_is_confirmed_and_then_stays(store: Store) {
         .confirm_second_factor(ann, b"sealed", 9, &[], own, 6)
         .await;
     assert_eq!(again, Err(StoreError::NotFound));
-    assert!(store.session_user(&[1; 32], 6).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[1; 32], 6, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
     assert_eq!(
-        store.session_user(&[2; 32], 6).await,
+        store.session_user(&[2; 32], 6, LONG).await,
         Ok(None),
         "{other} has shown the password only"
     );
-    assert!(store.session_user(&[3; 32], 6).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[3; 32], 6, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
 
     assert_eq!(
         store.begin_second_factor(UserId::generate(), b"x").await,
@@ -208,7 +220,11 @@ async fn turning_it_off_leaves_nothing(store: Store) {
         Err(StoreError::NotFound)
     );
     assert!(
-        store.session_user(&[1; 32], 6).await.unwrap().is_some(),
+        store
+            .session_user(&[1; 32], 6, LONG)
+            .await
+            .unwrap()
+            .is_some(),
         "the person goes on"
     );
 
@@ -225,7 +241,7 @@ async fn turning_it_off_leaves_nothing(store: Store) {
     store.reset_second_factor(bob, 6).await.unwrap();
     assert_eq!(store.second_factor(bob).await, Ok(None));
     assert_eq!(
-        store.session_user(&[2; 32], 6).await,
+        store.session_user(&[2; 32], 6, LONG).await,
         Ok(None),
         "what was lost may be in use"
     );

@@ -1,9 +1,9 @@
 //! Signed-in browsers.
 
 use domain::{SessionId, UserId};
-use store::{NewSession, Session, Store, StoreError};
+use store::{NewSession, Session, SessionLifetime, Store, StoreError};
 
-use crate::fixtures::add_user;
+use crate::fixtures::{LONG, add_user};
 
 on_every_database!(
     is_valid_until_it_expires,
@@ -11,6 +11,7 @@ on_every_database!(
     ends_all_but_one,
     ended_sessions_are_reported_and_purged,
     notes_its_use_once_a_minute,
+    lasts_as_long_as_it_is_used,
     is_shown_to_its_person,
     needs_a_user_and_a_token_of_its_own
 );
@@ -31,16 +32,20 @@ async fn is_valid_until_it_expires(store: Store) {
     let user = add_user(&store).await;
     let session = new_session(user, 7, 100);
     store.create_session(&session).await.unwrap();
-    let (id, found) = store.session_user(&[7; 32], 99).await.unwrap().unwrap();
+    let (id, found) = store
+        .session_user(&[7; 32], 99, LONG)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((id, found), (session.id, store.user(user).await.unwrap()));
-    assert_eq!(store.session_user(&[7; 32], 100).await, Ok(None));
-    assert_eq!(store.session_user(&[8; 32], 99).await, Ok(None));
+    assert_eq!(store.session_user(&[7; 32], 100, LONG).await, Ok(None));
+    assert_eq!(store.session_user(&[8; 32], 99, LONG).await, Ok(None));
     // It stays over if the clock goes back, even if only the server has noticed.
-    assert_eq!(store.session_user(&[7; 32], 99).await, Ok(None));
+    assert_eq!(store.session_user(&[7; 32], 99, LONG).await, Ok(None));
     let other = new_session(user, 9, 100);
     store.create_session(&other).await.unwrap();
     assert_eq!(store.sessions_over(100).await.unwrap().len(), 2);
-    assert_eq!(store.session_user(&[9; 32], 99).await, Ok(None));
+    assert_eq!(store.session_user(&[9; 32], 99, LONG).await, Ok(None));
 }
 
 async fn ends_when_it_is_ended(store: Store) {
@@ -52,9 +57,15 @@ async fn ends_when_it_is_ended(store: Store) {
         store.end_session(other, session.id, 5).await,
         Err(StoreError::NotFound)
     );
-    assert!(store.session_user(&[7; 32], 6).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[7; 32], 6, LONG)
+            .await
+            .unwrap()
+            .is_some()
+    );
     store.end_session(user, session.id, 5).await.unwrap();
-    assert_eq!(store.session_user(&[7; 32], 1).await, Ok(None));
+    assert_eq!(store.session_user(&[7; 32], 1, LONG).await, Ok(None));
     assert_eq!(store.sessions(user, 1).await, Ok(vec![]));
     assert_eq!(
         store.end_session(user, session.id, 6).await,
@@ -108,7 +119,7 @@ async fn ended_sessions_are_reported_and_purged(store: Store) {
     assert_eq!(store.purge_sessions(80_000).await, Ok(1));
     assert!(
         store
-            .session_user(&[3; 32], 80_000)
+            .session_user(&[3; 32], 80_000, LONG)
             .await
             .unwrap()
             .is_some()
@@ -127,12 +138,39 @@ async fn notes_its_use_once_a_minute(store: Store) {
         (120_000, 60_001),
         (130_000, 130_000),
     ] {
-        store.session_user(&[7; 32], now).await.unwrap().unwrap();
+        store
+            .session_user(&[7; 32], now, LONG)
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(
             store.sessions(user, now).await.unwrap()[0].last_used_at,
             last_used_at
         );
     }
+}
+
+async fn lasts_as_long_as_it_is_used(store: Store) {
+    let user = add_user(&store).await;
+    let lifetime = |unused_ms, max_ms| SessionLifetime { unused_ms, max_ms };
+    let usual = lifetime(200_000, 500_000);
+    let session = new_session(user, 7, usual.end(1, 1));
+    store.create_session(&session).await.unwrap();
+    let used = async |now, lifetime| {
+        let found = store.session_user(&[7; 32], now, lifetime).await;
+        found.unwrap().is_some()
+    };
+    // Each use extends it, but not for ever.
+    for (now, end) in [(150_000, 350_000), (340_000, 500_001), (500_000, 500_001)] {
+        assert!(used(now, usual).await);
+        let sessions = store.sessions(user, now).await.unwrap();
+        assert_eq!(sessions[0].expires_at, end);
+    }
+    // A shorter lifetime holds at once, and what has ended stays so.
+    assert!(!used(500_000, lifetime(200_000, 400_000)).await);
+    assert!(!used(500_000, usual).await);
+    let ended = store.sessions_over(500_000).await.unwrap();
+    assert_eq!(ended, [session.id]);
 }
 
 async fn is_shown_to_its_person(store: Store) {

@@ -124,7 +124,11 @@ impl Caller {
         };
         let session = identity
             .store
-            .session_user(&hash_token(token), identity.clock.now_ms())
+            .session_user(
+                &hash_token(token),
+                identity.clock.now_ms(),
+                identity.config.session,
+            )
             .await?;
         Ok(session.map(|(id, user)| {
             let credential = Credential::Session(id);

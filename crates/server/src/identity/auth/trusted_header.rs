@@ -139,7 +139,11 @@ async fn session_of(
     };
     let session = identity
         .store
-        .session_user(&hash_token(token), identity.clock.now_ms())
+        .session_user(
+            &hash_token(token),
+            identity.clock.now_ms(),
+            identity.config.session,
+        )
         .await?;
     Ok(session
         .filter(|(_, user)| user.id == owner)
