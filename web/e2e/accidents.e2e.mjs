@@ -119,13 +119,13 @@ test.describe("Escape", () => {
     const field = dialog.getByRole("textbox").first();
     await field.fill("half a tag");
     await page.keyboard.press("Escape");
-    await dialog.getByText("What you have entered has not been saved.").waitFor();
+    await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await page.keyboard.press("Escape");
-    await dialog.getByText("What you have entered has not been saved.").waitFor({ state: "detached" });
+    await dialog.getByText("Your changes haven’t been saved.").waitFor({ state: "detached" });
     await hasValue(field, "half a tag");
     // Outside the dialog.
     await page.mouse.click(5, 5);
-    await dialog.getByText("What you have entered has not been saved.").waitFor();
+    await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await dialog.getByRole("button", { name: "Discard" }).click();
     await dialog.waitFor({ state: "detached" });
   });
@@ -198,7 +198,7 @@ test.describe("a model that is away", () => {
     server.models = all.filter(({ id }) => id !== "llama-3.3-70b");
     await page.reload();
     await page.getByText("llama-3.3-70b is not available now.", { exact: false }).first().waitFor();
-    await page.getByRole("button", { name: "llama-3.3-70b · not available: choose a model" }).waitFor();
+    await page.getByRole("button", { name: "llama-3.3-70b · unavailable: choose a model" }).waitFor();
     await say("who are you?");
     await hasValue(box(), "who are you?");
     assert.equal(server.runs.size, 0);
@@ -239,7 +239,7 @@ test.describe("a half-filled form", () => {
     await page.getByLabel("What is it for?").fill("backup script");
     await page.getByRole("link", { name: "Appearance" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("What you have entered has not been saved.").waitFor();
+    await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     await hasValue(page.getByLabel("What is it for?"), "backup script");
     await page.goBack();

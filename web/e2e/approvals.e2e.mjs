@@ -126,7 +126,7 @@ test("arguments are edited in fields; half-filled ones survive a reload and anot
   await check(page, "the form of a call");
   await page.reload();
   await hasValue(card().getByLabel("Priority"), "high");
-  await page.getByRole("link", { name: /Waits for you/ }).click();
+  await page.getByRole("link", { name: /Needs your attention/ }).click();
   await hasValue(card().getByLabel("Body"), "Line one\nLine two");
   await button("Deny…").click();
   await page.keyboard.type("no");

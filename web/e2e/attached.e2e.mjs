@@ -37,7 +37,7 @@ const file = (name, content) => ({
   buffer: Buffer.from(content),
 });
 const attach = (...files) => page.locator(".composer input[type=file]").setInputFiles(files);
-const along = () => page.getByRole("list", { name: "Goes along with the message" }).getByRole("listitem");
+const along = () => page.getByRole("list", { name: "Attachments" }).getByRole("listitem");
 async function picture(name) {
   const folder = process.env.E2E_PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/attached-${name}.png` });
@@ -76,8 +76,8 @@ test("a file is sent, read, and known to the model", async () => {
 test("a file without text goes along as a file, and one taken off does not", async () => {
   await page.goto("/");
   await attach(file("data.bin", "\u0000\u0001\u0002"), file("other.txt", "Nothing."));
-  await along().getByText("The file itself goes along.").waitFor();
-  await page.getByRole("button", { name: "Take other.txt off" }).click();
+  await along().getByText("Attached as a file").waitFor();
+  await page.getByRole("button", { name: "Remove other.txt" }).click();
   assert.equal(await along().count(), 1);
   await picture("partly");
   await page.getByLabel("Message", { exact: true }).fill("What is it?");
@@ -143,7 +143,7 @@ test("typing # offers the collections, by keys", async () => {
   await page.goto("/");
   const field = page.getByLabel("Message", { exact: true });
   await field.pressSequentially("What of the seal #");
-  const options = page.getByRole("listbox", { name: "Collections of documents" }).getByRole("option");
+  const options = page.getByRole("listbox", { name: "Document collections" }).getByRole("option");
   await options.nth(1).waitFor();
   await picture("hash");
   await check(page, "collections that are offered");

@@ -333,7 +333,7 @@ test.describe("a page from right to left", () => {
       await answer().getByRole("table").waitFor();
       assert.deepEqual(await overflow(), []);
       if (viewport === DESKTOP) return;
-      await page.getByRole("button", { name: "Open the sidebar" }).click();
+      await page.getByRole("button", { name: "Open sidebar" }).click();
       const sheet = await boxOf(page.locator(".sheet"));
       near(sheet.right, viewport.width);
     });

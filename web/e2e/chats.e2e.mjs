@@ -150,15 +150,15 @@ test("what was said is found, in a tool's answer too, and opened where it stands
     true,
   );
   await page.goBack();
-  await nav().getByRole("button", { name: "Clear the search" }).click();
+  await nav().getByRole("button", { name: "Clear search" }).click();
   await nav().getByRole("heading", { name: "Titles" }).waitFor({ state: "detached" });
 });
 
 test("chats are pinned, filed, tagged and put away", async () => {
   await choose("Rust ownership", "Pin");
   await nav().getByRole("heading", { name: "Pinned" }).waitFor();
-  await choose("Trip to 京都", "Move to a folder");
-  const dialog = page.getByRole("dialog", { name: "Move to a folder" });
+  await choose("Trip to 京都", "Move to folder");
+  const dialog = page.getByRole("dialog", { name: "Move to folder" });
   await dialog.getByLabel("New folder").fill("Japan");
   await check(page, "the dialog of folders");
   await page.keyboard.press("Enter");
@@ -168,7 +168,7 @@ test("chats are pinned, filed, tagged and put away", async () => {
 
   await choose("Приливы и отливы", "Tags");
   const tags = page.getByRole("dialog", { name: "Tags" });
-  await tags.getByLabel("Tags, with commas between them").fill("Sea, Наука");
+  await tags.getByLabel("Tags, separated by commas").fill("Sea, Наука");
   await check(page, "the dialog of tags");
   await tags.getByRole("button", { name: "Save" }).click();
   await tags.waitFor({ state: "detached" });
@@ -185,14 +185,14 @@ test("chats are pinned, filed, tagged and put away", async () => {
   await picture("chats-order");
   await nav().getByRole("button", { name: "Archive" }).click();
   await row("Old notes").waitFor();
-  await choose("Old notes", "Take out of the archive");
-  await nav().getByText("Nothing is in the archive.").waitFor();
+  await choose("Old notes", "Unarchive");
+  await nav().getByText("No archived chats").waitFor();
   await nav().getByRole("button", { name: "All chats" }).click();
 });
 
 test("a folder is made in the sidebar, and a chat is dragged onto it", async () => {
   const add = nav().getByRole("button", { name: "New folder" });
-  const name = nav().getByRole("textbox", { name: "Name of the folder" });
+  const name = nav().getByRole("textbox", { name: "Folder name" });
   await add.click();
   await page.keyboard.type("Oce");
   await check(page, "the name of a new folder");
@@ -233,7 +233,7 @@ test("a folder is made in the sidebar, and a chat is dragged onto it", async () 
 });
 
 test("many are deleted at once, after a question that counts", async () => {
-  await choose("Old notes", "Select several");
+  await choose("Old notes", "Select chats");
   await nav().getByLabel("Select “Older notes”").check();
   await nav().getByText("2 selected").waitFor();
   await check(page, "a selection");
@@ -248,7 +248,7 @@ test("many are deleted at once, after a question that counts", async () => {
 });
 
 test("a chat is taken along to read, to print and to import", async () => {
-  const open = () => page.getByRole("button", { name: "Export this chat" }).click();
+  const open = () => page.getByRole("button", { name: "Export chat" }).click();
   await open();
   await picture("chats-export");
   let [download] = await Promise.all([
@@ -262,7 +262,7 @@ test("a chat is taken along to read, to print and to import", async () => {
   await open();
   [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("menuitem", { name: "JSON, for the import" }).click(),
+    page.getByRole("menuitem", { name: "JSON (for import)" }).click(),
   ]);
   const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
   assert.deepEqual(Object.keys(JSON.parse(lines[0])), ["glasshouse_export"]);

@@ -70,7 +70,7 @@ test.describe("the focus", () => {
     await hasValue(composer(), "Why?");
     await page.keyboard.press("Control+a");
     // A letter neither replaces a selection nor is typed where another field is in use.
-    await page.getByRole("button", { name: "Close the sidebar" }).focus();
+    await page.getByRole("button", { name: "Close sidebar" }).focus();
     await page.keyboard.type(" 1");
     await hasValue(composer(), "Why?1");
     await page.keyboard.press("Control+k");
@@ -78,7 +78,7 @@ test.describe("the focus", () => {
     await page.keyboard.type("tide");
     await hasValue(page.locator("#chat-search"), "tide");
     await page.keyboard.press("Control+/");
-    await page.getByRole("dialog").getByText("Outside of fields: start a message").waitFor();
+    await page.getByRole("dialog").getByText("Outside text fields: start a message").waitFor();
     await check(page, "the list of keys");
     await picture("keys");
     await page.keyboard.type("xyz");
@@ -111,7 +111,7 @@ test.describe("the focus", () => {
 
   test("is not taken on a touch screen, where it would open the keyboard", async () => {
     await begin(phone);
-    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     assert.equal(await page.locator("#composer:focus").count(), 0);
   });
 });
@@ -147,7 +147,7 @@ test.describe("on a phone", () => {
     await open(390);
     await page.getByText("The one after a new moon.").waitFor();
     await page.getByRole("button", { name: "New chat" }).tap();
-    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.waitForURL(server.url + "/");
     assert.equal(await page.locator("#composer:focus").count(), 0);
     // Nothing would happen here.
@@ -164,7 +164,7 @@ test.describe("on a phone", () => {
       assert.ok(title.width > 70, `the title has ${title.width} pixels`);
       const wide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       assert.equal(await wide(), false);
-      await page.getByRole("button", { name: "Open the sidebar" }).tap();
+      await page.getByRole("button", { name: "Open sidebar" }).tap();
       await page.getByRole("link", { name: "Tides of" }).waitFor();
       await picture(`phone-${width}-sidebar`);
       assert.deepEqual(await missedByFinger(["nav"]), []);
@@ -196,7 +196,7 @@ test("the card of the tour goes with the first answer of a real model; the user 
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Regenerate" }).first().waitFor();
   const forGood = async () => {
-    await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.getByRole("button", { name: "Compare in parallel" }).waitFor();
     assert.equal(await card.count(), 0);
   };
@@ -218,7 +218,7 @@ test("with the sidebar closed, a new chat is one click away", async () => {
   assert.equal(await pencil.count(), 0);
   await page.keyboard.press("Control+b");
   await pencil.click();
-  await page.getByRole("heading", { name: "What shall we look into?" }).waitFor();
+  await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   await isFocused(composer());
 });
 
@@ -529,11 +529,11 @@ test("copying works on a page over plain HTTP, and a refusal is shown", async ()
   await page.locator(".md-bar").getByRole("button", { name: "Copy" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await pasted(), "print('a')");
-  const copyAnswer = page.getByRole("button", { name: "Copy the answer" });
+  const copyAnswer = page.getByRole("button", { name: "Copy answer" });
   await copyAnswer.press("Enter");
   await isFocused(copyAnswer);
   assert.equal(await pasted(), "So:\n\n```python\nprint('a')\n```");
   await page.evaluate(() => (document.execCommand = () => false));
   await copyAnswer.click();
-  await page.getByText("The browser did not allow copying.").first().waitFor();
+  await page.getByText("Couldn’t copy: the browser blocked it.").first().waitFor();
 });

@@ -25,7 +25,7 @@ const say = async (text) => {
 };
 const finished = () => page.getByRole("button", { name: "Regenerate" }).last().waitFor();
 const openPanel = async () => {
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   await page.getByRole("tab", { name: "Debug" }).click();
   await row().first().waitFor();
 };
@@ -33,7 +33,7 @@ const row = (name) =>
   name === undefined ? page.locator("[data-row]") : page.locator("[data-row]").filter({ hasText: name });
 const status = () => page.locator(".debug .status");
 const choose = async (format) => {
-  await page.getByRole("button", { name: /^Shown as/ }).click();
+  await page.getByRole("button", { name: /^Format/ }).click();
   await page.locator(`[data-value=${format}]`).click();
 };
 const complete = () => status().getByText("Complete").waitFor();
@@ -87,25 +87,25 @@ test.describe("the debug panel", () => {
     await complete();
     const { log } = lastRun();
     await status().getByText(`${log.length} events`).waitFor();
-    assert.deepEqual(linesOf(await saved(/whole log/)), log);
+    assert.deepEqual(linesOf(await saved(/full log/)), log);
 
     await page.getByRole("button", { name: "Types" }).click();
-    await page.getByRole("menuitemradio", { name: "Without pieces" }).click();
+    await page.getByRole("menuitemradio", { name: "Without deltas" }).click();
     const wholes = log.filter(({ body }) => !body.type.endsWith("_delta"));
     await status().getByText(`${wholes.length} of ${log.length} events`).waitFor();
     await page.getByRole("menuitemradio", { name: "None" }).click();
-    await page.getByText("No event matches.").waitFor();
+    await page.getByText("No matching events").waitFor();
     await page.getByRole("menuitemcheckbox", { name: /tool_finished/ }).click();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Agents", exact: true }).click();
     await page.getByRole("menuitemcheckbox", { name: "Main agent" }).click();
     await page.keyboard.press("Escape");
     const chosen = log.filter(({ agent, body }) => agent && body.type === "tool_finished");
-    const shown = await saved(/Download those shown/);
+    const shown = await saved(/Download visible/);
     assert.deepEqual(linesOf(shown), chosen);
     assert.match(shown.name, /^run_\d+-native-filtered\.jsonl$/);
 
-    const field = page.getByRole("searchbox", { name: "Search in events" });
+    const field = page.getByRole("searchbox", { name: "Search events" });
     await field.fill("119627");
     await list().locator("mark", { hasText: "119627" }).waitFor();
     assert.equal(await row().count(), 1);
@@ -128,7 +128,7 @@ test.describe("the debug panel", () => {
     await page.waitForFunction(() => document.querySelectorAll("[data-row]").length > 10);
     await list().hover();
     await page.mouse.wheel(0, -600);
-    const jump = page.getByRole("button", { name: /Jump to newest/ });
+    const jump = page.getByRole("button", { name: /Jump to latest/ });
     await jump.locator(".fresh").waitFor();
     const top = await list().evaluate((it) => it.scrollTop);
     server.cut();
@@ -142,7 +142,7 @@ test.describe("the debug panel", () => {
       .getByRole("button", { name: /run_finished/ })
       .waitFor();
     assert.ok((await distance()) < 2);
-    assert.deepEqual(linesOf(await saved(/whole log/)), lastRun().log);
+    assert.deepEqual(linesOf(await saved(/full log/)), lastRun().log);
   });
 
   for (const [name, format] of [
@@ -157,7 +157,7 @@ test.describe("the debug panel", () => {
       server.cut();
       await finished();
       await complete();
-      assert.deepEqual(linesOf(await saved(/whole log/)), sentAs(format));
+      assert.deepEqual(linesOf(await saved(/full log/)), sentAs(format));
       await list()
         .getByText(/word\d+/)
         .first()
@@ -181,7 +181,7 @@ test.describe("the debug panel", () => {
     await row(/cut/).click();
     await list().locator("pre", { hasText: '{"type": "status", "cut' }).waitFor();
     await choose("native");
-    await page.getByRole("searchbox", { name: "Search in events" }).fill("<script>");
+    await page.getByRole("searchbox", { name: "Search events" }).fill("<script>");
     await list().locator("mark", { hasText: "<script>" }).first().waitFor();
     await row().first().click();
     await list().locator("pre mark").first().waitFor();
@@ -204,7 +204,7 @@ test.describe("the debug panel", () => {
     await page.locator("article").getByText("You said: third words").waitFor();
     assert.equal(await page.getByRole("button", { name: "Run: 1 · first words" }).count(), 1);
     await complete();
-    assert.equal(JSON.parse((await saved(/whole log/)).text.split("\n")[0]).run, [...server.runs.keys()][0]);
+    assert.equal(JSON.parse((await saved(/full log/)).text.split("\n")[0]).run, [...server.runs.keys()][0]);
   });
 
   test("the keyboard goes through the events", async () => {
@@ -241,7 +241,7 @@ test.describe("the debug panel", () => {
     await row().first().focus();
     await page.keyboard.press("End");
     await row(/run_finished/).waitFor();
-    await page.getByRole("searchbox", { name: "Search in events" }).fill("drop19995");
+    await page.getByRole("searchbox", { name: "Search events" }).fill("drop19995");
     await status().getByText("2 of 20,000 events").waitFor();
     assert.ok((await row().count()) < 60);
   });

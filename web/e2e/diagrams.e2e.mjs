@@ -133,7 +133,7 @@ test("a diagram is an image in the colours of the page, and its source can be co
 });
 
 test("a diagram opens large, by mouse and keys, and closes", async () => {
-  const open = blocks().first().getByRole("button", { name: "Open Diagram large" });
+  const open = blocks().first().getByRole("button", { name: "Enlarge Diagram" });
   const large = page.getByRole("dialog", { name: "Diagram" });
   const image = large.getByRole("img");
   const widthOf = () => image.evaluate((shown) => shown.getBoundingClientRect().width);
@@ -191,7 +191,7 @@ test("every kind of diagram is drawn", async () => {
 
 test("what is no diagram is shown as it was written, with a note", async () => {
   await say("Wrong");
-  await page.getByText("This diagram could not be drawn").waitFor();
+  await page.getByText("Couldn’t draw this diagram").waitFor();
   assert.match(await blocks().first().locator("pre").innerText(), /A --> \(\(/);
 });
 
@@ -215,7 +215,7 @@ test("a layout without end is given up, the page works meanwhile, and the next o
 test("an image of another site comes by way of the server, when a person clicks on it", async () => {
   await say("Images");
   const host = `127.0.0.1:${site.address().port}`;
-  const button = (name) => page.getByRole("button", { name: `${name} · Load the picture from ${host}` });
+  const button = (name) => page.getByRole("button", { name: `${name} · Load image from ${host}` });
   await button("red").waitFor();
   await picture("image-before");
   assert.deepEqual(asked, []);
@@ -230,13 +230,13 @@ test("an image of another site comes by way of the server, when a person clicks 
   assert.match(agent, /^glasshouse\//);
 
   await button("late").press("Enter");
-  const failed = page.getByRole("button", { name: `late · The picture from ${host} could not be loaded. ` });
+  const failed = page.getByRole("button", { name: `late · Couldn’t load the image from ${host}. ` });
   await failed.waitFor();
   assert.match(await failed.innerText(), /HTTP 503/);
   await failed.press("Enter");
   await page.getByRole("img", { name: "late" }).waitFor();
   await button("page").press("Enter");
-  await page.getByRole("button", { name: `page · The picture from ${host} could not be loaded` }).waitFor();
+  await page.getByRole("button", { name: `page · Couldn’t load the image from ${host}` }).waitFor();
   await picture("image-after");
   assert.ok(asked.every(({ cookie, referer }) => cookie === undefined && referer === undefined));
 });

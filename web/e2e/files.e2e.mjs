@@ -22,8 +22,8 @@ test.beforeEach(async () => {
   page = await openPage(browser, { url: server.url });
   const chat = server.addChat("Notes");
   await page.goto(`/c/${chat.id}`);
-  await page.getByRole("button", { name: "Open the panel" }).click();
-  await page.getByText("There are no files in this chat yet.").waitFor();
+  await page.getByRole("button", { name: "Open panel" }).click();
+  await page.getByText("No files in this chat yet").waitFor();
 });
 test.afterEach(async () => {
   assert.deepEqual(page.complaints, []);
@@ -60,22 +60,22 @@ test("upload, compare, restore, pack", async () => {
   assert.deepEqual(await rows("removed").allInnerTexts(), ["two"]);
 
   await page.getByRole("button", { name: "Restore version 1" }).click();
-  await page.getByText("“plan.md” is as it was in version 1.").waitFor();
+  await page.getByText("Restored version 1 of “plan.md”.").waitFor();
   await page.getByRole("button", { name: /Version 3/ }).waitFor();
   await page.getByRole("button", { name: "Content" }).click();
   await page.locator("aside .document", { hasText: "two" }).waitFor();
   await page.getByRole("button", { name: "Back" }).click();
 
   const download = page.waitForEvent("download");
-  await page.getByRole("link", { name: "Download all as a ZIP archive" }).click();
+  await page.getByRole("link", { name: "Download all as ZIP" }).click();
   assert.equal((await download).suggestedFilename(), "files.zip");
 });
 
 test("what is deleted comes back with one click", async () => {
   await upload(textFile("plan.md", "one\n"));
   await page.getByRole("button", { name: "Delete: /plan.md" }).click();
-  await page.getByText("“plan.md” is deleted.").waitFor();
-  await page.getByText("There are no files in this chat yet.").waitFor();
+  await page.getByText("Deleted “plan.md”.").waitFor();
+  await page.getByText("No files in this chat yet").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: /^plan\.md/ }).waitFor();
 });
@@ -85,13 +85,13 @@ test("what was deleted long ago is listed, and comes back from there", async () 
   await upload(textFile("notes.md", "two\n"));
   for (const name of ["plan.md", "notes.md"]) {
     await page.getByRole("button", { name: `Delete: /${name}` }).click();
-    await page.getByText(`“${name}” is deleted.`).waitFor();
+    await page.getByText(`Deleted “${name}”.`).waitFor();
   }
   await page.getByText("2 deleted files").click();
   if (process.env.E2E_PICTURES)
     await page.screenshot({ path: `${process.env.E2E_PICTURES}/deleted-files.png` });
-  await page.getByRole("button", { name: "Bring back: /plan.md" }).click();
-  await page.getByText("“plan.md” is as it was in version 1.").waitFor();
+  await page.getByRole("button", { name: "Restore: /plan.md" }).click();
+  await page.getByText("Restored version 1 of “plan.md”.").waitFor();
   await page.getByText("1 deleted file").waitFor();
   await page.getByRole("button", { name: /^plan\.md/ }).click();
   await page.locator("aside .document", { hasText: "one" }).waitFor();
@@ -115,7 +115,7 @@ test("what an agent has changed meanwhile is not overwritten unseen", async () =
   await page.getByText("“plan.md” has changed since you looked, so it was not deleted.").waitFor();
   assert.equal(now()[0].version, 4);
   await page.getByRole("button", { name: "Delete anyway" }).click();
-  await page.getByText("“plan.md” is deleted.").waitFor();
+  await page.getByText("Deleted “plan.md”.").waitFor();
 
   files.write("/new.md", "the agent's\n");
   await upload(textFile("new.md", "mine\n"));
@@ -142,7 +142,7 @@ test("files that are dropped on the panel are added, and a picture is shown", as
   await area.dispatchEvent("drop", { dataTransfer: data });
   await page.getByRole("button", { name: /^fake\.png/ }).waitFor();
   await page.getByRole("button", { name: /^plot\.png/ }).click();
-  const shown = page.getByRole("img", { name: "Picture plot.png" });
+  const shown = page.getByRole("img", { name: "Image plot.png" });
   await shown.waitFor();
   assert.equal(await shown.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1);
   await page.getByRole("button", { name: "Back" }).click();
@@ -160,7 +160,7 @@ test("a text shows pictures of the chat's files, and nothing from elsewhere by i
   await shown.first().waitFor();
   await page.locator("aside .document").getByText("None").waitFor();
   assert.deepEqual(await shown.evaluateAll((all) => all.map((image) => image.alt)), ["Rain"]);
-  await page.getByRole("button", { name: /Load the picture from elsewhere\.example/ }).waitFor();
+  await page.getByRole("button", { name: /Load image from elsewhere\.example/ }).waitFor();
   assert.deepEqual(
     asked.filter((url) => !url.startsWith(server.url)),
     [],
@@ -171,7 +171,7 @@ test("a text shows pictures of the chat's files, and nothing from elsewhere by i
 test("a file that is too large is not sent", async () => {
   await upload({ name: "big.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(10_000_001) });
   await page.getByText("“big.bin” is larger than 10 MB.").waitFor();
-  await page.getByText("There are no files in this chat yet.").waitFor();
+  await page.getByText("No files in this chat yet").waitFor();
 });
 
 test("a change of a run shows its lines and opens what changed", async () => {

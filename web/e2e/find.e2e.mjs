@@ -46,7 +46,7 @@ test.afterAll(async () => {
   await server.close();
 });
 
-const field = () => page.getByRole("textbox", { name: "Find in the chat" });
+const field = () => page.getByRole("textbox", { name: "Find in chat" });
 const count = () => page.getByRole("search").getByRole("status");
 const says = (words) => until(words, async () => (await count().textContent()) === words);
 const isFocused = (what) => what.and(page.locator(":focus")).waitFor();
@@ -160,7 +160,7 @@ test("a search hit marks its words in the message, without a frame", async () =>
     return [outlineStyle, animationName, backgroundColor];
   });
   assert.deepEqual(look, ["none", "none", "rgba(0, 0, 0, 0)"]);
-  await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
+  await page.getByRole("button", { name: "Jump to latest message" }).waitFor();
   await check(page, "a search hit");
   await picture("hit");
   // The find bar has marks of its own, for as long as it is open.
@@ -175,20 +175,20 @@ test("a chat that fits the window offers no way to its end", async () => {
   const short = server.addChat("A short chat", { messages: messages().slice(0, 4) });
   await page.goto(`/c/${short.id}?message=m0&q=rivers`);
   await marksAre("rivers");
-  assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Jump to latest message" }).count(), 0);
   // Keys that move between the messages show a frame, and offer none either.
   await page.keyboard.press("Alt+ArrowDown");
   const next = page.locator("article[data-turn='1']:focus");
   await next.waitFor();
   assert.equal(await next.evaluate((element) => getComputedStyle(element).outlineStyle), "solid");
-  assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Jump to latest message" }).count(), 0);
   await picture("hit-short");
   await page.goto(`/c/${chat.id}`);
   await page.getByText(`Message ${MESSAGES - 1} about`).waitFor();
   await until("no marks", () => page.evaluate(() => !CSS.highlights.has("find-hit")));
 });
 
-const outline = () => page.getByRole("button", { name: "Go to a message" });
+const outline = () => page.getByRole("button", { name: "Go to message" });
 const entry = () => page.locator("[role=menuitem]:focus");
 
 test("the outline of a long chat goes to a message, with keys alone", async () => {

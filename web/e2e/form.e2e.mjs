@@ -118,8 +118,8 @@ test("a form says what is wrong beside its fields and takes the person there", a
   await field("Seats").fill("ten");
   await send().click();
   await card().getByText("2 to 500 characters.").waitFor();
-  await card().getByText("Please write a whole number.").waitFor();
-  assert.equal(await card().getByText("Please fill this in.").count(), 3, "email, day and budget");
+  await card().getByText("Enter a whole number.").waitFor();
+  assert.equal(await card().getByText("Fill in this field.").count(), 3, "email, day and budget");
   assert.equal(await field("City").evaluate((input) => input === document.activeElement), true);
   const described = await field("City").getAttribute("aria-describedby");
   const notes = await Promise.all(
@@ -210,18 +210,18 @@ test("the inbox has the form, and what the server refuses stands at its field", 
   await page.unroute("**/questions/*");
   await card().getByRole("radio", { name: "A" }).check();
   await send().click();
-  await page.getByText("Nothing waits for you.").or(page.locator("p.quiet")).waitFor();
+  await page.getByText("You’re all caught up").or(page.locator("p.quiet")).waitFor();
 });
 
 test("nobody has to answer", async () => {
   await newChat();
   await say("Ask for nothing.");
-  await card().getByRole("button", { name: "No answer" }).click();
+  await card().getByRole("button", { name: "Skip" }).click();
   await page.getByText("Then none.").waitFor();
   assert.equal((await answered()).declined, true);
   await finished();
   await unfold(steps());
-  await page.getByText("No answer was wanted.").waitFor();
+  await page.getByText("Skipped.").waitFor();
   assert.deepEqual(
     page.complaints.filter((words) => !words.includes("422")),
     [],

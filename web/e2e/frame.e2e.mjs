@@ -55,7 +55,13 @@ async function openSettings(on = page) {
 
 const pages = [
   ["Knowledge", async (on) => (await link("Knowledge", on).click(), heading("Knowledge", on).waitFor())],
-  ["inbox", async (on) => (await link(/Waits for you/, on).click(), heading("Waits for you", on).waitFor())],
+  [
+    "inbox",
+    async (on) => (
+      await link(/Needs your attention/, on).click(),
+      heading("Needs your attention", on).waitFor()
+    ),
+  ],
   ["settings", openSettings],
 ];
 
@@ -79,13 +85,13 @@ test("it stays as it is while the page beside it changes", async () => {
     );
     await link("Catalogues").waitFor();
     // The run that waits is still marked.
-    await link(/Show me around.*waits for you/).waitFor();
+    await link(/Show me around.*needs your attention/).waitFor();
     assert.equal(await page.getByRole("link", { name: /^Back to/ }).count(), 0);
     await check(page, name);
     await picture(name);
   }
   await page.goBack();
-  await heading("Waits for you").waitFor();
+  await heading("Needs your attention").waitFor();
   assert.ok(await list.evaluate((element) => element === globalThis.mounted));
 
   await page.locator("#chat-search").fill("catalog");
@@ -96,7 +102,7 @@ test("it stays as it is while the page beside it changes", async () => {
   await link("Catalogues").click();
   await heading("Catalogues").waitFor();
   assert.ok(await list.evaluate((element) => element === globalThis.mounted), "as in a chat");
-  await sidebar().getByRole("button", { name: "Clear the search" }).click();
+  await sidebar().getByRole("button", { name: "Clear search" }).click();
 });
 
 test("it marks the current page", async () => {
@@ -114,9 +120,9 @@ test("it marks the current page", async () => {
   await heading("Handbook").waitFor();
   await isOnly(/^Knowledge/, "true");
   await page.getByRole("link", { name: "All collections" }).click();
-  await link(/Waits for you/).click();
-  await heading("Waits for you").waitFor();
-  await isOnly(/^Waits for you/);
+  await link(/Needs your attention/).click();
+  await heading("Needs your attention").waitFor();
+  await isOnly(/^Needs your attention/);
   await openSettings();
   assert.equal(await current().count(), 0);
   await sidebar()
@@ -138,9 +144,9 @@ test("its shortcuts work in every page, and letters are written only in a chat",
   await picture("closed");
   // Closed in one page, closed in all.
   await page.goBack();
-  await heading("Waits for you").waitFor();
+  await heading("Needs your attention").waitFor();
   assert.equal(await sidebar().count(), 0);
-  await page.getByRole("button", { name: "Open the sidebar" }).click();
+  await page.getByRole("button", { name: "Open sidebar" }).click();
   await sidebar().waitFor();
   await page.keyboard.press("Control+/");
   const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -148,7 +154,7 @@ test("its shortcuts work in every page, and letters are written only in a chat",
   await page.keyboard.press("Control+/");
   await help.waitFor({ state: "detached" });
   await page.keyboard.press("a");
-  await heading("Waits for you").waitFor();
+  await heading("Needs your attention").waitFor();
   await page.keyboard.press("Control+Shift+O");
   await isFocused(page.locator("#composer"));
   assert.equal(await page.locator("#composer").inputValue(), "");
@@ -159,7 +165,7 @@ test("the keyboard skips it", async () => {
   await page.goto("/knowledge");
   await heading("Knowledge").waitFor();
   await page.keyboard.press("Tab");
-  await isFocused(page.getByRole("link", { name: "Skip to the content" }));
+  await isFocused(page.getByRole("link", { name: "Skip to content" }));
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   await isFocused(page.getByRole("button", { name: "New collection" }));
@@ -230,7 +236,7 @@ test("on a phone it is a drawer, opened in every page and closed by a choice", a
     reducedMotion: "reduce",
   });
   const open = async () => {
-    await phone.getByRole("button", { name: "Open the sidebar" }).click();
+    await phone.getByRole("button", { name: "Open sidebar" }).click();
     await sidebar(phone).waitFor();
   };
   const isClosed = () => sidebar(phone).waitFor({ state: "detached" });

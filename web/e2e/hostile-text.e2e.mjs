@@ -114,7 +114,7 @@ test("a message that cannot be drawn leaves the others in the page", async () =>
     await route.fulfill({ response, json: chat });
   });
   await page.reload();
-  await page.getByText("This message could not be displayed.").first().waitFor();
+  await page.getByText("Couldn’t display this message.").first().waitFor();
   await page.getByText("words of the broken one").first().waitFor();
   await page.getByText("This answer comes from the test server").waitFor();
   await box().fill("still here");

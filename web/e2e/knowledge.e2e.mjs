@@ -216,7 +216,7 @@ test("opened to everybody, a second person reads it and changes nothing", async 
 test("shared with a group and by name, it is read, until it is shared no longer", async () => {
   await page.getByRole("button", { name: "Actions for “Company”" }).click();
   await page.getByRole("menuitem", { name: "Share" }).click();
-  const dialog = page.getByRole("dialog", { name: "Who reads “Company”" });
+  const dialog = page.getByRole("dialog", { name: "Share “Company”" });
   // It was shared with everyone before.
   await dialog.getByRole("switch").click();
   await dialog.locator("[role=switch]:not(:checked)").waitFor();
@@ -276,8 +276,8 @@ test("shared with a group and by name, it is read, until it is shared no longer"
   await page.goto("/knowledge");
   await page.getByRole("button", { name: "Actions for “Theirs”" }).click();
   await page.getByRole("menuitem", { name: "Share" }).click();
-  await page.getByText("You may change this as administrator.").waitFor();
-  await isAsked(page.getByRole("switch", { name: "Everybody here" }), "Stop sharing", "Space");
+  await page.getByText("You’re changing this as an administrator.").waitFor();
+  await isAsked(page.getByRole("switch", { name: "Everyone on this server" }), "Stop sharing", "Space");
   await linkOf(page, "Theirs").waitFor({ state: "detached" });
 });
 

@@ -142,7 +142,7 @@ try {
     row("longest task", streamed.longest, "ms");
   }
 
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   const panelled = await traced(async () => {
     await page.getByRole("tab", { name: "Debug" }).click();
     await page.locator(".debug [data-state=complete]").waitFor({ timeout: 60_000 });
@@ -157,7 +157,7 @@ try {
   if (process.env.TRACE) row("open, longest task", panelled.longest, "ms");
   row("search, processor time", found.cpu, "s", 0.1);
   row("elements in the page", await page.evaluate(() => document.querySelectorAll("*").length), "");
-  await page.getByRole("button", { name: "Close the panel" }).first().click();
+  await page.getByRole("button", { name: "Close panel" }).first().click();
 
   const chat = await longChat(messages);
   await page.goto("/settings/appearance");

@@ -96,7 +96,7 @@ test("samples of one model stream side by side and become one answer", async () 
   await picture("ended");
   await head(1).getByText("In use").waitFor();
   // All of it is in view.
-  await page.getByRole("button", { name: "Go to the newest message" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Jump to latest message" }).waitFor({ state: "detached" });
   await head(2).getByRole("button", { name: "Use this answer" }).click();
   await head(2).getByText("In use").waitFor();
   await page.getByRole("button", { name: "Merge 4 answers" }).click();
@@ -232,7 +232,7 @@ test("on a phone the columns are swiped, in any language and theme", async () =>
   page = phone;
   const chats = (await (await page.request.get("/api/v1/chats")).json()).chats;
   await page.goto(`/c/${chats.at(-1).id}`);
-  const row = page.getByRole("group", { name: "Ответы рядом" });
+  const row = page.getByRole("group", { name: "Сравнение ответов" });
   await row.getByRole("region").first().waitFor();
   const box = await row.getByRole("region").first().boundingBox();
   assert.ok(box.width > 230 && box.width < 370, `${box.width}`);

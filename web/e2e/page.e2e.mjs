@@ -70,7 +70,7 @@ test.describe("the first minute", () => {
       .getByRole("button")
       .click();
     await page.getByText("Connected").waitFor();
-    await page.getByRole("button", { name: "Continue to the chats" }).click();
+    await page.getByRole("button", { name: "Go to chats" }).click();
     await page.getByRole("button", { name: /qwen3-30b/ }).waitFor();
   });
 
@@ -205,8 +205,8 @@ test.describe("a run", () => {
     await page.getByRole("button", { name: "Show all" }).first().click();
     await page.getByText("400: hyg_v41.csv").waitFor();
 
-    await page.getByRole("button", { name: "Search in steps" }).click();
-    await page.getByRole("searchbox", { name: "Search in steps" }).fill("magnitude 8.9");
+    await page.getByRole("button", { name: "Search steps" }).click();
+    await page.getByRole("searchbox", { name: "Search steps" }).fill("magnitude 8.9");
     await page.locator("mark", { hasText: "magnitude 8.9" }).first().waitFor();
     assert.equal(await page.getByRole("button", { name: /Created report\.md/ }).count(), 0);
   });
@@ -314,12 +314,12 @@ test.describe("a run", () => {
     await say("compact it");
     await finished();
     await unfold(steps());
-    const line = page.getByRole("button", { name: "Older steps summarised: 48,000 → 6,000 tokens" });
+    const line = page.getByRole("button", { name: "Older steps summarized: 48,000 → 6,000 tokens" });
     await line.click();
     await page.getByText("Still to do: write the report.").waitFor();
     await line.click();
     await page.getByText("Still to do: write the report.").waitFor({ state: "hidden" });
-    await page.getByText("Older steps left out: 48,120 → 9,300 tokens").waitFor();
+    await page.getByText("Older steps dropped: 48,120 → 9,300 tokens").waitFor();
   });
 
   test("edit and regenerate make versions one can go through", async () => {

@@ -30,7 +30,7 @@ const PART = "**/assets/KnowledgePage*.js";
 const isSame = () => page.evaluate(() => window.isSame === true);
 const open = () => page.locator('a[href="/knowledge"]').first().click();
 const opened = () => page.getByRole("heading", { name: "Knowledge" }).waitFor();
-const told = () => page.getByText("A part of the page could not be loaded.").waitFor();
+const told = () => page.getByText("Part of the page failed to load.").waitFor();
 
 test("a part that an update has taken away comes with a fresh page", async () => {
   await page.getByLabel("Message", { exact: true }).fill("half a thought");
@@ -75,7 +75,7 @@ test("a server that is away is told, and its page comes once it is there", async
   let isAway = true;
   await page.route("**/api/v1/me", (route) => (isAway ? route.abort() : route.continue()));
   await page.reload();
-  await page.getByText("The server cannot be reached.").waitFor();
+  await page.getByText("Can’t reach the server.").waitFor();
   isAway = false;
   await page.getByLabel("Message", { exact: true }).waitFor();
 });

@@ -35,5 +35,5 @@ export async function connectModel(page, model) {
   await page.getByText("scripted").first().waitFor();
   await page.locator("form").getByRole("button", { name: "Connect" }).click();
   await page.getByText("Connected").first().waitFor();
-  await page.getByRole("button", { name: "Continue to the chats" }).click();
+  await page.getByRole("button", { name: "Go to chats" }).click();
 }

@@ -177,14 +177,14 @@ test("the run as each protocol sends it", async () => {
   const known = (await api(`/runs/${await lastRun()}/events?format=none`)).error.message.match(
     /There are: (.*)\./,
   );
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   await page.getByRole("tab", { name: "Debug" }).click();
   const panel = page.locator(".debug");
   await panel.getByRole("searchbox").fill("Finding");
   const shown = [];
   const protocols = page.getByRole("menuitemradio");
   for (let index = 0; index === 0 || index < shown.length; index += 1) {
-    await panel.getByRole("button", { name: /^Shown as/ }).click();
+    await panel.getByRole("button", { name: /^Format/ }).click();
     await protocols.first().waitFor();
     if (index === 0)
       shown.push(...(await protocols.evaluateAll((all) => all.map((item) => item.dataset.value))));
@@ -195,7 +195,7 @@ test("the run as each protocol sends it", async () => {
     await panel.locator("pre mark", { hasText: "Finding" }).first().waitFor();
   }
   assert.deepEqual(shown.toSorted(), known[1].split(", ").toSorted(), "the menu has what the server has");
-  await page.getByRole("button", { name: "Close the panel" }).first().click();
+  await page.getByRole("button", { name: "Close panel" }).first().click();
 });
 
 test("stop keeps what was written", async () => {
@@ -231,7 +231,7 @@ test("a run goes on in the open page after the server was killed", async () => {
   await finished();
   assert.equal(await answer().locator("table tbody tr").count(), 2);
   await unfold(steps());
-  await page.getByText("The server was restarted, and the run continued where it was.").waitFor();
+  await page.getByText("The server restarted and the run continued where it left off.").waitFor();
   const events = await log(await lastRun());
   for (const [type, count] of [
     ["run_started", 1],
@@ -291,7 +291,7 @@ test("files are uploaded, compared, brought back, deleted and packed", async () 
     page
       .locator("aside input[type=file]")
       .setInputFiles({ name: "plan.md", mimeType: "text/markdown", buffer: Buffer.from(text) });
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   await page.getByRole("tab", { name: "Files" }).click();
   await page
     .locator("aside")
@@ -320,7 +320,7 @@ test("files are uploaded, compared, brought back, deleted and packed", async () 
   );
   assert.equal(text, "one\ntwo\nthree\n");
   const download = page.waitForEvent("download");
-  await page.getByRole("link", { name: "Download all as a ZIP archive" }).click();
+  await page.getByRole("link", { name: "Download all as ZIP" }).click();
   const archive = await readFile(await (await download).path());
   assert.match((await download).suggestedFilename(), /\.zip$/);
   assert.equal(archive.subarray(0, 4).toString("hex"), "504b0304");
@@ -336,7 +336,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.locator("[data-allow]").waitFor({ timeout: 60_000 });
   await tour();
   await page.locator("[data-allow]").waitFor({ timeout: 60_000 });
-  await page.getByRole("link", { name: /Waits for you 2/ }).click();
+  await page.getByRole("link", { name: /Needs your attention 2/ }).click();
   await page.waitForURL("**/inbox");
   const cards = page.locator("section.card");
   await cards.nth(1).waitFor();
@@ -351,7 +351,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.getByText("Matching calls: 2 of 2").waitFor();
   await page.getByRole("button", { name: "Allow matching calls" }).click();
   // The other run continues too: the standing approval matches what it waits for.
-  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("You’re all caught up").waitFor();
   await tour();
   await page.getByText("marked final with your approval").waitFor({ timeout: 60_000 });
   await page.goto("/settings/consent");

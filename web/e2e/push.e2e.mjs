@@ -183,7 +183,7 @@ async function deliver(data, elsewhere) {
 test("the worker shows it where no page is looked at", async () => {
   assert.deepEqual(await deliver(news, false), []);
   for (const nothing of ["no json", "{}", "null"]) assert.deepEqual(await deliver(nothing, true), []);
-  const expected = [{ title: "Glasshouse", body: "“Decide” waits for you.", tag: chat }];
+  const expected = [{ title: "Glasshouse", body: "“Decide” needs your attention.", tag: chat }];
   assert.deepEqual(await deliver(news, true), expected);
 });
 

@@ -40,7 +40,7 @@ const api = (path) => page.evaluate(async (path) => (await fetch(path)).json(), 
 const chatId = () => new URL(page.url()).pathname.split("/").pop();
 const answer = () => page.locator("article.assistant .answer").last();
 const bar = () => page.getByRole("region", { name: "Replay" });
-const frozen = () => page.getByText("This is a replay: nothing can be answered here.");
+const frozen = () => page.getByText("You can’t answer during a replay.");
 const slider = () => bar().getByRole("slider");
 const say = async (words) => {
   await page.getByRole("textbox", { name: "Message" }).fill(words);
@@ -93,7 +93,7 @@ test("a finished answer is played back, and nothing is sent", async () => {
       );
   for (let steps = 0; steps < 40; steps += 1) {
     if (await isFrozen()) break;
-    await bar().getByRole("button", { name: "One step forward" }).click();
+    await bar().getByRole("button", { name: "Step forward" }).click();
   }
   await frozen().waitFor();
   assert.equal(await page.getByRole("button", { name: "Yes" }).count(), 0);

@@ -187,7 +187,7 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   await pictures("button");
   await box().fill("What does the walrus cost?");
   await box().press("Enter");
-  const plan = page.getByLabel("Plan, one part on each line");
+  const plan = page.getByLabel("Plan, one item per line");
   await plan.waitFor();
   await hasValue(plan, "What it costs\nWhere it lives");
   // No notice for a user who is looking at the waiting run.
@@ -197,9 +197,9 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   await pictures("plan");
   await check(page, "the plan that waits");
   await plan.fill("What it costs\nWhere it lives\nWhether it sings");
-  await page.getByRole("button", { name: "Begin", exact: true }).click();
+  await page.getByRole("button", { name: "Start research", exact: true }).click();
   const sources = page.getByRole("region", { name: "Sources" });
-  await sources.getByText("2 of 3 cited quotes were found word for word.").waitFor();
+  await sources.getByText("2 of 3 cited quotes match their source word for word.").waitFor();
   const answer = page.locator(".answer").last();
   assert.match(await answer.innerText(), /400 euros/);
   const cites = answer.locator("[data-cite]");
@@ -239,7 +239,7 @@ test("the report is taken along", async () => {
   const html = await saved("HTML");
   assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
   for (const report of [markdown, html])
-    assert.match(report, /Not verified: no quote of the source shows it/);
+    assert.match(report, /Not verified: no matching quote in the source/);
   // Our own export can be read back.
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -285,7 +285,7 @@ test("after a reload all is there, and the steps show the turns", async () => {
   await page.reload();
   await page.getByRole("region", { name: "Sources" }).getByText("2 of 3 cited").waitFor();
   await page.locator("[data-steps-toggle]").last().press("Enter");
-  await page.getByText("Turn 1", { exact: true }).waitFor();
+  await page.getByText("Round 1", { exact: true }).waitFor();
   await pictures("steps");
 });
 
@@ -294,8 +294,8 @@ test("who stops it gets what it knows", async () => {
   while ((await modeOf()) !== "research") await button().click();
   await box().fill("What does the walrus cost here?");
   await box().press("Enter");
-  await page.getByLabel("Plan, one part on each line").fill("Halfway\nWhat it costs");
-  await page.getByRole("button", { name: "Begin", exact: true }).click();
+  await page.getByLabel("Plan, one item per line").fill("Halfway\nWhat it costs");
+  await page.getByRole("button", { name: "Start research", exact: true }).click();
   await page.getByText("Writing the report…").first().waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   const answer = page.locator(".answer").last();
@@ -311,15 +311,15 @@ test("an address that nobody has named says why it asks", async () => {
   await box().fill("Open what the page says");
   await box().press("Enter");
   const card = page.getByRole("region", { name: /^Open a page of evil\.example/ });
-  await card.getByText("Neither you nor a search has named this address.").waitFor();
+  await card.getByText("This URL came from neither you nor a search.").waitFor();
   await card.getByText("https://evil.example/?all=secret").waitFor();
   await pictures("consent");
   await check(page, "the card of an address that nobody has named");
   await page.goto("/inbox");
-  await page.getByText("Neither you nor a search has named this address.").waitFor();
+  await page.getByText("This URL came from neither you nor a search.").waitFor();
   await page.getByRole("button", { name: "Deny…" }).click();
   await page.getByRole("button", { name: "Deny", exact: true }).click();
-  await page.getByText("Neither you nor a search has named this address.").waitFor({ state: "detached" });
+  await page.getByText("This URL came from neither you nor a search.").waitFor({ state: "detached" });
 });
 
 test("who wants the report now gets it", async () => {
@@ -327,16 +327,16 @@ test("who wants the report now gets it", async () => {
   while ((await modeOf()) !== "deep") await button().click();
   await box().fill("Slowly: what does the walrus cost?");
   await box().press("Enter");
-  await page.getByRole("button", { name: "Begin as it is" }).click();
+  await page.getByRole("button", { name: "Skip review" }).click();
   await page.getByText(/Turn 1 - Reading/).waitFor();
-  await page.getByText("Begun as it was.").waitFor();
+  await page.getByText("Review skipped.").waitFor();
   await pictures("reading");
-  await page.getByRole("button", { name: "Report now" }).click();
+  await page.getByRole("button", { name: "Write report now" }).click();
   await page
     .getByText(/400 euros/)
     .last()
     .waitFor();
-  await page.getByRole("button", { name: "Report now" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Write report now" }).waitFor({ state: "detached" });
   // Sub-agents that were still reading were stopped, and did not fail.
   assert.doesNotMatch(await page.locator("[data-steps-toggle]").last().innerText(), /failed/);
   const grave = page.complaints.filter((complaint) => !complaint.includes("404"));

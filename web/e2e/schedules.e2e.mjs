@@ -82,7 +82,7 @@ test("its run is noticed in another chat, and marked until it is read", async ()
   await other.goto("/");
   await other.getByRole("link", { name: /News.*new/ }).click();
   await other.getByText("Nothing new today.").waitFor();
-  await other.getByRole("link", { name: "By schedule “News”" }).waitFor();
+  await other.getByRole("link", { name: "Scheduled: “News”" }).waitFor();
   await inList(/^News$/).waitFor();
   await other.close();
 });

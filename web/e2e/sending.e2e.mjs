@@ -30,7 +30,7 @@ test.afterAll(async () => {
 });
 
 const field = () => page.getByLabel("Message", { exact: true });
-const waiting = () => page.getByRole("button", { name: /^Will be sent in a moment/ });
+const waiting = () => page.getByRole("button", { name: /^Sends in a moment/ });
 const send = () => page.getByRole("button", { name: "Send", exact: true });
 const answered = () => page.getByText("Here it is.").last().waitFor();
 async function picture(name) {
@@ -134,7 +134,7 @@ test("a file that is on its way is waited for", async () => {
   };
   await page.locator(".composer input[type=file]").setInputFiles([content]);
   await field().fill("What does it do?");
-  await page.getByText("Being read").waitFor();
+  await page.getByText("Processing").waitFor();
   await page.keyboard.press("Enter");
   await waiting().waitFor();
   await picture("file");

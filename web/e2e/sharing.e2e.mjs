@@ -46,8 +46,8 @@ test("a chat is shared by name, and read while its run waits", async () => {
   chat = new URL(ada.url()).pathname;
   assert.equal((await bob.request.get(`/api/v1/chats/${chat.slice(3)}`)).status(), 404);
 
-  await ada.getByRole("button", { name: "Share this chat" }).press("Enter");
-  const dialog = ada.getByRole("dialog", { name: "Share this chat" });
+  await ada.getByRole("button", { name: "Share chat" }).press("Enter");
+  const dialog = ada.getByRole("dialog", { name: "Share chat" });
   await dialog.getByLabel("Email address").fill("nobody@example.org");
   await dialog.getByRole("button", { name: "Share", exact: true }).press("Enter");
   await dialog.getByText("No account has this email address.").waitFor();
@@ -58,15 +58,15 @@ test("a chat is shared by name, and read while its run waits", async () => {
   await picture(ada, "share-dialog");
 
   await bob.goto("/");
-  await bob.getByRole("button", { name: "Open the sidebar" }).click();
+  await bob.getByRole("button", { name: "Open sidebar" }).click();
   await bob.getByRole("heading", { name: "Shared with me" }).waitFor();
-  await bob.getByText("Administrators may read all chats on this server.").waitFor();
+  await bob.getByText("Administrators can read chats here.").waitFor();
   await picture(bob, "shared-list");
   await bob.locator(`nav a[href="${chat}"]`).click();
-  await bob.getByText("This chat belongs to Ada Lovelace (ada@example.org).").waitFor();
+  await bob.getByText("Shared by Ada Lovelace (ada@example.org)").waitFor();
   await bob.getByText("Waiting for Ada Lovelace").waitFor();
   await bob.getByText("Only Ada Lovelace can answer this.").waitFor();
-  for (const name of ["Allow once", "Send", "Share this chat", "Edit"]) {
+  for (const name of ["Allow once", "Send", "Share chat", "Edit"]) {
     assert.equal(await bob.getByRole("button", { name, exact: true }).count(), 0, name);
   }
   await check(bob, "a chat of somebody else");
@@ -77,7 +77,7 @@ test("the reader sees it go on, until it is shared no longer", async () => {
   await ada.keyboard.press("Escape");
   await ada.getByRole("button", { name: "Allow once" }).click();
   await bob.getByText("Only Ada Lovelace can answer this.").waitFor({ state: "detached" });
-  await ada.getByRole("button", { name: "Share this chat" }).click();
+  await ada.getByRole("button", { name: "Share chat" }).click();
   await isAsked(line().getByRole("button", { name: "Stop sharing" }), "Stop sharing");
   await line().waitFor({ state: "detached" });
   await bob.reload();
@@ -89,15 +89,15 @@ test("the reader sees it go on, until it is shared no longer", async () => {
 });
 
 test("an open chat is read by whoever has its address", async () => {
-  await ada.getByRole("switch", { name: "Everybody here who has the address" }).click();
+  await ada.getByRole("switch", { name: "Anyone on this server with the link" }).click();
   await ada.getByRole("button", { name: "Copy link" }).click();
   await ada.getByText("Copied", { exact: true }).first().waitFor();
   const link = await ada.evaluate(() => navigator.clipboard.readText());
   await bob.goto(link);
-  await bob.getByText("This chat belongs to Ada Lovelace (ada@example.org).").waitFor();
-  await ada.getByRole("switch", { name: "Everybody here who has the address" }).click();
+  await bob.getByText("Shared by Ada Lovelace (ada@example.org)").waitFor();
+  await ada.getByRole("switch", { name: "Anyone on this server with the link" }).click();
   await bob.reload();
-  await bob.getByText("This chat belongs to").waitFor({ state: "detached" });
+  await bob.getByText("Shared by Ada Lovelace (ada@example.org)").waitFor({ state: "detached" });
 });
 
 test("an administrator's look at somebody's chat is noted", async () => {
@@ -108,7 +108,7 @@ test("an administrator's look at somebody's chat is noted", async () => {
   await check(ada, "somebody's chats");
   await picture(ada, "moderation");
   await ada.getByRole("dialog").getByRole("link", { name: "Bob's own" }).click();
-  await ada.getByText(`This chat belongs to Bob Byte (${theReader.email}).`).waitFor();
+  await ada.getByText(`Shared by Bob Byte (${theReader.email})`).waitFor();
   await ada.goto("/settings/audit");
   const look = ada
     .getByRole("main")

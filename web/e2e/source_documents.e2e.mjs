@@ -176,7 +176,7 @@ test("document 003: another chat switches research off, and a draft stays with i
 });
 
 test("document 003: the console stays empty, and what goes on is in the Debug panel", async () => {
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   await page.getByRole("tab", { name: "Debug" }).click();
   await page.locator("[data-row]").filter({ hasText: "run_finished" }).waitFor();
   assert.deepEqual(written, []);

@@ -65,7 +65,7 @@ test.afterAll(async () => {
 });
 
 const field = (of = page) => of.locator("#composer");
-const unread = (of = page) => of.getByRole("list", { name: "Messages not read yet" }).getByRole("listitem");
+const unread = (of = page) => of.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
 const said = (words, of = page) => of.locator(".said").filter({ hasText: words });
 
 async function say(words, keys = "Enter", of = page) {
@@ -160,17 +160,17 @@ test("a sub-agent is addressed from its row", async () => {
 test("somebody who can reply writes under their own name", async () => {
   await begin("Decide", "Which one?");
   const chat = new URL(page.url()).pathname;
-  await page.getByRole("button", { name: "Share this chat" }).click();
-  const dialog = page.getByRole("dialog", { name: "Share this chat" });
+  await page.getByRole("button", { name: "Share chat" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share chat" });
   await dialog.getByLabel("Email address").fill(theGuest.email);
-  await dialog.getByLabel("What they may do").selectOption("Can reply");
+  await dialog.getByLabel("Access").selectOption("Can reply");
   await dialog.getByRole("button", { name: "Share", exact: true }).click();
-  await dialog.getByLabel(`What ${theGuest.name} may do`).waitFor();
+  await dialog.getByLabel(`Access for ${theGuest.name}`).waitFor();
   await check(page, "sharing");
   await picture("sharing");
   await page.keyboard.press("Escape");
   await guest.goto(chat);
-  await guest.getByText("You can reply.").waitFor();
+  await guest.getByText("you can reply").waitFor();
   await say("From the guest.", "Enter", guest);
   await unread(guest).filter({ hasText: "From the guest." }).waitFor();
   await unread().filter({ hasText: theGuest.name }).waitFor();

@@ -103,7 +103,7 @@ test("the figure of a change opens it, and the tool's own name is a detail", asy
   await edited.getByRole("button", { name: "Show the changes of plan.md" }).click();
   await page.locator("aside tr.added").first().waitFor();
   assert.equal(await page.locator("aside tr.added").count(), 2);
-  await page.getByRole("button", { name: "Close the panel" }).first().click();
+  await page.getByRole("button", { name: "Close panel" }).first().click();
   assert.equal(await edited.getByText("edit_file").count(), 0);
   await edited.getByRole("button", { name: /Edited plan/ }).click();
   await edited.getByText("edit_file", { exact: true }).waitFor();
@@ -180,7 +180,7 @@ test.describe("with the fake server", () => {
     await unfold(page.locator("[data-steps-toggle]").last());
     await page.getByText("Listed files").nth(1).waitFor();
     assert.equal(await notice().count(), 1);
-    assert.equal(await page.getByRole("link", { name: "Open the tool settings" }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: "Open tool settings" }).count(), 0);
   });
 
   test("administrators see it once, with the way to the settings", async () => {
@@ -193,7 +193,7 @@ test.describe("with the fake server", () => {
     await finished();
     assert.equal(await notice().count(), 1);
     await check(page, "a notice for administrators");
-    await page.getByRole("link", { name: "Open the tool settings" }).click();
+    await page.getByRole("link", { name: "Open tool settings" }).click();
     await page.waitForURL("**/settings/tools");
   });
 });

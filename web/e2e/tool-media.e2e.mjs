@@ -75,7 +75,7 @@ test("document_002: a sound is attached like a picture", async () => {
   await page.goto("/");
   const wav = { name: "voice.wav", mimeType: "audio/wav", buffer: Buffer.from(WAV, "base64") };
   await page.locator("input[type=file]").first().setInputFiles(wav);
-  await page.getByRole("button", { name: "Take voice.wav off" }).waitFor();
+  await page.getByRole("button", { name: "Remove voice.wav" }).waitFor();
   await check(page, "a sound before it is sent");
   await page.getByRole("textbox").first().fill("What do you hear?");
   await page.keyboard.press("Enter");

@@ -143,7 +143,7 @@ test("what it writes is run, and its picture stands in the answer", async () => 
         (image) => image.naturalWidth,
       ));
   });
-  await page.getByRole("button", { name: "Export this chat" }).click();
+  await page.getByRole("button", { name: "Export chat" }).click();
   await page.getByRole("menuitem", { name: "PDF" }).click();
   const printed = await (await page.waitForFunction(() => window.printed)).jsonValue();
   assert.deepEqual(

@@ -175,7 +175,7 @@ test("in Russian", async () => {
   });
   await page.goto("/");
   await button().click();
-  await page.getByRole("button", { name: "Поиск в сети" }).waitFor();
+  await page.getByRole("button", { name: "Поиск в интернете" }).waitFor();
   await box().fill("Какой высоты маяк? How high is it?");
   await page.keyboard.press("Enter");
   await page.getByText("Решает, что искать…").first().waitFor();

@@ -51,7 +51,7 @@ test.afterAll(async () => {
 });
 
 const onDisk = () => readFile(join(folder, "site/src/page.html"), "utf8");
-const picker = () => page.getByRole("button", { name: /choose where the files are/ });
+const picker = () => page.getByRole("button", { name: /choose a working folder/ });
 
 async function picture(name) {
   if (!pictures) return;
@@ -73,7 +73,7 @@ async function picture(name) {
 test("a new chat works in a directory, and a change is undone only while it is still there", async () => {
   await picker().click();
   const choices = page.getByRole("dialog");
-  await choices.getByRole("button", { name: /handbook only to read/ }).waitFor();
+  await choices.getByRole("button", { name: /handbook read-only/ }).waitFor();
   await picture("choices");
   await choices.getByRole("button", { name: "site" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Change the title");
@@ -83,9 +83,9 @@ test("a new chat works in a directory, and a change is undone only while it is s
   // The choice is fixed for the chat, and applies only to it.
   assert.equal(await picker().count(), 0);
   await page.reload();
-  await page.getByTitle("Files are in the directory site of the server").waitFor();
+  await page.getByTitle("Working folder: site").waitFor();
 
-  await page.getByRole("button", { name: "Open the panel" }).click();
+  await page.getByRole("button", { name: "Open panel" }).click();
   await page.getByRole("button", { name: /^src\/page\.html/ }).click();
   await page.getByRole("button", { name: "History" }).click();
   await page.getByRole("button", { name: /Version 2/ }).waitFor();
@@ -104,5 +104,5 @@ test("a new chat works in a directory, and a change is undone only while it is s
 test("the next chat has files of its own again", async () => {
   await page.goto("/");
   await picker().waitFor();
-  assert.match(await picker().innerText(), /Files of its own/);
+  assert.match(await picker().innerText(), /This chat only/);
 });

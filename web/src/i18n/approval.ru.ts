@@ -3,7 +3,7 @@ import type { approval as en } from "./approval.en.ts";
 import type { Entry } from "./index.svelte.ts";
 
 export const approval: Record<keyof typeof en, Entry> = {
-  "approval.dock": "Ждёт вас",
+  "approval.dock": "Ожидает вас",
   "approval.waiting": {
     one: "Ждёт {count} запрос",
     few: "Ждут {count} запроса",
@@ -19,7 +19,7 @@ export const approval: Record<keyof typeof en, Entry> = {
   "approval.do.delete_file": "Удалить {name}",
   "approval.do.edit_file": "Изменить {name}",
   "approval.do.fetch_page": "Открыть страницу {name}",
-  "approval.do.latex": "Сверстать {name}",
+  "approval.do.latex": "Собрать {name}",
   "approval.do.memory_append": "Дополнить память",
   "approval.do.memory_write": "Сохранить в память",
   "approval.do.move_file": "Переместить {from} в {to}",
@@ -50,7 +50,7 @@ export const approval: Record<keyof typeof en, Entry> = {
   "approval.argument.restart": "Начать новый сеанс",
   "approval.argument.text": "Текст",
   "approval.argument.to": "Куда",
-  "approval.argument.url": "Адрес",
+  "approval.argument.url": "URL",
   "approval.yes": "Да",
   "approval.no": "Нет",
   "approval.empty": "Пусто",
@@ -69,9 +69,9 @@ export const approval: Record<keyof typeof en, Entry> = {
   "approval.jsonHint": "JSON",
   "approval.undoEdit": "Сбросить",
   "approval.unsent": "Ваши изменения не отправлены.",
-  "approval.continueEdit": "Продолжить",
+  "approval.continueEdit": "Продолжить редактирование",
   "approval.notNumber": "Введите число.",
-  "approval.invalid": "Это не JSON: {problem}",
+  "approval.invalid": "Некорректный JSON: {problem}",
   "approval.notObject": "Аргументы должны быть объектом JSON.",
   "approval.allow": "Разрешить один раз",
   "approval.allowUnedited": "Разрешить без изменений",
@@ -103,5 +103,5 @@ export const approval: Record<keyof typeof en, Entry> = {
   "approval.denyNow": "Отклонить",
   "approval.reason": "Причина (необязательно)",
   "approval.stop": "Остановить запуск",
-  "approval.gone": "Это решили в другом месте, или запуск уже закончился.",
+  "approval.gone": "Решение уже принято в другом месте, или запуск завершён.",
 };

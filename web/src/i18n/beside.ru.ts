@@ -3,7 +3,7 @@ import type { Entry } from "./index.svelte.ts";
 import type { beside as english } from "./beside.en.ts";
 
 export const beside: Record<keyof typeof english, Entry> = {
-  "beside.title": "Ответы рядом",
+  "beside.title": "Сравнение ответов",
   "beside.ask": "Сравнить",
   "beside.with": "Сравнить с…",
   "beside.advanced": "Дополнительно…",
@@ -34,7 +34,7 @@ export const beside: Record<keyof typeof english, Entry> = {
     many: "Объединить {count} ответов",
     other: "Объединить {count} ответов",
   },
-  "beside.mergeHint": "Модель объединит законченные ответы в один. Остальные не войдут.",
+  "beside.mergeHint": "Модель объединит готовые ответы в один. Незаконченные не войдут.",
   "beside.madeOf": {
     one: "Объединено из {count} ответа",
     few: "Объединено из {count} ответов",

@@ -1,8 +1,8 @@
 /** English texts of notifications, also for the push worker. */
 export const notifications = {
   "notice.done": "“{name}” is done.",
-  "notice.waits": "“{name}” waits for you.",
+  "notice.waits": "“{name}” needs your attention.",
   "notice.failed": "“{name}” failed.",
-  "notice.limited": "“{name}” has come to a limit.",
+  "notice.limited": "“{name}” reached a limit.",
   "sidebar.untitled": "New chat",
 };

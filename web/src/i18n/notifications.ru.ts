@@ -1,8 +1,8 @@
 /** Russian texts of notifications, also for the push worker. */
 export const notifications = {
   "notice.done": "Готово: «{name}».",
-  "notice.waits": "Чат «{name}» ждёт вас.",
-  "notice.failed": "Не получилось: «{name}».",
-  "notice.limited": "Чат «{name}» дошёл до предела.",
+  "notice.waits": "Чат «{name}» требует внимания.",
+  "notice.failed": "Ошибка в чате «{name}».",
+  "notice.limited": "Чат «{name}» достиг лимита.",
   "sidebar.untitled": "Новый чат",
 };

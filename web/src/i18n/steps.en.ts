@@ -1,8 +1,8 @@
 /** English texts for the steps of a run. */
 
 export const steps = {
-  "steps.memoryUpdating": "Updating the memory “{name}”…",
-  "steps.memoryFailed": "The memory “{name}” was not changed",
+  "steps.memoryUpdating": "Updating memory “{name}”…",
+  "steps.memoryFailed": "Memory “{name}” wasn’t changed",
   "steps.memoryChanged": "Remembered “{name}”",
   "steps.memoryDeleted": "Forgot “{name}”",
   "steps.byProvider": "run by the provider",
@@ -10,10 +10,10 @@ export const steps = {
   "steps.failed": { one: "{count} failed", other: "{count} failed" },
   "steps.agentsRunning": { one: "{count} sub-agent running", other: "{count} sub-agents running" },
   "steps.agents": { one: "{count} sub-agent", other: "{count} sub-agents" },
-  "steps.search": "Search in steps",
-  "steps.noMatch": "No steps match",
+  "steps.search": "Search steps",
+  "steps.noMatch": "No matching steps",
   "steps.onlyPlan": "Only the plan was updated",
-  "steps.loading": "Loading the steps…",
+  "steps.loading": "Loading steps…",
   "steps.showAll": "Show all",
   "steps.showMore": "Load more",
   "steps.showLess": "Show less",
@@ -25,7 +25,7 @@ export const steps = {
   "steps.error": "Error",
   "steps.emptyResult": "Done (no output)",
   "steps.showHtml": "Show {name}",
-  "steps.truncated": "The result was cut at the size limit.",
+  "steps.truncated": "Result cut off at the size limit.",
   "steps.task": "Task",
   "steps.continues": "Continues",
 };

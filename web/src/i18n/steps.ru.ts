@@ -47,7 +47,7 @@ export const steps: Record<keyof typeof en, Entry> = {
   "steps.error": "Ошибка",
   "steps.emptyResult": "Готово (без вывода)",
   "steps.showHtml": "Показать {name}",
-  "steps.truncated": "Результат обрезан по предельному размеру.",
+  "steps.truncated": "Результат обрезан: превышен предельный размер.",
   "steps.task": "Задание",
   "steps.continues": "Продолжает",
 };

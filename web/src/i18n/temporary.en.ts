@@ -2,7 +2,7 @@
 export const temporary = {
   "temporary.title": "Temporary chat",
   "temporary.note":
-    "This chat is deleted when you leave it. It is not listed or searchable, and neither uses nor adds memories.",
+    "This chat is deleted when you leave it. It isn’t listed or searchable, and doesn’t use or add memories.",
   "temporary.keep": "Keep chat",
-  "temporary.kept": "The chat is now in your list.",
+  "temporary.kept": "Chat added to your list.",
 };

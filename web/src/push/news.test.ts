@@ -5,7 +5,7 @@ import { addressOf, isNews, wordsOf, type News } from "./news.ts";
 const news: News = { about: "waits", chat: "chat_1", title: "A $& plan", language: "en" };
 
 test("news are said in their language", () => {
-  expect(wordsOf(news)).toBe("“A $& plan” waits for you.");
+  expect(wordsOf(news)).toBe("“A $& plan” needs your attention.");
   expect(wordsOf({ ...news, about: "done", language: "ru" })).toBe("Готово: «A $& plan».");
   expect(wordsOf({ ...news, about: "failed", title: "", language: "xx" })).toBe("“New chat” failed.");
 });

@@ -64,7 +64,7 @@ test("a refusal is shown", async () => {
   execCommand.mockReturnValue(false);
   expect(await copy("a")).toBe(false);
   expect(toasts.list.map(({ text, isError }) => [text, isError])).toEqual([
-    ["The browser did not allow copying.", true],
+    ["Couldn’t copy: the browser blocked it.", true],
   ]);
   expect(announcer.polite).toBe("");
 });

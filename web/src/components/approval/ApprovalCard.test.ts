@@ -329,7 +329,7 @@ test("a decision that came too late is told, and another try is possible", async
   const user = show();
   await user.click(button("Allow once"));
   expect(await screen.findByRole("alert")).toHaveTextContent(
-    "This was decided elsewhere, or the run has ended.",
+    "Already decided elsewhere, or the run has ended.",
   );
   expect(button("Allow once")).toBeEnabled();
 });

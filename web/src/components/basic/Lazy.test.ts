@@ -31,7 +31,7 @@ test("one that fails is told, and is asked for again", async () => {
   load.mockRejectedValueOnce(new TypeError("failed to fetch"));
   load.mockRejectedValueOnce(new TypeError("failed to fetch"));
   show(load);
-  expect(await screen.findByRole("alert")).toHaveTextContent("A part of the page could not be loaded.");
+  expect(await screen.findByRole("alert")).toHaveTextContent("Part of the page failed to load.");
   await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(load).toHaveBeenCalledTimes(2);
   expect(await screen.findByRole("button", { name: "Retry" })).toBeVisible();

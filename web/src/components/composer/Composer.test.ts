@@ -121,7 +121,7 @@ test("a message waits for the models and is sent as they come", async () => {
   const { user, models, sent } = show({ isLoaded: false });
   const loading = models.load();
   await user.type(field(), "Hi{Enter}");
-  expect(screen.getByRole("button", { name: /^Will be sent in a moment/ })).toBeEnabled();
+  expect(screen.getByRole("button", { name: /^Sends in a moment/ })).toBeEnabled();
   expect(sent).not.toHaveBeenCalled();
   arrive(ok(modelList));
   await loading;
@@ -135,10 +135,10 @@ test("a message that waits is held back by the button, or by a change of its tex
   const { user, models, sent } = show({ isLoaded: false });
   const loading = models.load();
   await user.type(field(), "Hi{Enter}");
-  await user.click(screen.getByRole("button", { name: /^Will be sent/ }));
+  await user.click(screen.getByRole("button", { name: /^Sends in a moment/ }));
   expect(send()).toBeEnabled();
   await user.type(field(), "{Enter}");
-  expect(screen.getByRole("button", { name: /^Will be sent/ })).toBeVisible();
+  expect(screen.getByRole("button", { name: /^Sends in a moment/ })).toBeVisible();
   await user.type(field(), "!");
   expect(send()).toBeEnabled();
   arrive(ok(modelList));
@@ -151,7 +151,7 @@ test("while the reader's model is away nothing is sent, and nothing lost", async
   serve(answers);
   prefer({ model: "gone" });
   const { user, sent } = show();
-  expect(screen.getByRole("status")).toHaveTextContent(/^gone is not available now\./);
+  expect(screen.getByRole("status")).toHaveTextContent(/^gone is unavailable\./);
   await user.type(field(), "Hi{Enter}");
   expect(sent).not.toHaveBeenCalled();
   expect(field()).toHaveValue("Hi");
@@ -176,7 +176,7 @@ test("a collection is chosen by key where # is typed, and goes along", async () 
   serve(answers);
   const { user, sent } = show();
   await user.type(field(), "Ask #hand");
-  const list = await screen.findByRole("listbox", { name: "Collections of documents" });
+  const list = await screen.findByRole("listbox", { name: "Document collections" });
   const names = () => screen.getAllByRole("option").map((one) => one.textContent);
   expect(names()).toEqual([expect.stringContaining("Handbook"), expect.stringContaining("My handbook")]);
   const chosen = () => screen.getByRole("option", { selected: true });
@@ -190,13 +190,13 @@ test("a collection is chosen by key where # is typed, and goes along", async () 
   expect(sent).not.toHaveBeenCalled();
   expect(field()).toHaveValue("Ask ");
   expect(screen.queryByRole("listbox")).toBeNull();
-  expect(screen.getByRole("list", { name: "Goes along with the message" })).toHaveTextContent("My handbook");
+  expect(screen.getByRole("list", { name: "Attachments" })).toHaveTextContent("My handbook");
   await user.keyboard("it{Enter}");
   expect(sent).toHaveBeenCalledExactlyOnceWith([
     text("Ask it"),
     { type: "collection", collection: "c1", name: "My handbook" },
   ]);
-  expect(screen.queryByRole("list", { name: "Goes along with the message" })).toBeNull();
+  expect(screen.queryByRole("list", { name: "Attachments" })).toBeNull();
 });
 
 test("Escape closes the list of collections, and the word stays", async () => {
@@ -267,7 +267,7 @@ test("a picture goes along and can be taken off", async () => {
   const files = ["a.png", "b.png"].map((name) => new File(["x"], name, { type: "image/png" }));
   await user.upload(chooser, files);
   expect(await screen.findByRole("img", { name: "b.png" })).toBeVisible();
-  await user.click(screen.getAllByRole("button", { name: "Remove the picture" })[0] as HTMLElement);
+  await user.click(screen.getAllByRole("button", { name: "Remove image" })[0] as HTMLElement);
   expect(screen.queryByRole("img", { name: "a.png" })).toBeNull();
   await user.click(send());
   expect(sent).toHaveBeenCalledExactlyOnceWith([{ type: "image", url: "data:image/png;base64,eA==" }]);

@@ -11,7 +11,7 @@ const labels: Labels = {
   steps: (count) => `${count} steps`,
   failed: "failed",
   completed: "✓ completed",
-  picture: "picture",
+  picture: "image",
   time: (at) => `at ${at}`,
 };
 
@@ -39,7 +39,7 @@ test("what was said stands under who said it and when", () => {
     message("assistant", "**Hello**", { model: "m" }),
   ];
   expect(chatAsMarkdown("A\nTitle", path, new Map(), labels)).toBe(
-    "# A Title\n\n## You\n\n*at 7*\n\nHi\n\n*[picture]*\n\n## Answer\n\n*at 7 · m*\n\n**Hello**\n",
+    "# A Title\n\n## You\n\n*at 7*\n\nHi\n\n*[image]*\n\n## Answer\n\n*at 7 · m*\n\n**Hello**\n",
   );
 });
 

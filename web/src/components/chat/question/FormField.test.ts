@@ -26,11 +26,11 @@ function show(field: Partial<Field>, value: string | string[] = "", problem = ""
 const choices = (...names: string[]) => names.map((name) => ({ value: name.toLowerCase(), title: name }));
 
 test("a text has its label, its help and what is wrong", async () => {
-  const { user, onchange } = show({ help: "Where you live" }, "", "Please fill this in.");
+  const { user, onchange } = show({ help: "Where you live" }, "", "Fill in this field.");
   const field = screen.getByRole("textbox", { name: "City" });
   expect(field).toBeRequired();
   expect(field).toBeInvalid();
-  expect(field).toHaveAccessibleDescription("Where you live Please fill this in.");
+  expect(field).toHaveAccessibleDescription("Where you live Fill in this field.");
   await user.type(field, "B");
   expect(onchange).toHaveBeenCalledWith("B");
 });
@@ -68,7 +68,7 @@ test("yes or no is chosen by mouse and by key", async () => {
   const { user, onchange } = show({ input: "boolean" }, "true");
   expect(screen.getByRole("group", { name: "City" })).toBeVisible();
   expect(screen.getByRole("radio", { name: "Yes" })).toBeChecked();
-  expect(screen.queryByRole("radio", { name: "Leave open" })).toBeNull();
+  expect(screen.queryByRole("radio", { name: "Not specified" })).toBeNull();
   await user.click(screen.getByRole("radio", { name: "No" }));
   expect(onchange).toHaveBeenLastCalledWith("false");
 });
@@ -78,7 +78,7 @@ test("an optional choice of a few can be left open", async () => {
     { input: "choice", required: false, choices: choices("Rome", "Oslo") },
     "rome",
   );
-  await user.click(screen.getByRole("radio", { name: "Leave open" }));
+  await user.click(screen.getByRole("radio", { name: "Not specified" }));
   expect(onchange).toHaveBeenLastCalledWith("");
 });
 

@@ -27,7 +27,7 @@ function show(props: { busy?: boolean; refused?: { field: string; message: strin
     refused: null,
     submit: "Answer",
     onsend,
-    children: createRawSnippet(() => ({ render: () => "<button type='button'>No answer</button>" })),
+    children: createRawSnippet(() => ({ render: () => "<button type='button'>Skip</button>" })),
   };
   const shown = render(QuestionForm, { ...all, ...props });
   return { user: userEvent.setup(), onsend, ...shown };
@@ -51,7 +51,7 @@ test("faults are shown from the first try to send on, with the focus in the firs
 
   await user.click(screen.getByRole("button", { name: "Answer" }));
   expect(city()).toHaveFocus();
-  expect(city()).toHaveAccessibleDescription("Please fill this in.");
+  expect(city()).toHaveAccessibleDescription("Fill in this field.");
   expect(nights()).toHaveAccessibleDescription("From 1 to 30.");
 
   await user.keyboard("London");
