@@ -197,7 +197,7 @@ test.describe("a model that is away", () => {
     const all = server.models;
     server.models = all.filter(({ id }) => id !== "llama-3.3-70b");
     await page.reload();
-    await page.getByText("llama-3.3-70b is not available now.", { exact: false }).first().waitFor();
+    await page.getByText("llama-3.3-70b is unavailable.", { exact: false }).first().waitFor();
     await page.getByRole("button", { name: "llama-3.3-70b · unavailable: choose a model" }).waitFor();
     await say("who are you?");
     await hasValue(box(), "who are you?");
@@ -205,7 +205,7 @@ test.describe("a model that is away", () => {
     // The model is available again: the message is sent to it.
     server.models = all;
     await page.keyboard.press("Enter");
-    await page.getByText("llama-3.3-70b is not available now.", { exact: false }).last().waitFor();
+    await page.getByText("llama-3.3-70b is unavailable.", { exact: false }).last().waitFor();
     await page.getByRole("button", { name: "llama-3.3-70b: choose a model" }).waitFor();
     await page.keyboard.press("Enter");
     await until("the run", () => server.runs.size === 1);
@@ -219,7 +219,7 @@ test.describe("a model that is away", () => {
     server.models = server.models.filter(({ tour }) => tour);
     server.defaultModel = "tour";
     await page.reload();
-    await page.getByText("qwen3-30b is not available now.", { exact: false }).first().waitFor();
+    await page.getByText("qwen3-30b is unavailable.", { exact: false }).first().waitFor();
     await say("and now?");
     await hasValue(box(), "and now?");
     assert.equal(server.runs.size, 1);
@@ -236,16 +236,16 @@ test.describe("a half-filled form", () => {
   test("is not lost by a click on a link, nor by the way back", async () => {
     await page.goto("/settings/appearance");
     await page.getByRole("link", { name: "API keys" }).click();
-    await page.getByLabel("What is it for?").fill("backup script");
+    await page.getByLabel("Name").fill("backup script");
     await page.getByRole("link", { name: "Appearance" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
-    await hasValue(page.getByLabel("What is it for?"), "backup script");
+    await hasValue(page.getByLabel("Name"), "backup script");
     await page.goBack();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     assert.match(page.url(), /\/settings\/keys$/);
-    await hasValue(page.getByLabel("What is it for?"), "backup script");
+    await hasValue(page.getByLabel("Name"), "backup script");
     await page.getByRole("link", { name: "Appearance" }).click();
     await dialog.getByRole("button", { name: "Discard" }).click();
     await page.waitForURL("**/settings/appearance");
@@ -253,7 +253,7 @@ test.describe("a half-filled form", () => {
 
   test("is asked about before the page is closed", async () => {
     await page.goto("/settings/keys");
-    await page.getByLabel("What is it for?").click();
+    await page.getByLabel("Name").click();
     await page.keyboard.type("backup script");
     let asked = "";
     page.on("dialog", (dialog) => {
@@ -262,7 +262,7 @@ test.describe("a half-filled form", () => {
     });
     await page.close({ runBeforeUnload: true });
     await until("the question", () => asked === "beforeunload");
-    await hasValue(page.getByLabel("What is it for?"), "backup script");
+    await hasValue(page.getByLabel("Name"), "backup script");
   });
 });
 

@@ -68,7 +68,7 @@ test("who is invited makes an account, once", async () => {
   await hasValue(bob.getByLabel("Email"), "bob@example.org");
   await fill(bob, { Name: "Bob Byte", Password: "short" });
   await bob.getByRole("button", { name: "Create account" }).click();
-  await bob.getByText("The password needs at least 8 characters.").waitFor();
+  await bob.getByText("Use at least 8 characters.").waitFor();
   await check(bob, "sign-up");
   await picture(bob, "doors-sign-up-phone");
   await bob.getByLabel("Password").fill("battery staple");
@@ -128,7 +128,7 @@ test("whoever forgot the password gets a link to a new one", async () => {
   await hasValue(bob.getByLabel("Email"), "bob@example.org");
   await check(bob, "a new password");
   await picture(bob, "doors-reset-phone");
-  await bob.getByRole("button", { name: "Change the password" }).click();
+  await bob.getByRole("button", { name: "Change password" }).click();
   await bob.waitForURL("**/login");
   await logIn(bob, "bob@example.org", "another staple");
   await bob.locator("#composer").waitFor();

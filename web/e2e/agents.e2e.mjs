@@ -43,10 +43,10 @@ test("the administrator defines an agent; what is wrong is said", async () => {
     headers: { origin: glasshouse.url },
   });
   await page.goto("/settings/agents");
-  await page.getByText("No agents are defined").waitFor();
+  await page.getByText("No custom agents yet").waitFor();
   await page.getByRole("button", { name: "New agent" }).click();
   await form().getByLabel("Name", { exact: true }).fill("General");
-  await form().getByLabel("What it is for").fill("Writes poems about flowers.");
+  await form().getByLabel("Description").fill("Writes poems about flowers.");
   await form().getByLabel("Instructions").fill("You write poems. Keep them short.");
   await form().getByRole("combobox", { name: "Tools" }).selectOption("only");
   await form().getByRole("button", { name: "write_file" }).click();
@@ -55,7 +55,7 @@ test("the administrator defines an agent; what is wrong is said", async () => {
   await hasValue(form().getByLabel("Tools: only these"), "write_file");
   await form().getByLabel("Tools: only these").fill("write_file, telepathy");
   await form().getByLabel("Model calls").fill("0");
-  await form().getByText("“0” is not a number above 0.").waitFor();
+  await form().getByText("“0” isn’t valid. Enter a number above 0.").waitFor();
   assert.equal(await form().getByRole("button", { name: "Save" }).isDisabled(), true);
   await form().getByLabel("Model calls").fill("20");
   await form().getByRole("button", { name: "Save" }).click();
@@ -97,7 +97,7 @@ test("deleted by somebody else, the chat keeps the choice, says so and goes on w
   await page.keyboard.press("Enter");
   await page.getByText("Agent not found: “poet”").waitFor();
   await page.getByText("poet is not available now.", { exact: false }).first().waitFor();
-  assert.match(await picker().innerText(), /poet · not available/);
+  assert.match(await picker().innerText(), /poet · unavailable/);
   await picker().click();
   await page.getByRole("button", { name: /^scripted/ }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");

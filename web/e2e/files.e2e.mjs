@@ -104,7 +104,7 @@ test("what an agent has changed meanwhile is not overwritten unseen", async () =
   await page.getByRole("button", { name: /^plan\.md/ }).waitFor();
   files.write("/plan.md", "the agent's\n");
   await upload(textFile("plan.md", "two\n"));
-  await page.getByText("“plan.md” has changed since you looked, so yours was not stored.").waitFor();
+  await page.getByText("“plan.md” changed since you opened it, so your version wasn’t saved.").waitFor();
   assert.deepEqual(now(), [{ path: "/plan.md", version: 2, size_bytes: 12 }]);
   await page.getByRole("button", { name: "Overwrite" }).click();
   await page.getByRole("button", { name: /^plan\.md 4/ }).waitFor();
@@ -112,14 +112,14 @@ test("what an agent has changed meanwhile is not overwritten unseen", async () =
 
   files.write("/plan.md", "the agent's again\n");
   await page.getByRole("button", { name: "Delete: /plan.md" }).click();
-  await page.getByText("“plan.md” has changed since you looked, so it was not deleted.").waitFor();
+  await page.getByText("“plan.md” changed since you opened it, so it wasn’t deleted.").waitFor();
   assert.equal(now()[0].version, 4);
   await page.getByRole("button", { name: "Delete anyway" }).click();
   await page.getByText("Deleted “plan.md”.").waitFor();
 
   files.write("/new.md", "the agent's\n");
   await upload(textFile("new.md", "mine\n"));
-  await page.getByText("“new.md” has changed since you looked").waitFor();
+  await page.getByText("“new.md” changed since you opened it").waitFor();
   assert.deepEqual(now(), [{ path: "/new.md", version: 1, size_bytes: 12 }]);
   // The browser logs each 409 itself.
   const refused = page.complaints.splice(0).filter((text) => !text.includes("409"));

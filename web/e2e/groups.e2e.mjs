@@ -41,7 +41,7 @@ const row = (name) =>
     .getByRole("main")
     .getByRole("listitem")
     .filter({ has: ada.getByText(name, { exact: true }) });
-const kind = (name) => ada.getByRole("radiogroup", { name: "What is for whom" }).getByText(name).click();
+const kind = (name) => ada.getByRole("radiogroup", { name: "Access" }).getByText(name).click();
 const modelsOf = async (page) => {
   const answer = await (await page.request.get("/api/v1/models")).json();
   return answer.models.map(({ id }) => id);
@@ -49,26 +49,26 @@ const modelsOf = async (page) => {
 
 test("an administrator makes a group and says what is only for it, with the keyboard alone", async () => {
   await ada.goto("/settings/groups");
-  await ada.getByText("There are no groups yet.").waitFor();
+  await ada.getByText("No groups yet").waitFor();
   await ada.getByRole("button", { name: "New group" }).press("Enter");
   await ada.getByLabel("Name").focus();
   await ada.keyboard.type("Research");
   await ada.keyboard.press("Tab");
   await ada.keyboard.type("Tries new models.");
   await ada.getByRole("button", { name: "Create group" }).press("Enter");
-  await ada.getByText("Nobody is in it yet.").waitFor();
+  await ada.getByText("No members yet").waitFor();
   assert.ok((await modelsOf(bob)).includes("scripted"));
   await ada.getByLabel("scripted", { exact: true }).selectOption("groups");
-  await ada.getByText("Choose at least one group. Nothing has been changed yet.").waitFor();
+  await ada.getByText("Choose at least one group. Nothing has changed yet.").waitFor();
   assert.ok((await modelsOf(bob)).includes("scripted"));
-  const chip = ada.getByRole("group", { name: "Groups that may use scripted" }).getByRole("button");
+  const chip = ada.getByRole("group", { name: "Groups that can use scripted" }).getByRole("button");
   await chip.press("Enter");
-  await ada.getByText("Members also have: scripted").waitFor();
+  await ada.getByText("Members also get: scripted").waitFor();
   assert.ok(!(await modelsOf(bob)).includes("scripted"));
   assert.equal(await chip.getAttribute("aria-pressed"), "true");
   // The last group is not removed by accident: no access must be chosen explicitly.
   await chip.press("Enter");
-  await ada.getByText("Choose at least one group. Nothing has been changed yet.").waitFor();
+  await ada.getByText("Choose at least one group. Nothing has changed yet.").waitFor();
   assert.equal(await chip.getAttribute("aria-pressed"), "true");
   await check(ada, "groups");
 });
@@ -84,7 +84,7 @@ test("whoever is not in it does not see the model, and does from the moment that
   assert.equal(await box.inputValue(), "nobody@example.org", "what was typed stays");
   await box.fill(theOther.email);
   await box.press("Enter");
-  await ada.getByRole("button", { name: "Take Bob Byte out" }).waitFor();
+  await ada.getByRole("button", { name: "Remove Bob Byte" }).waitFor();
   await ada.getByText("1 person").waitFor();
   await picture(ada, "groups-members");
   await bob.reload();
@@ -99,8 +99,8 @@ test("it is shown with the person, and has limits", async () => {
   await row("Bob Byte").getByText("Groups: Research").waitFor();
   await ada.goto("/settings/groups");
   await ada.getByRole("button", { name: "Limits: Research" }).press("Enter");
-  const total = ada.getByRole("region", { name: "All together" });
-  await total.getByRole("group", { name: "A day" }).getByLabel("Requests").fill("1");
+  const total = ada.getByRole("region", { name: "All members together" });
+  await total.getByRole("group", { name: "Per day" }).getByLabel("Requests").fill("1");
   await total.getByRole("button", { name: "Save" }).press("Enter");
   await ada.getByText("Saved").first().waitFor();
   await picture(ada, "groups-limits");
@@ -139,12 +139,12 @@ test("other kinds of things can be found, and programs be kept to some", async (
 
 test("who is taken out has it no more, and with the group it stays shut", async () => {
   await ada.getByRole("button", { name: "Members: Research" }).press("Enter");
-  await isAsked(ada.getByRole("button", { name: "Take Bob Byte out" }), "Take out");
-  await ada.getByText("Nobody is in it yet.").waitFor();
+  await isAsked(ada.getByRole("button", { name: "Remove Bob Byte" }), "Remove");
+  await ada.getByText("No members yet").waitFor();
   assert.deepEqual(await modelsOf(bob), ["tour"]);
   await ada.getByRole("button", { name: "Delete: Research" }).click();
   await ada.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await ada.getByText("There are no groups yet.").waitFor();
+  await ada.getByText("No groups yet").waitFor();
   assert.deepEqual(await modelsOf(bob), ["tour"]);
   await kind("Models");
   await hasValue(ada.getByLabel("scripted", { exact: true }), "administrators");

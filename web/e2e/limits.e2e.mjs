@@ -37,11 +37,11 @@ const ask = (person) =>
 
 test("a key of a front end is made, and is for models only", async () => {
   await page.goto("/settings/keys");
-  await page.getByText("Restrict it").click();
-  await page.getByLabel("What is it for?").fill("Open WebUI");
-  await page.getByLabel("What it may do").selectOption("only");
+  await page.getByText("Restrictions").click();
+  await page.getByLabel("Name").fill("Open WebUI");
+  await page.getByLabel("Permissions").selectOption("only");
   await page.getByRole("switch", { name: "Trusted front end" }).click();
-  await page.getByRole("button", { name: "Create a key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   key = await page.locator(".secret code").textContent();
   await page.getByText("Use models and agents · Trusted front end").waitFor();
   assert.equal((await ask("ann")).status, 200);
@@ -53,9 +53,9 @@ test("a key of a front end is made, and is for models only", async () => {
 
 test("each of its people has a limit", async () => {
   await page.goto("/settings/limits");
-  await page.getByRole("button", { name: "Change: Each person of Open WebUI" }).click();
+  await page.getByRole("button", { name: "Edit: Each user of Open WebUI" }).click();
   const form = page.getByRole("listitem").locator("form");
-  await form.getByRole("group", { name: "A day" }).getByLabel("Requests").fill("2");
+  await form.getByRole("group", { name: "Per day" }).getByLabel("Requests").fill("2");
   await form.getByRole("button", { name: "Save" }).click();
   await page.getByText("A day: Requests 2").waitFor();
   const last = await ask("ann");
@@ -66,10 +66,10 @@ test("each of its people has a limit", async () => {
 
 test("what they used is shown", async () => {
   await page.goto("/settings/usage");
-  await page.getByLabel("Table by").selectOption("person");
+  await page.getByLabel("Group by").selectOption("person");
   const ann = page.getByRole("row").filter({ hasText: "ann" });
   await ann.getByRole("cell", { name: "2", exact: true }).waitFor();
-  await page.getByRole("img", { name: /^Tokens by day, / }).waitFor();
+  await page.getByRole("img", { name: /^Tokens per day, / }).waitFor();
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as CSV" }).click();
   assert.match((await download).suggestedFilename(), /^usage-.*\.csv$/);
@@ -77,9 +77,9 @@ test("what they used is shown", async () => {
 
 test("another secret locks the old one out", async () => {
   await page.goto("/settings/keys");
-  await page.getByRole("button", { name: "New secret: Open WebUI" }).click();
-  await page.getByRole("combobox", { name: "New secret" }).selectOption("0");
-  await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+  await page.getByRole("button", { name: "Rotate secret: Open WebUI" }).click();
+  await page.getByRole("combobox", { name: "Rotate secret" }).selectOption("0");
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click();
   await page.locator(".secret code").waitFor();
   assert.equal((await ask("bob")).status, 401);
   key = await page.locator(".secret code").textContent();
@@ -114,10 +114,10 @@ test("whoever deletes it is told that the chats of its people become theirs, and
   await page.reload();
   const remove = page.getByRole("button", { name: "Delete: Open WebUI" });
   await remove.click();
-  await page.getByText("the chats of its people, with their files, become yours").waitFor();
+  await page.getByText("its users’ chats and files become yours").waitFor();
   await page.keyboard.press("Escape");
   await isAsked(remove, "Delete");
-  await page.getByText("You have no keys.").waitFor();
+  await page.getByText("No API keys yet").waitFor();
   assert.deepEqual(await titles(), [words]);
   assert.deepEqual(page.complaints, []);
 });

@@ -49,11 +49,11 @@ test("it is shown with who wrote it, changed and pinned", async () => {
   await kept.getByText("Likes green tea.").waitFor();
   await kept.getByText("written by main").waitFor();
   assert.match(await kept.getByRole("link", { name: "in this chat" }).getAttribute("href"), /^\/c\/chat_/);
-  await kept.getByRole("button", { name: "Change “Drinks”" }).click();
+  await kept.getByRole("button", { name: "Edit “Drinks”" }).click();
   await page.getByLabel("Text", { exact: true }).fill("Likes black tea.");
-  await page.getByRole("switch", { name: "Always tell it" }).click();
+  await page.getByRole("switch", { name: "Always include" }).click();
   await page.getByRole("button", { name: "Save" }).click();
-  await kept.getByText("always told").waitFor();
+  await kept.getByText("always included").waitFor();
   await kept.getByText("Likes black tea.").waitFor();
   await kept.getByText("written by you").waitFor();
 });
@@ -71,9 +71,9 @@ test("one is made, deleted, and brought back", async () => {
 });
 
 test("turned off, and still off after a reload", async () => {
-  const use = page.getByRole("switch", { name: /^Agents may use/ });
+  const use = page.getByRole("switch", { name: /^Use memory/ });
   assert.equal(await use.isChecked(), true);
-  assert.equal(await page.getByRole("switch", { name: /Agents learn about you/ }).isChecked(), false);
+  assert.equal(await page.getByRole("switch", { name: /^Learn about me/ }).isChecked(), false);
   const done = page.waitForResponse((response) => response.request().method() === "PUT");
   await use.click();
   await done;
@@ -116,15 +116,15 @@ test("what was learned is corrected and forgotten", async () => {
   });
   await page.reload();
   await memory("Lives in Riga").getByRole("link", { name: "from this chat" }).waitFor();
-  await memory("Likes short answers").getByText("from a chat that is deleted").waitFor();
+  await memory("Likes short answers").getByText("from a deleted chat").waitFor();
   await page.getByRole("button", { name: "Correct: Lives in Riga" }).click();
-  await page.getByLabel("In your words").fill("Lives in Tartu");
+  await page.getByLabel("Corrected fact").fill("Lives in Tartu");
   await page.getByRole("button", { name: "Save" }).click();
-  await memory("Lives in Tartu").getByText("in your words").waitFor();
+  await memory("Lives in Tartu").getByText("edited by you").waitFor();
   await page.getByRole("button", { name: "Forget: Likes short answers" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
   await memory("Likes short answers").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Forget everything" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Forget everything" }).click();
-  await page.getByText("Nothing has been learned about you.").waitFor();
+  await page.getByText("Nothing learned yet").waitFor();
 });

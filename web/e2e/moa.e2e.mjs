@@ -108,10 +108,7 @@ test("samples of one model stream side by side and become one answer", async () 
   // All of them count, not only the visible one.
   const used = page.locator("header .used");
   assert.equal((await used.innerText()).trim(), "800 tokens");
-  assert.match(
-    await used.getAttribute("title"),
-    /^All answers .* 800 tokens.*\. Those on this page: 160 tokens/,
-  );
+  assert.match(await used.getAttribute("title"), /^All answers .* 800 tokens.*\. On this branch: 160 tokens/);
   await check(page, "a merged answer");
   await picture("merged");
 });

@@ -73,7 +73,7 @@ async function user(page) {
 test("nobody takes a new server by coming first, but whom the provider names its administrator", async () => {
   const bob = await signIn("bob");
   await bob.waitForURL("**/setup**");
-  await bob.getByRole("alert").getByText("Nobody has set this server up yet.").waitFor();
+  await bob.getByRole("alert").getByText("This server isn’t set up yet.").waitFor();
   await check(bob, "set-up with another way in");
   if (process.env.E2E_PICTURES) await bob.screenshot({ path: `${process.env.E2E_PICTURES}/oidc-setup.png` });
   await bob.context().close();
@@ -99,7 +99,7 @@ test("a person gets an account, and lands where they wanted to go", async () => 
 test("who is in no group that may come is told so", async () => {
   const eve = await signIn("eve");
   await eve.waitForURL("**/login**");
-  await eve.getByRole("alert").getByText("You are in none of the groups of Example Login").waitFor();
+  await eve.getByRole("alert").getByText("None of your groups at Example Login has access here.").waitFor();
   assert.equal(await user(eve), null);
   await check(eve, "log-in with another way in");
   if (process.env.E2E_PICTURES) await eve.screenshot({ path: `${process.env.E2E_PICTURES}/oidc-login.png` });

@@ -181,7 +181,7 @@ test("a model and an agent have parameters of their own", async () => {
   await page.getByRole("button", { name: "New agent" }).click();
   const form = page.getByRole("form");
   await form.getByLabel("Name", { exact: true }).fill("poet");
-  await form.getByLabel("What it is for").fill("Writes poems.");
+  await form.getByLabel("Description").fill("Writes poems.");
   await form.getByLabel("Instructions").fill("You write poems.");
   await form.getByLabel("Model", { exact: true }).selectOption("tiny");
   await form.getByLabel("Seed").fill("7");

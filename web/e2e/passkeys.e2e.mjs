@@ -82,7 +82,7 @@ test("without a passkey anywhere there is no button for one", async () => {
 
 test("one is made with the password", async () => {
   await make(page, "Laptop", "not it");
-  await page.getByText("The password is wrong.").waitFor();
+  await page.getByText("Wrong password.").waitFor();
   await page.keyboard.press("Escape");
   await make(page, "Laptop", ada.password);
   await page.getByText("The passkey is there.").waitFor();

@@ -32,7 +32,7 @@ async function change(current, fresh) {
   await page.goto("/settings/password");
   await page.getByLabel("Current password").fill(current);
   await page.getByLabel("New password").fill(fresh);
-  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByRole("button", { name: "Change password" }).click();
 }
 
 test("a wrong or a short one changes nothing", async () => {
@@ -47,7 +47,7 @@ test("a wrong or a short one changes nothing", async () => {
 
 test("the new one holds, and other browsers are signed out", async () => {
   await change("correct horse", "another horse");
-  await page.getByText("The password was changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
   await page.goto("/");
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await signIn("correct horse");
@@ -72,7 +72,7 @@ test("an account is deleted by its owner only", async () => {
   const dialog = his.getByRole("dialog", { name: "Delete my account" });
   await dialog.getByLabel("Password").fill("not it at all");
   await dialog.getByRole("button", { name: "Delete my account" }).click();
-  await dialog.getByText("The password is wrong.").waitFor();
+  await dialog.getByText("Wrong password.").waitFor();
   if (process.env.E2E_PICTURES) await his.screenshot({ path: `${process.env.E2E_PICTURES}/close.png` });
   await dialog.getByLabel("Password").fill(bob.password);
   await dialog.getByRole("button", { name: "Delete my account" }).click();

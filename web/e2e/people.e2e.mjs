@@ -34,7 +34,7 @@ test("an administrator adds a person, with the keyboard alone", async () => {
   await ada.goto("/settings/people");
   await row("Ada Lovelace").getByText("you", { exact: true }).waitFor();
   assert.equal(await row("Ada Lovelace").getByRole("button").count(), 0, "nobody suspends themselves");
-  await ada.getByRole("button", { name: "Add a person" }).press("Enter");
+  await ada.getByRole("button", { name: "Add person" }).press("Enter");
   await ada.getByLabel("Name").focus();
   for (const words of ["Bob Byte", "bob@example.org", "battery staple"]) {
     await ada.keyboard.type(words);
@@ -71,29 +71,29 @@ test("whoever is suspended is out, and back in when let in again", async () => {
   await bob.waitForURL("**/login*");
   await logIn(bob, theOther);
   await bob.getByText("This account is suspended").waitFor();
-  await ada.getByRole("button", { name: "Let in again: Bob Byte" }).press("Enter");
-  await row("Bob Byte").getByText("here since").waitFor();
+  await ada.getByRole("button", { name: "Reinstate: Bob Byte" }).press("Enter");
+  await row("Bob Byte").getByText("joined").waitFor();
   await bob.getByRole("button", { name: "Log in" }).click();
   await bob.locator("#composer").waitFor();
 });
 
 test("a person becomes an administrator, and the last one stays", async () => {
-  const own = ada.getByLabel("What Ada Lovelace may do");
+  const own = ada.getByLabel("Role of Ada Lovelace");
   await own.selectOption("user");
-  await ada.getByRole("dialog", { name: "Give up administration" }).waitFor();
+  await ada.getByRole("dialog", { name: "Give up admin role" }).waitFor();
   await ada.keyboard.press("Escape");
   await hasValue(own, "admin");
   await own.selectOption("user");
-  await ada.getByRole("button", { name: "Give up administration" }).press("Enter");
+  await ada.getByRole("button", { name: "Give up admin role" }).press("Enter");
   await ada.getByText("This is the last administrator").waitFor();
   await hasValue(own, "admin");
-  await ada.getByLabel("What Bob Byte may do").selectOption("admin");
+  await ada.getByLabel("Role of Bob Byte").selectOption("admin");
   await until("Bob is an administrator", async () => (await bob.request.get("/api/v1/users")).ok());
   await bob.goto("/settings/people");
   await bob.getByRole("button", { name: "Suspend: Ada Lovelace" }).waitFor();
   await check(bob, "people");
   await picture(bob, "people-phone");
-  await ada.getByLabel("What Bob Byte may do").selectOption("user");
+  await ada.getByLabel("Role of Bob Byte").selectOption("user");
 });
 
 test("a suspended account is deleted", async () => {

@@ -357,7 +357,7 @@ test("what is allowed always is asked no more, until it is taken back", async ()
   await page.goto("/settings/consent");
   await page.getByText("path: /*.md").waitFor();
   await isAsked(page.getByRole("button", { name: "Ask again: edit_file" }), "Ask again");
-  await page.getByText("You have allowed nothing for good.").waitFor();
+  await page.getByText("Nothing is always allowed yet.").waitFor();
   await page.goto("/");
 });
 

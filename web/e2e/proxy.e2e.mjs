@@ -79,12 +79,12 @@ async function open(who, at = "/") {
 
 test("the first one is the administrator of the proxy's groups", async () => {
   const early = await open("bob");
-  await early.getByRole("alert").getByText("Nobody has set this server up yet.").waitFor();
+  await early.getByRole("alert").getByText("This server isn’t set up yet.").waitFor();
   await early.context().close();
   const page = await open("ada", "/settings/people");
   await page.getByText("ada@example.org").first().waitFor();
   await page.goto("/settings/sessions");
-  await page.getByText("The proxy in front of this server signs you in, so").waitFor();
+  await page.getByText("You’re signed in by the proxy in front of this server, so").waitFor();
   await check(page, "sessions");
   await page.context().close();
 });

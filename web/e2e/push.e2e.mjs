@@ -128,7 +128,7 @@ test.afterAll(async () => {
 
 const subscriptions = async () =>
   (await page.request.get(`${glasshouse.url}/api/v1/push-subscriptions`)).json();
-const notifications = () => page.getByRole("switch", { name: /^Notifications of the browser/ });
+const notifications = () => page.getByRole("switch", { name: /^Browser notifications/ });
 
 test("turned on, this browser is subscribed, and again after each start", async () => {
   await page.goto("/settings/appearance");

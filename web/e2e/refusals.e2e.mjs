@@ -67,7 +67,7 @@ test("under a field of a form", async () => {
 
 test("in what comes up, with what it is made of", async () => {
   await page.goto("/settings/schedules");
-  await page.getByLabel("Адрес", { exact: true }).fill("https://127.0.0.1/hook");
+  await page.getByLabel("URL", { exact: true }).fill("https://127.0.0.1/hook");
   await page.getByRole("button", { name: "Добавить", exact: true }).click();
   await toast(/^Туда ничего нельзя отправить\. Адрес ведёт на эту машину, в частную сеть/);
   await pictures("toast");

@@ -47,7 +47,7 @@ const schedule = (name) => page.getByRole("main").getByRole("listitem").filter({
 async function make(name, prompt) {
   await page.getByRole("button", { name: "New schedule" }).click();
   await page.getByLabel("Name", { exact: true }).fill(name);
-  await page.getByLabel("What to do").fill(prompt);
+  await page.getByLabel("Prompt").fill(prompt);
   await page.getByLabel("When").selectOption("Monday to Friday");
   await page.getByLabel("At", { exact: true }).fill("07:30");
   await page.getByLabel("Time zone").fill("Europe/Berlin");
@@ -60,7 +60,7 @@ async function make(name, prompt) {
 test("a schedule is made and shows when it is due", async () => {
   await page.goto("/settings/schedules");
   await make("News", "Read the news");
-  await page.getByRole("button", { name: "Change “News”" }).click();
+  await page.getByRole("button", { name: "Edit “News”" }).click();
   await hasValue(page.getByLabel("When"), "weekdays");
   await hasValue(page.getByLabel("At", { exact: true }), "07:30");
   await page.getByLabel("Time zone").fill("Mars/Base");
@@ -71,7 +71,7 @@ test("a schedule is made and shows when it is due", async () => {
 
 test("its run is noticed in another chat, and marked until it is read", async () => {
   await schedule("News").getByRole("button", { name: "Run now" }).click();
-  await page.getByText("“News” has started.").waitFor();
+  await page.getByText("Started “News”.").waitFor();
   await inList("Hi").click();
   await page.getByText("“News” is done.").waitFor();
   await inList(/News.*new/).waitFor();
@@ -91,7 +91,7 @@ test("an address is told when a run has ended", async () => {
   await page.goto("/settings/schedules");
   const url = `http://localhost:${listener.address().port}/hook`;
   const add = async (url) => {
-    await page.getByLabel("Address").fill(url);
+    await page.getByLabel("URL").fill(url);
     await page.getByRole("button", { name: "Add" }).click();
   };
   await add("https://169.254.169.254/latest");
@@ -99,11 +99,11 @@ test("an address is told when a run has ended", async () => {
   await add(url);
   await page.getByText(/^whsec_/).waitFor();
   const row = page.getByRole("main").getByRole("listitem").filter({ hasText: url });
-  await row.getByText("Nothing told yet").waitFor();
-  await row.getByRole("button", { name: "Send a test" }).click();
-  await page.getByText("The test has arrived.").waitFor();
+  await row.getByText("Not called yet").waitFor();
+  await row.getByRole("button", { name: "Send test" }).click();
+  await page.getByText("Test delivered.").waitFor();
   await schedule("News").getByRole("button", { name: "Run now" }).click();
-  await row.getByText(/^Told: /).waitFor();
+  await row.getByText(/^Delivered: /).waitFor();
   assert.deepEqual(
     told.map(({ type, data }) => [type, data.answer]),
     [
@@ -156,7 +156,7 @@ test("the browser's notifications are off until they are turned on, and come onl
   const runAndHide = async () => {
     await page.goto("/settings/schedules");
     await schedule("News").getByRole("button", { name: "Run now" }).click();
-    await page.getByText("“News” has started.").waitFor();
+    await page.getByText("Started “News”.").waitFor();
     await hide(true);
     await schedule("News").getByRole("link", { name: "started" }).waitFor();
     await schedule("News").getByRole("link", { name: "done" }).first().waitFor();
@@ -166,7 +166,7 @@ test("the browser's notifications are off until they are turned on, and come onl
   await page.reload();
   assert.deepEqual(await runAndHide(), []);
   await page.goto("/settings/appearance");
-  const notifications = page.getByRole("switch", { name: /^Notifications of the browser/ });
+  const notifications = page.getByRole("switch", { name: /^Browser notifications/ });
   assert.equal(await notifications.isChecked(), false);
   await notifications.click();
   await page.waitForFunction(() => Notification.permission === "granted");

@@ -115,7 +115,7 @@ test("a wrong password and a wrong code turn nothing on", async () => {
   const dialog = page.getByRole("dialog", { name: "Set up" });
   await dialog.getByLabel("Password").fill("not it");
   await page.keyboard.press("Enter");
-  await dialog.getByText("The password is wrong.").waitFor();
+  await dialog.getByText("Wrong password.").waitFor();
   await check(page, "asked for the password");
   await page.keyboard.press("Escape");
   await setUp(page, ada);

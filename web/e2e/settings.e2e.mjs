@@ -88,7 +88,7 @@ test("one's own name is changed", async () => {
   assert.ok(await save.isDisabled());
   await page.getByLabel("Name").fill("Countess Ada");
   await save.click();
-  await page.getByText("The name was changed.").waitFor();
+  await page.getByText("Name changed.").waitFor();
   await page.reload();
   await page.getByLabel("Name").waitFor();
   await hasValue(page.getByLabel("Name"), "Countess Ada");

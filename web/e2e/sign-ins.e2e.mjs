@@ -62,7 +62,7 @@ test("they sign in at the server's own page, and their agent reads their notes",
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("You are signed in.").waitFor();
   await card("notes").getByText("1 tool").waitFor();
-  await card("notes").getByText("Show the tools").click();
+  await card("notes").getByText("Show tools").click();
   await page.getByText("Reads the notes of Ada.").waitFor();
   await picture("signed-in");
   await page.goto("/");

@@ -82,9 +82,9 @@ async function picture(name) {
 test("an administrator says that a model is told of tools in words", async () => {
   await page.goto("/settings/models");
   await page.getByRole("button", { name: /^scripted/ }).click();
-  await page.getByLabel("Tools").selectOption("in words (no tool calls)");
+  await page.getByLabel("Tool calling").selectOption("in the prompt (no tool calling)");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("in words (no tool calls)").first().waitFor();
+  await page.getByText("in the prompt (no tool calling)").first().waitFor();
   await page.goto("/settings/pipelines");
   await page.getByRole("switch", { name: /^Code interpreter/ }).waitFor();
   await page.getByRole("button", { name: "Change: Tools in words" }).click();

@@ -241,9 +241,9 @@ export const ru: Dictionary = {
   "compaction.summarised": "Прежние шаги сжаты: {before} → {after} токенов",
   "compaction.left": "Прежние шаги опущены: {before} → {after} токенов",
 
-  "reasoning.running": "Размышляет…",
-  "reasoning.done": "Размышление: {duration}",
-  "reasoning.brief": "Размышление",
+  "reasoning.running": "Рассуждает…",
+  "reasoning.done": "Рассуждение: {duration}",
+  "reasoning.brief": "Рассуждение",
 
   "plan.task": "Задача {number} из {count}",
   "plan.done": {
