@@ -236,16 +236,16 @@ test.describe("a half-filled form", () => {
   test("is not lost by a click on a link, nor by the way back", async () => {
     await page.goto("/settings/appearance");
     await page.getByRole("link", { name: "API keys" }).click();
-    await page.getByLabel("Name").fill("backup script");
+    await page.getByLabel("Name", { exact: true }).fill("backup script");
     await page.getByRole("link", { name: "Appearance" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
-    await hasValue(page.getByLabel("Name"), "backup script");
+    await hasValue(page.getByLabel("Name", { exact: true }), "backup script");
     await page.goBack();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     assert.match(page.url(), /\/settings\/keys$/);
-    await hasValue(page.getByLabel("Name"), "backup script");
+    await hasValue(page.getByLabel("Name", { exact: true }), "backup script");
     await page.getByRole("link", { name: "Appearance" }).click();
     await dialog.getByRole("button", { name: "Discard" }).click();
     await page.waitForURL("**/settings/appearance");
@@ -253,7 +253,7 @@ test.describe("a half-filled form", () => {
 
   test("is asked about before the page is closed", async () => {
     await page.goto("/settings/keys");
-    await page.getByLabel("Name").click();
+    await page.getByLabel("Name", { exact: true }).click();
     await page.keyboard.type("backup script");
     let asked = "";
     page.on("dialog", (dialog) => {
@@ -262,7 +262,7 @@ test.describe("a half-filled form", () => {
     });
     await page.close({ runBeforeUnload: true });
     await until("the question", () => asked === "beforeunload");
-    await hasValue(page.getByLabel("Name"), "backup script");
+    await hasValue(page.getByLabel("Name", { exact: true }), "backup script");
   });
 });
 

@@ -55,11 +55,11 @@ test("nobody signs up where it is closed", async () => {
 
 test("who is invited makes an account, once", async () => {
   await ada.goto("/settings/people");
-  await ada.getByRole("radio", { name: "Nobody" }).and(ada.locator(":checked")).waitFor();
-  assert.equal(await ada.getByRole("button", { name: "Create the link" }).count(), 0);
-  await ada.getByRole("radio", { name: "Who is invited" }).check();
-  await ada.getByLabel("For this address only").fill("bob@example.org");
-  await ada.getByRole("button", { name: "Create the link" }).click();
+  await ada.getByRole("radio", { name: "Closed" }).and(ada.locator(":checked")).waitFor();
+  assert.equal(await ada.getByRole("button", { name: "Create link" }).count(), 0);
+  await ada.getByRole("radio", { name: "By invitation" }).check();
+  await ada.getByLabel("Restrict to email").fill("bob@example.org");
+  await ada.getByRole("button", { name: "Create link" }).click();
   const invitation = await link();
   await check(ada, "people with invitations");
   await picture(ada, "doors-people");
@@ -86,8 +86,8 @@ test("who is invited makes an account, once", async () => {
     .filter({ hasText: "used" })
     .getByText("bob@example.org")
     .waitFor();
-  const takeBack = ada.getByRole("button", { name: "Take back: bob@example.org" });
-  await isAsked(takeBack, "Take back");
+  const takeBack = ada.getByRole("button", { name: "Revoke: bob@example.org" });
+  await isAsked(takeBack, "Revoke");
   await takeBack.waitFor({ state: "detached" });
 });
 
@@ -96,7 +96,7 @@ test("people see where they are signed in, and log out elsewhere", async () => {
   await logIn(elsewhere, "bob@example.org", "battery staple");
   await elsewhere.locator("#composer").waitFor();
   await bob.goto("/settings/sessions");
-  await bob.getByText("this one").waitFor();
+  await bob.getByText("this browser").waitFor();
   await bob.getByText("from 127.0.0.1").first().waitFor();
   assert.equal(await bob.getByText("Chrome on Linux").count(), 2);
   await check(bob, "sessions");
@@ -111,7 +111,7 @@ test("people see where they are signed in, and log out elsewhere", async () => {
   await elsewhere.getByRole("button", { name: "Log out everywhere else" }).press("Enter");
   await picture(elsewhere, "doors-sessions-confirm");
   await elsewhere.getByRole("dialog").getByRole("button", { name: "Log out everywhere else" }).press("Enter");
-  await elsewhere.getByText("The other sessions have ended.").waitFor();
+  await elsewhere.getByText("Other sessions logged out.").waitFor();
   await bob.waitForURL("**/login*");
   await elsewhere.getByRole("button", { name: "Log out everywhere" }).click();
   await elsewhere.getByRole("dialog").getByRole("button", { name: "Log out everywhere" }).click();
@@ -120,7 +120,7 @@ test("people see where they are signed in, and log out elsewhere", async () => {
 });
 
 test("whoever forgot the password gets a link to a new one", async () => {
-  await ada.getByRole("button", { name: "New password for Bob Byte" }).click();
+  await ada.getByRole("button", { name: "Reset password of Bob Byte" }).click();
   const reset = await link();
   await picture(ada, "doors-reset-link");
   await bob.goto(reset);
@@ -133,24 +133,24 @@ test("whoever forgot the password gets a link to a new one", async () => {
   await logIn(bob, "bob@example.org", "another staple");
   await bob.locator("#composer").waitFor();
   await carol.goto(reset);
-  await carol.getByText("Эта ссылка уже использована").waitFor();
+  await carol.getByText("Ссылка устарела или уже использована").waitFor();
 });
 
 test("where everybody may, a person makes an account, and nobody another's", async () => {
   const kept = ada.waitForResponse((answer) => answer.request().method() === "PUT");
-  await ada.getByRole("radio", { name: "Everybody" }).check();
+  await ada.getByRole("radio", { name: "Open" }).check();
   await kept;
   await carol.goto("/login");
   await carol.getByRole("link", { name: "Создать учётную запись" }).click();
   await fill(carol, { Имя: "Карл", "Эл. почта": "ada@example.org", Пароль: "чужой пароль" });
   await check(carol, "open sign-up");
   await carol.getByRole("button", { name: "Создать учётную запись" }).click();
-  await carol.getByText("С этим паролем войти нельзя").waitFor();
+  await carol.getByText("Не удалось войти с этим паролем").waitFor();
   await picture(carol, "doors-open-phone-dark-ru");
   await carol.getByLabel("Эл. почта").fill("carol@example.org");
   await carol.getByRole("button", { name: "Создать учётную запись" }).click();
   await carol.locator("#composer").waitFor();
   await carol.goto("/settings/sessions");
-  await carol.getByText("этот", { exact: true }).waitFor();
+  await carol.getByText("этот браузер", { exact: true }).waitFor();
   await picture(carol, "doors-sessions-phone-dark-ru");
 });

@@ -51,12 +51,12 @@ async function picture(name) {
 test("a collection is made, changed and deleted, by keyboard", async () => {
   await page.goto("/");
   await link("Knowledge").press("Enter");
-  await page.getByText("There are no collections yet.").waitFor();
+  await page.getByText("No collections yet").waitFor();
   await button("New collection").press("Enter");
   await page.getByLabel("Name").fill("Handbook");
   await page.getByLabel("Name").press("Enter");
   await page.getByRole("heading", { name: "Handbook" }).waitFor();
-  await page.getByText("There are no documents in it yet.").waitFor();
+  await page.getByText("No documents yet").waitFor();
 
   await button("Actions for “Handbook”").press("Enter");
   await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
@@ -65,7 +65,7 @@ test("a collection is made, changed and deleted, by keyboard", async () => {
   await page.getByRole("switch").press("Space");
   await button("Save").press("Enter");
   await page.getByRole("heading", { name: "House rules" }).waitFor();
-  await page.getByText("Open to everybody here").waitFor();
+  await page.getByText("Open to everyone").waitFor();
   const [{ name, description, open }] = knowledge.collections;
   assert.deepEqual(
     { name, description, open },
@@ -74,10 +74,10 @@ test("a collection is made, changed and deleted, by keyboard", async () => {
 
   await button("Actions for “House rules”").press("Enter");
   await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
-  await page.getByText("are gone for good").waitFor();
+  await page.getByText("This permanently deletes").waitFor();
   await button("Delete").press("Enter");
   await page.waitForURL("**/knowledge");
-  await page.getByText("There are no collections yet.").waitFor();
+  await page.getByText("No collections yet").waitFor();
 });
 
 test("documents say how far their meaning is, and searches what did not help", async () => {
@@ -91,26 +91,26 @@ test("documents say how far their meaning is, and searches what did not help", a
   notes.meaning = { done: 0, chunks: 2, problem: { code: "failed", message: "Out of memory." } };
   done.meaning = { done: 2, chunks: 2, problem: null };
   await page.goto(`/knowledge/${collection.id}`);
-  await row("plan.md").getByText("Meaning: 50 %").waitFor();
-  await row("notes.md").getByText("the embedding model fails").waitFor();
-  assert.equal(await row("done.md").getByText("eaning").count(), 0);
+  await row("plan.md").getByText("Embedding: 50%").waitFor();
+  await row("notes.md").getByText("the embedding model failed").waitFor();
+  assert.equal(await row("done.md").getByText("Keyword search only").count(), 0);
   await picture("meanings");
   // The page polls until everything is done.
   plan.meaning = { done: 2, chunks: 2, problem: null };
-  await row("plan.md").getByText("Meaning").waitFor({ state: "detached" });
+  await row("plan.md").getByText("Embedding").waitFor({ state: "detached" });
 
   knowledge.notes = [{ code: "no_rerank", message: "It was silent." }];
   knowledge.second = { meaning: 0.81, rerank: -1.5 };
-  await page.getByRole("searchbox", { name: "Search the documents" }).fill("walrus");
+  await page.getByRole("searchbox", { name: "Search documents" }).fill("walrus");
   await button("Search").click();
-  await page.getByText("The best results were not reranked").waitFor();
+  await page.getByText("Results weren’t reranked").waitFor();
   await page
-    .getByText(/Why here/)
+    .getByText(/Relevance/)
     .first()
     .click();
-  await page.getByText("Second look").first().waitFor();
-  await page.getByText("-1.5, the best here has -1.5").first().waitFor();
-  await page.getByText("How near the passage is").first().waitFor();
+  await page.getByText("Reranker").first().waitFor();
+  await page.getByText("-1.5, best here: -1.5").first().waitFor();
+  await page.getByText("How close the passage is").first().waitFor();
   await picture("second-look");
   await page.setViewportSize({ width: 390, height: 800 });
   await page.emulateMedia({ colorScheme: "dark" });
@@ -129,15 +129,15 @@ test("files are sent and read, and each says how it stands", async () => {
     file("huge.zip", "PK"),
     file("empty.txt", ""),
   ]);
-  await page.getByText("2 files did not come").waitFor();
+  await page.getByText("2 files failed to upload").waitFor();
   await page.getByText("At most 100 MB.").waitFor();
   await page.getByText("The file is empty.").waitFor();
-  await page.getByText("3 files came").waitFor();
-  await row("plan.md").getByText("Waits to be read").waitFor();
+  await page.getByText("3 files uploaded").waitFor();
+  await row("plan.md").getByText("Queued").waitFor();
   await picture("waiting");
   knowledge.readAll();
   await row("plan.md").getByText("3 passages").waitFor();
-  await row("broken.pdf").getByText("it cannot be read as PDF").waitFor();
+  await row("broken.pdf").getByText("can’t be read as PDF").waitFor();
   // An error code unknown to the page is shown with the server's message.
   await row("odd.new").getByText("Something new is wrong with it.").waitFor();
   await picture("read");
@@ -148,14 +148,14 @@ test("files are sent and read, and each says how it stands", async () => {
   );
 
   knowledge.refused = null;
-  await button("Send again").click();
+  await button("Retry upload").click();
   await row("huge.zip").waitFor();
-  await page.getByText("1 file did not come").waitFor();
+  await page.getByText("1 file failed to upload").waitFor();
   await button("Hide").click();
   page.complaints.splice(0);
 
-  await button("Read “broken.pdf” again").click();
-  await row("broken.pdf").getByText("it cannot be read as PDF").waitFor();
+  await button("Reprocess “broken.pdf”").click();
+  await row("broken.pdf").getByText("can’t be read as PDF").waitFor();
   await button("Delete “broken.pdf”").click();
   await button("Delete").last().click();
   await row("broken.pdf").waitFor({ state: "detached" });
@@ -191,10 +191,10 @@ test("a folder comes as it is, but what is hidden", async () => {
     for (const path of ["README.md", "a/README.md", ".git/config"]) await writeFile(join(folder, path), path);
     const collection = own({ name: "Papers" });
     await page.goto(`/knowledge/${collection.id}`);
-    await chooser("Upload a folder").setInputFiles(folder);
+    await chooser("Upload folder").setInputFiles(folder);
     await row("a › README.md").getByText("1 passage").waitFor();
     await row("README.md").waitFor();
-    await page.getByText("1 hidden file was left out.").waitFor();
+    await page.getByText("1 hidden file skipped.").waitFor();
     assert.equal(collection.documents.length, 2);
   } finally {
     await rm(folder, { recursive: true });
@@ -210,13 +210,13 @@ test("a document is replaced only by whoever says so", async () => {
   const send = () =>
     chooser("Upload files").setInputFiles([file("plan.md", "Changed."), file("new.md", "New.")]);
   await send();
-  await question.getByText("There is a document “plan.md” already.").waitFor();
+  await question.getByText("A document named “plan.md” already exists.").waitFor();
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "detached" });
   assert.equal(collection.documents.length, 1);
   await send();
   await question.getByRole("button", { name: "Replace" }).click();
-  await page.getByText("2 files came").waitFor();
+  await page.getByText("2 files uploaded").waitFor();
   await row("new.md").waitFor();
   assert.equal(collection.documents.length, 2);
 });
@@ -235,7 +235,7 @@ test("files are dropped", async () => {
   await page.locator("main .place.over").waitFor();
   await place.dispatchEvent("drop", { dataTransfer: data });
   await row("two.md").getByText("1 passage").waitFor();
-  await page.getByText("2 files came").waitFor();
+  await page.getByText("2 files uploaded").waitFor();
 });
 
 test("sending can be stopped", async () => {
@@ -243,12 +243,12 @@ test("sending can be stopped", async () => {
   await page.route("**/documents?name=*", () => {});
   await page.goto(`/knowledge/${collection.id}`);
   await chooser("Upload files").setInputFiles([1, 2, 3, 4, 5].map((n) => file(`${n}.md`, "text")));
-  await page.getByText("Sent 0 of 5").waitFor();
+  await page.getByText("Uploaded 0 of 5").waitFor();
   assert.equal(await page.getByRole("progressbar").count(), 3);
   await picture("sending");
-  await button("Stop sending").click();
-  await page.getByText("Sent 0 of 5").waitFor({ state: "detached" });
-  assert.equal(await page.getByText("did not come").count(), 0);
+  await button("Cancel upload").click();
+  await page.getByText("Uploaded 0 of 5").waitFor({ state: "detached" });
+  assert.equal(await page.getByText("failed to upload").count(), 0);
   assert.equal(collection.documents.length, 0);
 });
 
@@ -269,10 +269,10 @@ test("a passage is found, explained and opened where it stands", async () => {
   const first = results.first();
   await first.getByText("page 1 › Carried over").waitFor();
   assert.deepEqual(await first.locator("mark").allInnerTexts(), ["holidays", "carried", "over"]);
-  await first.getByText("Why here: 100 of 100").click();
-  await first.getByText("Words that few passages have count for more.").waitFor();
-  await first.getByText("6.42, the best here has 6.42").waitFor();
-  await first.getByText("Meanings were not compared").waitFor();
+  await first.getByText("Relevance 100%").click();
+  await first.getByText("Rare words count more.").waitFor();
+  await first.getByText("6.42, best here: 6.42").waitFor();
+  await first.getByText("Keyword search only").waitFor();
   await picture("results");
 
   await page.getByLabel("Where to search").selectOption("Recipes");
@@ -309,7 +309,7 @@ test("a document that has changed says that the passage is gone", async () => {
   const document = put(collection, "short.md", "Short.");
   knowledge.readAll();
   await page.goto(`/knowledge/${collection.id}/${document.id}?from=500&to=600`);
-  await page.getByText("The passage is no longer in the text").waitFor();
+  await page.getByText("This passage is no longer in the text").waitFor();
 });
 
 test("the work on a document is stopped, and gone on with", async () => {
@@ -319,15 +319,15 @@ test("the work on a document is stopped, and gone on with", async () => {
   const sign = put(collection, "sign.png", "x");
   Object.assign(sign, { picture: true, problem: { code: "vision_failed", message: "The model is down." } });
   await page.goto(`/knowledge/${collection.id}`);
-  await row("long.md").getByText("Waits to be read").waitFor();
-  await row("sign.png").getByText("A model looks at it").waitFor();
-  await row("sign.png").getByText("The model that looks at pictures fails.").waitFor();
+  await row("long.md").getByText("Queued").waitFor();
+  await row("sign.png").getByText("Describing image…").waitFor();
+  await row("sign.png").getByText("The vision model failed.").waitFor();
   await picture("waiting");
-  await button("Stop the work on “long.md”").press("Enter");
-  await row("long.md").getByText("It was stopped.").waitFor();
-  assert.equal(await button("Stop the work on “long.md”").count(), 0);
+  await button("Stop processing “long.md”").press("Enter");
+  await row("long.md").getByText("Stopped.").waitFor();
+  assert.equal(await button("Stop processing “long.md”").count(), 0);
   knowledge.rests = false;
-  await button("Read “long.md” again").press("Enter");
+  await button("Reprocess “long.md”").press("Enter");
   await row("long.md").getByText("1 passage").waitFor();
 });
 
@@ -377,7 +377,7 @@ test("many documents are shown in parts and found by name", async () => {
   assert.equal(await page.locator(".rows > li").count(), 100);
   await button("Show more").click();
   assert.equal(await page.locator(".rows > li").count(), 200);
-  await page.getByLabel("Show only names with").fill("PAPER-24");
+  await page.getByLabel("Filter by name").fill("PAPER-24");
   assert.equal(await page.locator(".rows > li").count(), 10);
 });
 
@@ -407,7 +407,7 @@ test("on a phone, in Russian and in the dark", async () => {
   assert.ok(await fits());
   await page.getByRole("main").getByRole("searchbox").fill("отпускных");
   await button("Найти").click();
-  await page.getByText("Почему здесь").first().click();
+  await page.getByText("Релевантность").first().click();
   await picture("phone-results");
   assert.ok(await fits());
   await page.getByRole("article").first().getByRole("link").click();

@@ -68,8 +68,8 @@ test.afterAll(async () => {
 });
 
 const card = (name) =>
-  page.getByRole("listitem").filter({ has: page.getByRole("button", { name: `Settings of ${name}` }) });
-const open = (name) => page.getByRole("button", { name: `Settings of ${name}` }).click();
+  page.getByRole("listitem").filter({ has: page.getByRole("button", { name: `Settings for ${name}` }) });
+const open = (name) => page.getByRole("button", { name: `Settings for ${name}` }).click();
 
 async function connect(name, url, key) {
   const form = page.locator("form").filter({ has: page.getByRole("button", { name: "Connect" }) });
@@ -94,12 +94,12 @@ test("a key is tried alone, and what is wrong with it is said in the server's wo
   const house = card("House");
   await house.getByText("Key …1111").waitFor();
   await house.getByRole("button", { name: "Test" }).click();
-  await house.getByText(/It answers in .* and offers 1 model/).waitFor();
-  await house.getByLabel("Model that answers").selectOption("m");
+  await house.getByText(/Responds in .* 1 model available/).waitFor();
+  await house.getByLabel("Model to test").selectOption("m");
   await house.getByRole("button", { name: "Test" }).click();
   await house.getByText(/refused the key.*The key has expired/).waitFor();
-  await house.getByLabel("Another key").fill("sk-nobodys-key");
-  await house.getByRole("button", { name: "Add the key" }).click();
+  await house.getByLabel("New key").fill("sk-nobodys-key");
+  await house.getByRole("button", { name: "Add key" }).click();
   await house.getByRole("button", { name: "Test" }).click();
   await house.getByText(/^Key …-key: .*This key is unknown/).waitFor();
   await house.getByRole("button", { name: "Remove Key …-key" }).click();
@@ -109,8 +109,8 @@ test("a key is tried alone, and what is wrong with it is said in the server's wo
 
 test("a refused key rests and the other one answers", async () => {
   const house = card("House");
-  await house.getByLabel("Another key").fill(GOOD);
-  await house.getByRole("button", { name: "Add the key" }).click();
+  await house.getByLabel("New key").fill(GOOD);
+  await house.getByRole("button", { name: "Add key" }).click();
   await house.getByText("Key …2222").waitFor();
   assert.equal(
     await told(() =>
@@ -131,9 +131,9 @@ test("a refused key rests and the other one answers", async () => {
     assert.match(answer, /OK from the house/);
   }
   assert.deepEqual(picky.keys.slice(before), [BAD, GOOD, GOOD]);
-  await house.getByText("passed over for", { exact: false }).waitFor();
+  await house.getByText("cooling down for", { exact: false }).waitFor();
   await house.getByText(/ago: .*The key has expired/).waitFor();
-  await house.getByText("2 answers since the start").waitFor();
+  await house.getByText("2 answers since the server started").waitFor();
 });
 
 test("a server that fails again and again is left alone, and the other one answers", async () => {
@@ -141,13 +141,13 @@ test("a server that fails again and again is left alone, and the other one answe
   await connect("Cloud", failing.url, GOOD);
   await open("Cloud");
   const cloud = card("Cloud");
-  assert.equal(await told(() => cloud.getByRole("switch", { name: "Serve models together" }).click()), 200);
+  assert.equal(await told(() => cloud.getByRole("switch", { name: "Load balancing" }).click()), 200);
   await cloud.getByLabel("Weight", { exact: true }).fill("1000");
   assert.equal(await told(() => cloud.getByRole("button", { name: "Save" }).click()), 200);
   await open("Cloud");
   await open("House");
   const house = card("House");
-  assert.equal(await told(() => house.getByRole("switch", { name: "Serve models together" }).click()), 200);
+  assert.equal(await told(() => house.getByRole("switch", { name: "Load balancing" }).click()), 200);
   await open("House");
   await page.evaluate(async () => {
     const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] });
@@ -158,20 +158,20 @@ test("a server that fails again and again is left alone, and the other one answe
     }
   });
   assert.equal(failing.keys.length, 5);
-  await cloud.getByText(/Left alone for .*: it failed 5 times in a row/).waitFor();
+  await cloud.getByText(/Paused for .* after 5 failures in a row/).waitFor();
   await cloud.getByText(/ago: .*Out of memory/).waitFor();
 });
 
 test("one that is switched off offers nothing, and an address elsewhere needs its keys gone", async () => {
   await open("Cloud");
   const cloud = card("Cloud");
-  assert.equal(await told(() => cloud.getByRole("switch", { name: "Use it" }).click()), 200);
-  await cloud.getByText("switched off").waitFor();
+  assert.equal(await told(() => cloud.getByRole("switch", { name: "Enabled" }).click()), 200);
+  await cloud.getByText(/· off$/).waitFor();
   await cloud.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
   assert.equal(await told(() => cloud.getByRole("button", { name: "Save" }).click()), 409);
   await page.getByText(/keys and headers of this connection belong to its current server/).waitFor();
   await cloud.getByLabel("Weight", { exact: true }).fill("1001");
-  await cloud.getByText("A whole number from 0 to 1000.").waitFor();
+  await cloud.getByText("Enter a whole number from 0 to 1000.").waitFor();
   await cloud.getByRole("button", { name: "Remove", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await cloud.waitFor({ state: "detached" });

@@ -105,10 +105,10 @@ test("another server takes it, once, and says what it left", async () => {
   const page = await pageOf(second, { preferences: { theme: "light", language: "en" } });
   await page.goto("/settings/data");
   // By keyboard: the button opens the browser's file chooser.
-  const button = page.getByRole("button", { name: "Choose a file" });
+  const button = page.getByRole("button", { name: "Choose file" });
   const [chooser] = await Promise.all([page.waitForEvent("filechooser"), button.press("Enter")]);
   await chooser.setFiles(file);
-  await page.getByText("Brought in", { exact: true }).waitFor();
+  await page.getByText("Imported", { exact: true }).waitFor();
   await page.getByText("1 chat", { exact: true }).waitFor();
   await page.getByText("Keys are not transferred").waitFor();
   await check(page, "the report of an import");
@@ -116,7 +116,7 @@ test("another server takes it, once, and says what it left", async () => {
 
   const [again] = await Promise.all([page.waitForEvent("filechooser"), button.click()]);
   await again.setFiles(file);
-  await page.getByText("Nothing new was brought in.").waitFor();
+  await page.getByText("Nothing new to import.").waitFor();
   await page.goto("/");
   await page.getByRole("link", { name: "Plans for the garden" }).first().waitFor();
 });
@@ -141,10 +141,10 @@ test("chats of Open WebUI are dropped, on a phone too", async () => {
   }, JSON.stringify(openWebUi));
   await place.dispatchEvent("dragover", { dataTransfer: data });
   await place.dispatchEvent("drop", { dataTransfer: data });
-  await page.getByText("Перенесено", { exact: true }).waitFor();
-  await page.getByText("Не перенесено", { exact: true }).waitFor();
+  await page.getByText("Импортировано", { exact: true }).waitFor();
+  await page.getByText("Пропущено", { exact: true }).waitFor();
   await check(page, "the report on a phone");
-  await page.getByText("Не перенесено", { exact: true }).scrollIntoViewIfNeeded();
+  await page.getByText("Пропущено", { exact: true }).scrollIntoViewIfNeeded();
   await picture(page, "phone-dark");
   const listed = await (await page.request.get(`${second.url}/api/v1/chats?query=bread`)).json();
   await page.goto(`/c/${listed.chats[0].id}`);
@@ -160,7 +160,7 @@ test("what is no such file is refused in words", async () => {
   await page.keyboard.press("Enter");
   const wrong = join(folder, "wrong.zip");
   await writeFile(wrong, "PK\u0003\u0004");
-  await page.getByLabel("Choose a file").last().setInputFiles(wrong);
+  await page.getByLabel("Choose file").last().setInputFiles(wrong);
   await page.getByText("This is a compressed file.").first().waitFor();
   await picture(page, "dark");
 });

@@ -61,23 +61,23 @@ const meanings = async () => {
 test("a model is tried, and what is wrong with it is said", async () => {
   await page.goto("/settings");
   await page.getByRole("link", { name: "Documents" }).click();
-  await page.getByText("None: words alone").first().waitFor();
+  await page.getByText("Off (keyword only)").first().waitFor();
   await picture("none");
   await check(page, "no embedding model");
   await model().selectOption({ label: "chat-7b" });
-  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByRole("button", { name: "Test" }).click();
   await page.getByText("chat-7b does not embed.").waitFor();
   await picture("wrong");
   await model().selectOption({ label: "tiny-embed" });
-  await page.getByRole("button", { name: "Try it" }).click();
-  await page.getByText(/^One sentence took .* and became a vector of 48 dimensions\.$/).waitFor();
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText(/^One sentence took .* and gave a vector with 48 dimensions\.$/).waitFor();
   await check(page, "an embedding model that was tried");
   assert.deepEqual(new Set(await meanings()), new Set([null]), "nothing is chosen yet");
 });
 
 test("what is chosen embeds the documents", async () => {
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("2 of 2 are done (100 %)").waitFor();
+  await page.getByText("2 of 2 done (100%)").waitFor();
   await page.getByText("chosen here").waitFor();
   await picture("done");
   assert.ok((await meanings()).every((score) => score > 0));
@@ -86,10 +86,10 @@ test("what is chosen embeds the documents", async () => {
 test("another model embeds anew, and the one before serves meanwhile", async () => {
   embedder.hold();
   await model().selectOption({ label: "bge-long" });
-  await page.getByText("Every document is embedded anew").waitFor();
+  await page.getByText("All documents are embedded again").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("tiny-embed serves until then, with 2 documents.").waitFor();
-  await page.getByText("0 of 2 are done (0 %)").waitFor();
+  await page.getByText("Until then, tiny-embed is used, with 2 documents.").waitFor();
+  await page.getByText("0 of 2 done (0%)").waitFor();
   await page.getByRole("progressbar").waitFor();
   await picture("anew");
   await check(page, "documents that are embedded anew");
@@ -103,18 +103,18 @@ test("another model embeds anew, and the one before serves meanwhile", async () 
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1440, height: 900 });
   embedder.release();
-  await page.getByText("2 of 2 are done (100 %)").waitFor();
+  await page.getByText("2 of 2 done (100%)").waitFor();
   assert.match(await page.locator("dl").innerText(), /96/);
 });
 
 test("none leaves words alone, and all of it is in the audit log", async () => {
-  await model().selectOption({ label: "None: words alone" });
-  await page.getByText("Meanings are not compared any more.").waitFor();
+  await model().selectOption({ label: "Off (keyword only)" });
+  await page.getByText("Semantic search turns off.").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Dimensions").waitFor({ state: "detached" });
   assert.deepEqual(new Set(await meanings()), new Set([null]));
   await page.goto("/settings/audit");
-  await page.getByText("Chose another embedding model").first().waitFor();
-  await page.getByText("Tried an embedding model").first().waitFor();
+  await page.getByText("Changed embedding model").first().waitFor();
+  await page.getByText("Tested embedding model").first().waitFor();
   assert.deepEqual(page.complaints, []);
 });

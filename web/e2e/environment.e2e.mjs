@@ -68,9 +68,9 @@ test("after set-up nobody is asked to connect a model that is connected", async 
 
 test("it is told who asks once an administrator says so", async () => {
   await page.goto("/settings/models");
-  await page.getByRole("button", { name: "Settings of Environment" }).click();
+  await page.getByRole("button", { name: "Settings for Environment" }).click();
   const saved = page.waitForResponse((response) => response.request().method() === "PATCH");
-  await page.getByRole("switch", { name: "Tell it who asks" }).click();
+  await page.getByRole("switch", { name: "Forward user info" }).click();
   assert.equal((await saved).status(), 200);
   await page.goto("/");
   heard.length = 0;

@@ -99,7 +99,7 @@ async function picture(name) {
   const folder = process.env.E2E_PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/graph-${name}.png`, fullPage: true });
 }
-const drawing = () => page.getByRole("group", { name: /^Drawing of the graph/ });
+const drawing = () => page.getByRole("group", { name: /^Graph diagram/ });
 
 test("its owner has it built, and only what the documents say is in it", async () => {
   await page.goto("/knowledge");
@@ -108,7 +108,7 @@ test("its owner has it built, and only what the documents say is in it", async (
   await picture("off");
   await check(page, "a graph that is off");
   await page.getByRole("button", { name: "Build the graph" }).click();
-  await page.getByText("1 of 1 documents were looked at.").waitFor();
+  await page.getByText("1 of 1 documents processed").waitFor();
   await drawing().getByRole("link", { name: "Ada Lovelace" }).waitFor();
   assert.equal(await drawing().getByRole("link").count(), names.length);
   assert.equal(await page.getByText("hated").count(), 0, "nothing proves it");
@@ -119,7 +119,7 @@ test("its owner has it built, and only what the documents say is in it", async (
 
 test("one walks along it, by the drawing and by the list, and back", async () => {
   await page.getByLabel("Find people, places, things").fill("hersch");
-  await page.getByRole("list", { name: "Found" }).getByRole("link", { name: "John Herschel" }).click();
+  await page.getByRole("list", { name: "Results" }).getByRole("link", { name: "John Herschel" }).click();
   await page.getByRole("heading", { name: "John Herschel" }).waitFor();
   await drawing().getByRole("link", { name: "Cape Town" }).waitFor();
   await until("itself and what belongs to it", async () => (await drawing().getByRole("link").count()) === 3);
@@ -133,14 +133,14 @@ test("one walks along it, by the drawing and by the list, and back", async () =>
 });
 
 test("it finds the way from one to another", async () => {
-  await page.getByLabel("Find the way to").fill("morgan");
-  await page.getByRole("button", { name: "Find the way" }).click();
-  await page.getByRole("heading", { name: "The way" }).waitFor();
+  await page.getByLabel("Path to…").fill("morgan");
+  await page.getByRole("button", { name: "Find path" }).click();
+  await page.getByRole("heading", { name: "Path" }).waitFor();
   assert.equal(await drawing().getByRole("link").count(), 4);
   await picture("way");
-  await page.getByLabel("Find the way to").fill("nobody");
-  await page.getByRole("button", { name: "Find the way" }).click();
-  await page.getByText("There is no way of six steps or less.").waitFor();
+  await page.getByLabel("Path to…").fill("nobody");
+  await page.getByRole("button", { name: "Find path" }).click();
+  await page.getByText("No path within six steps").waitFor();
 });
 
 test("each statement leads to the words that prove it", async () => {
@@ -155,20 +155,20 @@ test("a document that the model cannot do is stopped, and gone on with", async (
   const { collections } = await (await page.request.get("/api/v1/knowledge")).json();
   // The page is open before the file is added, and refreshes when it becomes visible again.
   await page.goto(`/knowledge/${collections[0].id}/graph`);
-  await page.getByText("1 of 1 documents were looked at.").waitFor();
+  await page.getByText("1 of 1 documents processed").waitFor();
   await page.request.post(`/api/v1/knowledge/${collections[0].id}/documents?name=nonsense.md`, {
     data: Buffer.from("The Jabberwocky."),
   });
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-  const left = page.getByRole("list", { name: "Documents that are not done" });
-  await left.getByText("It is tried again.").waitFor();
+  const left = page.getByRole("list", { name: "Unfinished documents" });
+  await left.getByText("Retrying.").waitFor();
   await picture("left");
   await check(page, "a graph that waits for a document");
-  await left.getByRole("button", { name: "Stop the look at “nonsense.md”" }).click();
-  await left.getByText("It was stopped.").waitFor();
+  await left.getByRole("button", { name: "Stop processing “nonsense.md”" }).click();
+  await left.getByText("Stopped.").waitFor();
   assert.equal(await left.getByRole("button", { name: /^Stop/ }).count(), 0);
-  await left.getByRole("button", { name: "Go on with “nonsense.md”" }).click();
-  await left.getByText("It is tried again.").waitFor();
+  await left.getByRole("button", { name: "Resume “nonsense.md”" }).click();
+  await left.getByText("Retrying.").waitFor();
   const { documents } = await (
     await page.request.get(`/api/v1/knowledge/${collections[0].id}/documents`)
   ).json();
@@ -184,13 +184,13 @@ test("two names of one thing are put together, and taken apart", async () => {
     data: Buffer.from(engine),
   });
   await page.goto(`/knowledge/${collections[0].id}/graph`);
-  await page.getByText("2 of 2 documents were looked at.").waitFor();
-  const proposed = page.getByRole("list", { name: "The same, as the documents say?" });
+  await page.getByText("2 of 2 documents processed").waitFor();
+  const proposed = page.getByRole("list", { name: "Possible duplicates" });
   await proposed.getByText("Difference Engine Society (DES)").waitFor();
   await check(page, "names that documents say to mean the same");
   await picture("proposed");
-  await proposed.getByRole("button", { name: /^Put together: “DES”/ }).click();
-  await page.getByRole("list", { name: "The same under several names" }).getByText("“DES” is").waitFor();
+  await proposed.getByRole("button", { name: /^Merge “DES”/ }).click();
+  await page.getByRole("list", { name: "Merged names" }).getByText("“DES” is").waitFor();
   await drawing().getByRole("link", { name: "DES", exact: true }).waitFor({ state: "detached" });
   await drawing().getByRole("link", { name: "Difference Engine Society" }).click();
   const other = page.getByRole("list", { name: "Also called" });
@@ -200,13 +200,13 @@ test("two names of one thing are put together, and taken apart", async () => {
   await check(page, "one thing with two names");
   await picture("one-with-names");
   // Also manually: without a quote as evidence.
-  await page.getByLabel("What is the same").fill("notes");
-  await page.getByRole("button", { name: "Put together", exact: true }).click();
-  await other.getByText("Put together by hand").waitFor();
-  await other.getByRole("button", { name: /^Take apart: “Notes”/ }).click();
-  await other.getByRole("button", { name: /^Take apart: “DES”/ }).click();
+  await page.getByLabel("Merge with").fill("notes");
+  await page.getByRole("button", { name: "Merge", exact: true }).click();
+  await other.getByText("Merged manually").waitFor();
+  await other.getByRole("button", { name: /^Split “Notes”/ }).click();
+  await other.getByRole("button", { name: /^Split “DES”/ }).click();
   await other.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: /^Put together: “DES”/ }).waitFor();
+  await page.getByRole("button", { name: /^Merge “DES”/ }).waitFor();
   await page.goto(`/knowledge/${collections[0].id}/graph`);
   await drawing().getByRole("link", { name: "DES", exact: true }).waitFor();
 });

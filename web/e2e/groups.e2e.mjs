@@ -109,7 +109,7 @@ test("it is shown with the person, and has limits", async () => {
   });
   assert.equal(refused.status(), 429);
   await bob.goto("/settings/usage");
-  await bob.getByText("A day: Requests, all of Research together").waitFor();
+  await bob.getByText("Per day: Requests, all of Research together").waitFor();
   await picture(bob, "groups-left");
   assert.match(
     (await refused.json()).error.message,

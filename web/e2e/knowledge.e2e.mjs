@@ -45,7 +45,7 @@ test("documents are sent, read or refused in words", async () => {
   await page.getByLabel("Name").fill("Company");
   await page.getByLabel("Description").fill("How we work.");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("There are no documents in it yet.").waitFor();
+  await page.getByText("No documents yet").waitFor();
   await page
     .locator("input[type=file]")
     .first()
@@ -56,22 +56,22 @@ test("documents are sent, read or refused in words", async () => {
       file("empty.txt", ""),
       { name: "sign.png", mimeType: "image/png", buffer: png(640, 480) },
     ]);
-  await page.getByText("4 files came").waitFor();
+  await page.getByText("4 files uploaded").waitFor();
   await page.getByText("The file is empty.").waitFor();
   await page.getByRole("button", { name: "Hide" }).click();
   await rowOf(page, "handbook.md")
     .getByText(/\d passages?/)
     .waitFor();
   await rowOf(page, "договор.txt").getByText("1 passage").waitFor();
-  await rowOf(page, "broken.pdf").getByText("it cannot be read as PDF").waitFor();
-  await rowOf(page, "sign.png").getByText("A picture is read by a model that sees").waitFor();
+  await rowOf(page, "broken.pdf").getByText("can’t be read as PDF").waitFor();
+  await rowOf(page, "sign.png").getByText("Images need a vision model").waitFor();
   await check(page, "documents that were read");
   await picture("documents");
 });
 
 test("what was read from the web is taken off the list, also by keys", async () => {
-  const address = page.getByLabel("Address of a page or a site");
-  const off = (url) => page.getByRole("button", { name: `Take ${url} off the list` });
+  const address = page.getByLabel("URL of a page or site");
+  const off = (url) => page.getByRole("button", { name: `Remove ${url} from the list` });
   const [first, second] = ["http://one.invalid/", "http://two.invalid/"];
   for (const url of [first, second]) {
     await address.fill(url);
@@ -92,7 +92,7 @@ test("what was read from the web is taken off the list, also by keys", async () 
   await off(second).waitFor({ state: "detached" });
   await page.waitForFunction(
     (name) => document.activeElement?.ariaLabel === name,
-    `Take ${first} off the list`,
+    `Remove ${first} from the list`,
   );
   await page.keyboard.press("Enter");
   await off(first).waitFor({ state: "detached" });
@@ -128,8 +128,8 @@ test("a passage is found in its language and opened where it stands", async () =
   // As plain text, with the words of the query highlighted.
   assert.doesNotMatch(await result.locator("p").first().innerText(), /[#|*]/);
   assert.ok((await result.locator("p").first().locator("mark").count()) > 0);
-  await result.getByText("Why here").click();
-  await result.getByText("What orders the list.").waitFor();
+  await result.getByText("Relevance").click();
+  await result.getByText("Determines the order of the results.").waitFor();
   await picture("results");
   const address = new URL(await result.getByRole("link").getAttribute("href"), glasshouse.url);
   await result.getByRole("link").click();
@@ -158,32 +158,32 @@ test("a search is narrowed to kinds of files, names and days", async () => {
   await page.getByRole("main").getByRole("searchbox").fill("guests park");
   await page.keyboard.press("Enter");
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
-  await page.getByRole("button", { name: "Narrow" }).press("Enter");
-  await page.getByLabel("Kind of file").selectOption({ label: "PDF" });
-  await page.locator(".about", { hasText: "Nothing was found for “guests park”." }).waitFor();
-  await page.getByLabel("Kind of file").selectOption({ label: "Texts" });
+  await page.getByRole("button", { name: "Filter" }).press("Enter");
+  await page.getByLabel("File type").selectOption({ label: "PDF" });
+  await page.locator(".about", { hasText: "No results for “guests park”" }).waitFor();
+  await page.getByLabel("File type").selectOption({ label: "Text files" });
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
-  await page.getByLabel("Came since").fill("2026-01-01");
+  await page.getByLabel("Added after").fill("2026-01-01");
   await page.waitForURL(/since=2026-01-01/);
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
-  const name = page.getByLabel("Part of the name");
+  const name = page.getByLabel("Name contains");
   await name.fill("lease");
   await name.press("Enter");
-  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
+  await page.locator(".about", { hasText: "No results for" }).waitFor();
   await name.fill("PARK");
   await name.press("Enter");
   await page.getByRole("article").first().getByRole("link", { name: "Parking.md" }).waitFor();
   // The explanation of the ranking is unchanged.
-  await page.getByText("Why here").first().click();
-  await page.getByText("What orders the list.").first().waitFor();
+  await page.getByText("Relevance").first().click();
+  await page.getByText("Determines the order of the results.").first().waitFor();
   await check(page, "a narrowed search");
   await picture("narrowed");
-  await page.getByLabel("Came until").fill("2026-01-02");
-  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
-  await page.getByLabel("Came until").fill("");
+  await page.getByLabel("Added before").fill("2026-01-02");
+  await page.locator(".about", { hasText: "No results for" }).waitFor();
+  await page.getByLabel("Added before").fill("");
   await page.getByRole("article").first().waitFor();
-  await page.getByLabel("Came since").fill("2999-01-01");
-  await page.locator(".about", { hasText: "Nothing was found" }).waitFor();
+  await page.getByLabel("Added after").fill("2999-01-01");
+  await page.locator(".about", { hasText: "No results for" }).waitFor();
 });
 
 test("opened to everybody, a second person reads it and changes nothing", async () => {
@@ -192,14 +192,14 @@ test("opened to everybody, a second person reads it and changes nothing", async 
   await logIn(other, bob);
   await other.locator("#composer").waitFor();
   await other.goto("/knowledge");
-  await other.getByText("There are no collections yet.").waitFor();
+  await other.getByText("No collections yet").waitFor();
 
   await page.goto("/knowledge");
   await page.getByRole("button", { name: "Actions for “Company”" }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
   await page.getByRole("switch").click();
   await page.getByRole("button", { name: "Save" }).click();
-  await rowOf(page, "Company").getByText("Open to everybody here").waitFor();
+  await rowOf(page, "Company").getByText("Open to everyone").waitFor();
 
   await other.reload();
   await rowOf(other, "Company").getByText("by Ada Lovelace").waitFor();
@@ -207,7 +207,7 @@ test("opened to everybody, a second person reads it and changes nothing", async 
   await other.keyboard.press("Enter");
   await other.getByRole("article").first().getByRole("link", { name: "договор.txt" }).click();
   await other.locator("article mark").first().waitFor();
-  await linkOf(other, "To the collection").click();
+  await linkOf(other, "Back to collection").click();
   await rowOf(other, "handbook.md").waitFor();
   assert.equal(await other.getByRole("button", { name: /Delete|Upload|Actions/ }).count(), 0);
   await other.context().close();
@@ -288,10 +288,10 @@ test("what is deleted is found no more", async () => {
   await rowOf(page, "договор.txt").waitFor({ state: "detached" });
   await page.getByRole("main").getByRole("searchbox").fill("договор");
   await page.keyboard.press("Enter");
-  await page.locator(".about", { hasText: "Nothing was found for “договор”." }).waitFor();
+  await page.locator(".about", { hasText: "No results for “договор”" }).waitFor();
   await page.getByRole("button", { name: "Actions for “Company”" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.waitForURL("**/knowledge");
-  await page.getByText("There are no collections yet.").waitFor();
+  await page.getByText("No collections yet").waitFor();
 });

@@ -38,7 +38,7 @@ const ask = (person) =>
 test("a key of a front end is made, and is for models only", async () => {
   await page.goto("/settings/keys");
   await page.getByText("Restrictions").click();
-  await page.getByLabel("Name").fill("Open WebUI");
+  await page.getByLabel("Name", { exact: true }).fill("Open WebUI");
   await page.getByLabel("Permissions").selectOption("only");
   await page.getByRole("switch", { name: "Trusted front end" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
@@ -57,7 +57,7 @@ test("each of its people has a limit", async () => {
   const form = page.getByRole("listitem").locator("form");
   await form.getByRole("group", { name: "Per day" }).getByLabel("Requests").fill("2");
   await form.getByRole("button", { name: "Save" }).click();
-  await page.getByText("A day: Requests 2").waitFor();
+  await page.getByText("Per day: Requests 2").waitFor();
   const last = await ask("ann");
   assert.deepEqual([last.status, last.headers.get("x-ratelimit-remaining-requests")], [200, "0"]);
   assert.equal((await ask("ann")).status, 429);

@@ -112,6 +112,6 @@ test("who says no there is not signed in", async () => {
   await page.getByRole("link", { name: "Continue with Example Login" }).click();
   await page.getByRole("link", { name: /Cancel/ }).click();
   await page.waitForURL(`${glasshouse.url}/login**`);
-  await page.getByRole("alert").getByText("Example Login says that you did not allow it.").waitFor();
+  await page.getByRole("alert").getByText("Example Login says you denied access.").waitFor();
   await page.context().close();
 });

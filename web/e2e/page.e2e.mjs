@@ -49,7 +49,7 @@ test.describe("the first minute", () => {
 
   test("the first visitor makes the administrator's account", async () => {
     await page.waitForURL("**/setup");
-    await page.getByLabel("Name").fill("Ada Lovelace");
+    await page.getByLabel("Name", { exact: true }).fill("Ada Lovelace");
     await page.getByLabel("Email").fill("ada@example.org");
     await page.getByLabel("Password").fill("short");
     await page.getByRole("button", { name: "Create account" }).click();
@@ -76,9 +76,9 @@ test.describe("the first minute", () => {
 
   test("a server is told who asks only where somebody has said so", async () => {
     await page.goto("/settings/models");
-    const foldConnection = () => page.getByRole("button", { name: /^Settings of/ }).click();
+    const foldConnection = () => page.getByRole("button", { name: /^Settings for/ }).click();
     await foldConnection();
-    const told = page.getByRole("switch", { name: "Tell it who asks" });
+    const told = page.getByRole("switch", { name: "Forward user info" });
     assert.equal(await told.isChecked(), false);
     await page.route("**/api/v1/connections/*", (route) => route.fulfill({ status: 500, body: "" }));
     const changed = () => page.waitForResponse((response) => response.request().method() === "PATCH");
@@ -147,7 +147,7 @@ test.describe("the first minute", () => {
   });
 
   test("a key is shown once", async () => {
-    await page.getByLabel("Name").fill("Open WebUI");
+    await page.getByLabel("Name", { exact: true }).fill("Open WebUI");
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").waitFor();
     await page.reload();

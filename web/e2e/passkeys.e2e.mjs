@@ -59,9 +59,9 @@ async function picture(of, name) {
 
 async function make(own, name, password) {
   await own.goto("/settings/passkeys");
-  await own.getByLabel("What to call it").fill(name);
-  await own.getByRole("button", { name: "Add a passkey" }).click();
-  const dialog = own.getByRole("dialog", { name: "Add a passkey" });
+  await own.getByLabel("Name", { exact: true }).fill(name);
+  await own.getByRole("button", { name: "Add passkey" }).click();
+  const dialog = own.getByRole("dialog", { name: "Add passkey" });
   await dialog.getByLabel("Password").fill(password);
   await own.keyboard.press("Enter");
 }
@@ -85,12 +85,12 @@ test("one is made with the password", async () => {
   await page.getByText("Wrong password.").waitFor();
   await page.keyboard.press("Escape");
   await make(page, "Laptop", ada.password);
-  await page.getByText("The passkey is there.").waitFor();
+  await page.getByText("Passkey added.").waitFor();
   await page.getByText(/never used/).waitFor();
   await check(page, "passkeys");
   await picture(page, "settings");
   await make(page, "Once more", ada.password);
-  await page.getByText("This device has a passkey of yours for this server already.").waitFor();
+  await page.getByText("This device already has your passkey for this server.").waitFor();
   const { credentials } = await device.send("getCredentials");
   assert.deepEqual(
     credentials.map(({ rpId, isResidentCredential }) => [rpId, isResidentCredential]),
@@ -112,7 +112,7 @@ test("a device that does not know the person signs nobody in", async () => {
   await leave(page);
   await device.send("setUserVerified", { isUserVerified: false });
   await page.getByRole("button", { name: "Log in with a passkey" }).click();
-  await page.getByRole("alert").getByText("No passkey was used").waitFor();
+  await page.getByRole("alert").getByText("Passkey not used").waitFor();
   await device.send("setUserVerified", { isUserVerified: true });
   assert.equal((await page.request.get(`${url}/api/v1/chats`)).status(), 401);
 });
@@ -128,14 +128,14 @@ test("two of one passkey are noticed, and it is removed", async () => {
   await copy.send("addCredential", { credential: credentials[0] });
   await other.goto("/login");
   await other.getByRole("button", { name: "Log in with a passkey" }).click();
-  await other.getByRole("alert").getByText("This passkey is not good here any more.").waitFor();
+  await other.getByRole("alert").getByText("This passkey no longer works here.").waitFor();
   await other.context().close();
   await page.goto("/settings/passkeys");
-  await page.getByText("There seem to be two of this passkey").waitFor();
+  await page.getByText("This passkey may have been cloned").waitFor();
   await picture(page, "copied");
   await page.getByRole("button", { name: "Remove passkey: Laptop" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove passkey" }).click();
-  await page.getByText("There seem to be two").waitFor({ state: "detached" });
+  await page.getByText("This passkey may have been cloned").waitFor({ state: "detached" });
 });
 
 test("an administrator removes somebody else's, in Russian too", async () => {
@@ -145,10 +145,10 @@ test("an administrator removes somebody else's, in Russian too", async () => {
   await logIn(own, bob);
   await own.getByRole("textbox", { name: "Message" }).waitFor();
   await make(own, "Phone", bob.password);
-  await own.getByText("The passkey is there.").waitFor();
+  await own.getByText("Passkey added.").waitFor();
   await page.goto("/settings/people");
   await page.getByRole("button", { name: `Remove all passkeys of ${bob.name}` }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Passkeys off" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove passkeys" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await own.goto("/settings/passkeys");
   await own.waitForURL("**/login**");

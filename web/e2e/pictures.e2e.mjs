@@ -70,13 +70,13 @@ test("a model looks at a picture, and what it sees is found and shown", async ()
   await row("sign.png")
     .getByText(/\d passages?/)
     .waitFor();
-  await row("huge.png").getByText("The picture is too large").waitFor();
-  await row("other.png").getByText("A model looks at it").waitFor();
-  await row("other.png").getByText("The model that looks at pictures fails.").waitFor();
+  await row("huge.png").getByText("The image is too large").waitFor();
+  await row("other.png").getByText("Describing image…").waitFor();
+  await row("other.png").getByText("The vision model failed.").waitFor();
   await picture("documents");
   await check(page, "pictures as documents");
-  await page.getByRole("button", { name: "Stop the work on “other.png”" }).click();
-  await row("other.png").getByText("It was stopped.").waitFor();
+  await page.getByRole("button", { name: "Stop processing “other.png”" }).click();
+  await row("other.png").getByText("Stopped.").waitFor();
 
   await page.getByRole("main").getByRole("searchbox").fill("price of a walrus");
   await page.keyboard.press("Enter");

@@ -41,7 +41,7 @@ test.afterAll(async () => {
 });
 
 const field = () => page.getByLabel("Message", { exact: true });
-const next = () => page.getByRole("list", { name: "What you could say next" });
+const next = () => page.getByRole("list", { name: "Suggested follow-ups" });
 async function picture(name) {
   const folder = process.env.E2E_PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/pipelines-${name}.png` });
@@ -71,14 +71,14 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.goto("/settings/pipelines");
   await page.getByRole("switch", { name: "Autocomplete" }).click();
   await page.getByText("Saved").first().waitFor();
-  await page.getByLabel("Answers of one model").selectOption("2");
+  await page.getByLabel("Answers per model").selectOption("2");
   await page.getByText("Saved").last().waitFor();
-  await page.getByLabel("Layers of answers").selectOption("3");
+  await page.getByLabel("Layers").selectOption("3");
   await untilSet("MOA_LAYERS", 3);
   await page.reload();
-  await hasValue(page.getByLabel("Layers of answers"), "3");
-  await hasValue(page.getByLabel("Answers of one model"), "2");
-  await page.getByLabel("Layers of answers").scrollIntoViewIfNeeded();
+  await hasValue(page.getByLabel("Layers"), "3");
+  await hasValue(page.getByLabel("Answers per model"), "2");
+  await page.getByLabel("Layers").scrollIntoViewIfNeeded();
   await picture("layers");
   // Numbers are saved on change; an empty field means any length. The second is entered before the response to the
   // first.
@@ -88,27 +88,27 @@ test("an administrator turns completion on, and looks at what a template asks", 
     await route.fulfill({ response });
   });
   for (const [label, typed, name, value] of [
-    ["Longest text that is completed", "500", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", 500],
-    ["Longest text that is completed", "", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", -1],
-    ["Most passages", "3", "RAG_TOP_K", 3],
-    ["Retries of code that failed", "0", "CODE_INTERPRETER_MAX_RETRIES", 0],
+    ["Max text length", "500", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", 500],
+    ["Max text length", "", "AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH", -1],
+    ["Max passages", "3", "RAG_TOP_K", 3],
+    ["Code retries", "0", "CODE_INTERPRETER_MAX_RETRIES", 0],
   ]) {
     await page.getByLabel(label).fill(typed);
     await page.getByLabel(label).press("Enter");
     await untilSet(name, value);
   }
   await page.unrouteAll({ behavior: "wait" });
-  await page.getByLabel("Most passages").fill("51");
-  await page.getByText("A whole number from 1 to 50.").waitFor();
+  await page.getByLabel("Max passages").fill("51");
+  await page.getByText("Enter a whole number from 1 to 50.").waitFor();
   await page.getByRole("switch", { name: "In the system message" }).click();
   await untilSet("RAG_SYSTEM_CONTEXT", true);
   assert.equal((await config()).RAG_TOP_K, 3, "what is no such number is not set");
   await page.reload();
-  await hasValue(page.getByLabel("Most passages"), "3");
-  assert.equal(await page.getByLabel("Longest text that is completed").inputValue(), "");
-  await page.getByLabel("Most passages").scrollIntoViewIfNeeded();
+  await hasValue(page.getByLabel("Max passages"), "3");
+  assert.equal(await page.getByLabel("Max text length").inputValue(), "");
+  await page.getByLabel("Max passages").scrollIntoViewIfNeeded();
   await picture("numbers");
-  await page.getByRole("button", { name: "Change: Title" }).click();
+  await page.getByRole("button", { name: "Edit: Title" }).click();
   const template = page.getByLabel("Template");
   await template.fill("A title for {{prompt}}\n {{NOBODY}}");
   await page.getByRole("button", { name: "Preview" }).click();
@@ -119,7 +119,7 @@ test("an administrator turns completion on, and looks at what a template asks", 
   await page.getByRole("alert").getByText("Line 1, column 13: Unknown variable: SOMEBODY.").waitFor();
   await hasValue(template, "A title for {{SOMEBODY}}");
   await page.getByRole("button", { name: "Reset" }).click();
-  await page.getByRole("button", { name: "Ask the model" }).click();
+  await page.getByRole("button", { name: "Test with model" }).click();
   await page.getByText('"title": "🌱 How Plants Grow"').waitFor();
   await check(page, "the pipelines");
   await picture("settings");
@@ -144,18 +144,18 @@ test("how answers are merged is set on a phone, in any language and theme", asyn
     preferences: { language: "ru", theme: "dark" },
   });
   await phone.goto("/settings/pipelines");
-  const layers = phone.getByLabel("Слои ответов");
+  const layers = phone.getByLabel("Слои");
   await layers.scrollIntoViewIfNeeded();
   await hasValue(layers, "3");
   assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390);
   await check(phone, "the pipelines on a phone");
   const folder = process.env.E2E_PICTURES;
   if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone.png` });
-  await phone.getByLabel("Наибольшее число отрывков").scrollIntoViewIfNeeded();
+  await phone.getByLabel("Максимум отрывков").scrollIntoViewIfNeeded();
   if (folder) await phone.screenshot({ path: `${folder}/pipelines-phone-numbers.png` });
   // Errors in an answer are translated, too.
   await phone.getByRole("button", { name: "Изменить: Поисковые запросы" }).click();
-  await phone.getByRole("button", { name: "Спросить модель" }).click();
+  await phone.getByRole("button", { name: "Проверить на модели" }).click();
   await phone.getByText("нет объекта JSON с полем queries").first().waitFor();
   assert.deepEqual(phone.complaints, []);
   await phone.context().close();

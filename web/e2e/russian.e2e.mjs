@@ -141,7 +141,7 @@ test("a file and a page of the web say why they could not be read", async () => 
   });
   assert.ok(put.ok(), await put.text());
   await page.goto(`/knowledge/${id}`);
-  await page.getByText("Файл повреждён или неполон: его нельзя прочитать как PDF.").waitFor();
+  await page.getByText("Файл повреждён или неполон, его нельзя прочитать как PDF.").waitFor();
   const address = page.getByLabel("Адрес страницы или сайта");
   const add = page.getByRole("button", { name: "Добавить из интернета" });
   for (const [path, count] of [
@@ -171,7 +171,7 @@ test("a file and a page of the web say why they could not be read", async () => 
 test("a model that is tried says what is wrong with it", async () => {
   await page.goto("/settings/documents");
   await page.getByLabel("Модель", { exact: true }).selectOption({ label: "chat-7b" });
-  await page.getByRole("button", { name: "Попробовать" }).click();
+  await page.getByRole("button", { name: "Проверить" }).click();
   await page.getByText("Сервер модели отклонил запрос (400). Его ответ: «chat-7b does not embed.»").waitFor();
   await pictures("embedding");
   await check(page, "an embedding model that does not work, in Russian");

@@ -97,7 +97,7 @@ test("in a collection it is what its scripts show, and is found by it", async ()
   assert.ok(made.ok(), await made.text());
   await page.goto("/knowledge");
   await page.getByRole("link", { name: "Travel" }).click();
-  await page.getByLabel("Address of a page or a site").fill(web.url);
+  await page.getByLabel("URL of a page or site").fill(web.url);
   await page.getByRole("button", { name: "Add from the web" }).click();
   await page.getByRole("link", { name: /boats\.html$/ }).click();
   await page.getByText(SHOWN).waitFor();

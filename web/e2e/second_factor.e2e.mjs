@@ -121,7 +121,7 @@ test("a wrong password and a wrong code turn nothing on", async () => {
   await setUp(page, ada);
   await page.getByLabel("Code from the app").fill("000 00");
   await page.keyboard.press("Enter");
-  await page.getByText("The code is wrong. Wait for the next one").waitFor();
+  await page.getByText("Wrong code. Wait for the next one").waitFor();
   await check(page, "setting it up");
   await fitsPhones(page);
   await picture(page, "set-up");
@@ -143,7 +143,7 @@ test("a code of the app turns it on, and recovery codes are shown once", async (
   await picture(page, "recovery-codes");
   const copied = await copiedBy(page.getByRole("button", { name: "Copy all" }));
   assert.equal(copied, recoveryCodes.join("\n"));
-  await page.getByRole("button", { name: "I have kept them" }).click();
+  await page.getByRole("button", { name: "I’ve saved them" }).click();
   await page.getByText("10 recovery codes are left.").waitFor();
   await check(page, "it is on");
   await picture(page, "on");
@@ -164,7 +164,7 @@ test("the sign-in asks for a code that was not used yet", async () => {
   assert.equal((await own.request.get(`${glasshouse.url}/api/v1/chats`)).status(), 401);
   await field.fill(usedCode);
   await own.keyboard.press("Enter");
-  await own.getByRole("alert").getByText("The code is wrong, or has been used already.").waitFor();
+  await own.getByRole("alert").getByText("The code is wrong or was already used.").waitFor();
   await field.fill(await codeInTime());
   await own.keyboard.press("Enter");
   await own.waitForURL("**/settings/two-step");
@@ -185,7 +185,7 @@ test("a recovery code does in its place, once", async () => {
   const again = await firstStep(ada);
   await again.getByRole("heading", { name: "One more step" }).waitFor();
   await enter(again);
-  await again.getByRole("alert").getByText("The code is wrong, or has been used already.").waitFor();
+  await again.getByRole("alert").getByText("The code is wrong or was already used.").waitFor();
   await picture(again, "recovery-code");
   await again.getByRole("button", { name: "Start over" }).click();
   await again.getByLabel("Password").waitFor();
@@ -199,14 +199,14 @@ test("an administrator turns it off for somebody else, whose sessions end", asyn
   await setUp(own, bob);
   await own.getByLabel("Code from the app").fill(nextCode());
   await own.keyboard.press("Enter");
-  await own.getByRole("button", { name: "I have kept them" }).click();
+  await own.getByRole("button", { name: "I’ve saved them" }).click();
   await page.goto("/settings/people");
-  await page.getByRole("button", { name: "Turn off two-step sign-in of Bob Brown" }).click();
+  await page.getByRole("button", { name: "Turn off two-step sign-in for Bob Brown" }).click();
   await check(page, "people");
   await picture(page, "people");
   await page.getByRole("dialog").getByRole("button", { name: "Turn off two-step sign-in" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  assert.equal(await page.getByRole("button", { name: /of Bob Brown/ }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: /two-step sign-in for Bob Brown/ }).count(), 0);
   await own.goto("/settings/two-step");
   await own.waitForURL("**/login**");
   const again = await firstStep(bob, "/");
@@ -218,11 +218,11 @@ test("it is turned off with the password, in Russian too", async () => {
   await page.goto("/settings/two-step");
   await page.getByText("Осталось 9 резервных кодов.").waitFor();
   await picture(page, "on-ru");
-  await page.getByRole("button", { name: "Выключить вход в два шага" }).click();
+  await page.getByRole("button", { name: "Выключить двухфакторный вход" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Пароль").fill(ada.password);
-  await dialog.getByRole("button", { name: "Выключить вход в два шага" }).click();
-  await page.getByText("Вход в два шага выключен.").waitFor();
+  await dialog.getByRole("button", { name: "Выключить двухфакторный вход" }).click();
+  await page.getByText("Двухфакторный вход выключен.").waitFor();
   await page.getByRole("button", { name: "Настроить" }).waitFor();
   const own = await firstStep(ada, "/");
   await own.getByRole("textbox", { name: "Message" }).waitFor();

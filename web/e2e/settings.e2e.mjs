@@ -124,8 +124,8 @@ test("settings of the server are found by what they do", async () => {
   assert.equal(await steps.count(), 0);
   await search.fill("");
   // The test's command line sets its address and its folder.
-  await page.getByLabel("Only what was set here").check();
-  await page.getByText("From a flag").first().waitFor();
+  await page.getByLabel("Only changed settings").check();
+  await page.getByText("From a command-line flag").first().waitFor();
   assert.equal(await steps.count(), 0);
   assert.ok(await page.getByText("listen = ").isVisible());
   await page.context().close();

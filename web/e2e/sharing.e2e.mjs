@@ -113,7 +113,7 @@ test("an administrator's look at somebody's chat is noted", async () => {
   const look = ada
     .getByRole("main")
     .getByRole("listitem")
-    .filter({ hasText: "Read somebody’s chat as administrator" });
+    .filter({ hasText: "Read a user’s chat as administrator" });
   await look.waitFor();
   assert.match(await look.innerText(), /bob@example\.org[^]*ada@example\.org/);
   await ada.getByRole("main").getByLabel("Search").fill(made.id);

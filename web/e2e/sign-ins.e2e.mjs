@@ -52,7 +52,7 @@ test("a person who is not let in is told so", async () => {
   await picture("signed-out");
   await page.getByRole("button", { name: "Sign in to notes" }).click();
   await page.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("You were not let in").waitFor();
+  await page.getByText("The server denied access").waitFor();
   assert.equal(new URL(page.url()).search, "", "how it ended does not stay in the address");
 });
 
@@ -60,7 +60,7 @@ test("they sign in at the server's own page, and their agent reads their notes",
   await page.getByRole("button", { name: "Sign in to notes" }).click();
   await page.getByLabel("Who are you?").fill("Ada");
   await page.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("You are signed in.").waitFor();
+  await page.getByText("You’re signed in.").waitFor();
   await card("notes").getByText("1 tool").waitFor();
   await card("notes").getByText("Show tools").click();
   await page.getByText("Reads the notes of Ada.").waitFor();
@@ -77,7 +77,7 @@ test("what the server forgets is told, in the run and in the settings", async ()
   await page.keyboard.press("Enter");
   await page.getByText("Milk, it says.").nth(1).waitFor();
   await page.goto("/settings/tools");
-  await card("notes").getByText("your sign-in has ended").waitFor();
+  await card("notes").getByText("sign-in expired").waitFor();
   await picture("lapsed");
 });
 

@@ -87,7 +87,7 @@ test("an administrator says that a model is told of tools in words", async () =>
   await page.getByText("in the prompt (no tool calling)").first().waitFor();
   await page.goto("/settings/pipelines");
   await page.getByRole("switch", { name: /^Code interpreter/ }).waitFor();
-  await page.getByRole("button", { name: "Change: Tools in words" }).click();
+  await page.getByRole("button", { name: "Edit: Tools in the prompt" }).click();
   await page.getByRole("textbox", { name: "Template" }).fill("Call {{TOOL}}");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Unknown variable: TOOL.").first().waitFor();

@@ -2,17 +2,17 @@
 export const configuration = {
   "settings.configuration": "Configuration",
   "configuration.intro":
-    "What this server was started with. To change it, write to {file}, set the environment variable, and start the server again.",
+    "Settings this server was started with. To change one, edit {file} or set its environment variable, then restart the server.",
   "configuration.introNoFile":
-    "What this server was started with. To change it, create the file {file}, or set the environment variable, and start the server again.",
+    "Settings this server was started with. To change one, create the file {file} or set its environment variable, then restart the server.",
   "configuration.search": "Search",
-  "configuration.onlySet": "Only what was set here",
-  "configuration.none": "No setting fits.",
+  "configuration.onlySet": "Only changed settings",
+  "configuration.none": "No matching settings",
   "configuration.server": "Server",
   "configuration.secret": "(secret)",
   "configuration.default": "default {value}",
   "configuration.from.default": "Default",
   "configuration.from.file": "From the file",
   "configuration.from.environment": "From the environment",
-  "configuration.from.flag": "From a flag",
+  "configuration.from.flag": "From a command-line flag",
 };

@@ -2,17 +2,17 @@
 export const configuration = {
   "settings.configuration": "Конфигурация",
   "configuration.intro":
-    "С чем запущен этот сервер. Чтобы изменить, запишите в {file} или задайте переменную окружения и перезапустите сервер.",
+    "Настройки, с которыми запущен сервер. Чтобы изменить, отредактируйте {file} или задайте переменную окружения и перезапустите сервер.",
   "configuration.introNoFile":
-    "С чем запущен этот сервер. Чтобы изменить, создайте файл {file} или задайте переменную окружения и перезапустите сервер.",
+    "Настройки, с которыми запущен сервер. Чтобы изменить, создайте файл {file} или задайте переменную окружения и перезапустите сервер.",
   "configuration.search": "Поиск",
-  "configuration.onlySet": "Только заданное здесь",
-  "configuration.none": "Таких настроек нет.",
+  "configuration.onlySet": "Только изменённые",
+  "configuration.none": "Настроек не найдено",
   "configuration.server": "Сервер",
   "configuration.secret": "(секрет)",
   "configuration.default": "по умолчанию {value}",
   "configuration.from.default": "По умолчанию",
   "configuration.from.file": "Из файла",
   "configuration.from.environment": "Из окружения",
-  "configuration.from.flag": "Из флага",
+  "configuration.from.flag": "Из параметра запуска",
 };

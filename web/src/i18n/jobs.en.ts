@@ -1,7 +1,7 @@
 /** English texts for the background jobs page. */
 export const jobs = {
   "settings.jobs": "Background jobs",
-  "jobs.intro": "What the server does without being asked, counted since it was started.",
+  "jobs.intro": "What the server does in the background, counted since it started.",
   "jobs.job": "Job",
   "jobs.lastRun": "Last run",
   "jobs.duration": "Duration",
@@ -30,7 +30,7 @@ export const jobs = {
   "job.receive_commands": "Receive commands from other servers",
   "job.follow_remote_runs": "Follow runs on other servers",
   "job.start_schedules": "Start scheduled runs",
-  "job.begin_queued_turns": "Begin turns with messages that no agent has read",
+  "job.begin_queued_turns": "Start turns for queued messages",
   "job.delete_expired_chats": "Delete expired temporary chats",
   "job.send_webhooks": "Send webhooks",
   "job.index_chats": "Index chats for search",

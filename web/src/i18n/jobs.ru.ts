@@ -4,7 +4,7 @@ import type { Entry } from "./index.svelte.ts";
 
 export const jobs: Record<keyof typeof en, Entry> = {
   "settings.jobs": "Фоновые задачи",
-  "jobs.intro": "Что сервер делает сам по себе; счёт идёт с его запуска.",
+  "jobs.intro": "Что сервер делает в фоне; счёт ведётся с его запуска.",
   "jobs.job": "Задача",
   "jobs.lastRun": "Последний запуск",
   "jobs.duration": "Длительность",
@@ -14,7 +14,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "jobs.never": "Ещё не было",
   "jobs.onDemand": "По необходимости",
   "jobs.failureCount": "{failures} из {runs}",
-  "jobs.failing": "Не удаётся: {error}",
+  "jobs.failing": "Ошибка: {error}",
   "jobs.failed": "Последняя ошибка, {when}: {error}",
 
   "job.end_revoked_access": "Завершение отозванного доступа",
@@ -33,7 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.receive_commands": "Приём команд от других серверов",
   "job.follow_remote_runs": "Наблюдение за запусками на других серверах",
   "job.start_schedules": "Запуск по расписанию",
-  "job.begin_queued_turns": "Начало ходов с сообщениями, которые агент не успел прочитать",
+  "job.begin_queued_turns": "Начало ходов для сообщений в очереди",
   "job.delete_expired_chats": "Удаление истёкших временных чатов",
   "job.send_webhooks": "Отправка вебхуков",
   "job.index_chats": "Индексация чатов для поиска",

@@ -23,7 +23,7 @@ test("every action that a route notes has words and an area", () => {
 });
 
 test("an action of a newer server is shown as it is", () => {
-  expect(titleOf("user.create")).toBe("Made an account");
+  expect(titleOf("user.create")).toBe("Created account");
   expect(titleOf("moon.landing")).toBe("moon.landing");
   expect(titleOf("constructor")).toBe("constructor");
 });
