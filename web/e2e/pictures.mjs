@@ -22,7 +22,7 @@ async function picture(theme) {
   await page.waitForURL(/welcome|\/$/);
   await page.goto("/welcome");
   await page.getByRole("button", { name: "Start the tour" }).click();
-  await page.getByText(/2 agents running/).waitFor();
+  await page.getByText(/2 sub-agents running/).waitFor();
   await page.waitForTimeout(700);
   await page.screenshot({ path: `${folder}run-${theme}.png` });
   await page.context().close();
