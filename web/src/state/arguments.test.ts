@@ -1,6 +1,6 @@
 /** Formatting of a tool call's arguments and result. */
 import { expect, test } from "vitest";
-import { exactPattern, isPattern, previewOf, programOf } from "./arguments.ts";
+import { exactPattern, isPattern, previewOf, programOf, withoutMarks } from "./arguments.ts";
 
 test("a program is told from other calls", () => {
   expect(programOf({ code: "1 + 1", restart: true })).toEqual({ program: "1 + 1", rest: { restart: true } });
@@ -33,4 +33,17 @@ test("an exact pattern fits one text", () => {
   expect(exactPattern("a\nb")).toBe("a\nb");
   expect(isPattern("ё".repeat(5000))).toBe(true);
   expect(isPattern("ё".repeat(5001))).toBe(false);
+});
+
+test("previews of Markdown are plain", () => {
+  for (const [markdown, plain] of [
+    ["**Rainfall, June**: 3 mm.", "Rainfall, June: 3 mm."],
+    ["# Title\n\n- one `code`\n- [two](https://example.org)", "Title\n\none code\ntwo"],
+    ["1. First\n> said\n```js\nlet a;\n```", "First\nsaid\n\nlet a;\n"],
+    ["2 * 3 ** 4 and __init__.py", "2 * 3 ** 4 and __init__.py"],
+    ["[1] and a_b_c", "[1] and a_b_c"],
+  ]) {
+    expect(withoutMarks(markdown ?? "")).toBe(plain);
+  }
+  expect(withoutMarks("`".repeat(100_000)).length).toBeLessThanOrEqual(2000);
 });

@@ -101,6 +101,19 @@ export function previewOf(result: string, isPart = false): string {
   return isPart ? `${text}...` : text;
 }
 
+/** How much of a Markdown text is read for its preview. */
+const maxMarkdownChars = 2000;
+
+/** The beginning of a Markdown text without its marks, for a preview. */
+export function withoutMarks(markdown: string): string {
+  return markdown
+    .slice(0, maxMarkdownChars)
+    .replace(/^ {0,3}(?:#{1,6}|>|[-*+]|\d{1,9}[.)])[ \t]+/gm, "")
+    .replace(/^ {0,3}(?:```|~~~).*$/gm, "")
+    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, "$1")
+    .replace(/(\*\*|`)(?=\S)([^\n]*?\S)\1/g, "$2");
+}
+
 /** The line of a Python traceback with the error. */
 function errorOf(result: string): string | undefined {
   const lines = result.split("\n");
