@@ -6,6 +6,8 @@ export const account = {
   "setup.submit": "Create account",
   "login.title": "Log in",
   "login.submit": "Log in",
+  "login.forgotten": "Forgot your password?",
+  "login.forgottenHelp": "Ask an administrator of this server for a reset link.",
   "login.or": "or",
   "login.with": "Continue with {name}",
   "login.problem.unknown": "This sign-in started in another browser or took too long. Try again.",

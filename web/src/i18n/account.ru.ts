@@ -9,6 +9,8 @@ export const account: Record<keyof typeof en, Entry> = {
   "setup.submit": "Создать учётную запись",
   "login.title": "Вход",
   "login.submit": "Войти",
+  "login.forgotten": "Забыли пароль?",
+  "login.forgottenHelp": "Попросите администратора этого сервера прислать ссылку для сброса.",
   "login.or": "или",
   "login.with": "Войти через {name}",
   "login.problem.unknown": "Этот вход начат в другом браузере или длился слишком долго. Попробуйте ещё раз.",
